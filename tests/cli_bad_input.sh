@@ -168,7 +168,7 @@ done
 # grids that cannot be, said before anything is read
 told 1 'grid 3x1x1 is not of 4 processes: its numbers must multiply' trsv missing.mtx --ranks 4 --grid 3x1x1
 told 1 'must be a power of two' trsv missing.mtx --ranks 3 --grid 1x1x3
-told 1 '4 grids, and --leaves 2 makes a tree that has 2 leaves' trsv missing.mtx --ranks 4 --grid 1x1x4 --leaves 2
+told 1 '4 grids, and leaves=2 makes a tree that has 2 leaves' trsv missing.mtx --ranks 4 --grid 1x1x4 --leaves 2
 told 1 'expected a power of two up to 4096, got 3' trsv poisson2d:9 --leaves 3
 told 1 'scheme 2d is of one grid' trsv missing.mtx --ranks 2 --grid 1x1x2 --scheme 2d
 [ ! -e no.mtx ] || complain 'a factor that is none is written'

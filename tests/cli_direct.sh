@@ -85,7 +85,7 @@ told 2 'row 2 comes to the pivot' solve ldlt.mtx --precond direct --ranks 3 --de
 told 1 'grid 1x1x2 is not of 3 processes' solve poisson2d:9 --method direct --grid 1x1x2 --ranks 3 --device host
 told 1 'here grids are 1x1xPz' solve poisson2d:9 --precond ic0 --grid 2x1x1 --ranks 2 --device host
 told 1 'must be a power of two' solve poisson2d:9 --precond ic0 --grid 1x1x3 --ranks 3 --device host
-told 1 '2 grids, and --leaves 1' solve poisson2d:9 --precond ic0 --grid 1x1x2 --leaves 1 --ranks 2 --device host
+told 1 '2 grids, and leaves=1' solve poisson2d:9 --precond ic0 --grid 1x1x2 --leaves 1 --ranks 2 --device host
 told 1 "--grid '2'" solve poisson2d:9 --precond ic0 --grid 2 --ranks 2 --device host
 told 1 'grid belongs to' solve poisson2d:9 --grid auto
 told 5 'rank 1' solve poisson3d:20 --precond ic0 --grid auto --rtol 1e-13 --ranks 3 --device host --decorate 'lose(1,20)'

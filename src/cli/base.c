@@ -2,6 +2,7 @@
  * cli/base.c - the nearest known word, and strict numbers. */
 #include "cli/base.h"
 #include <errno.h>
+#include <stdio.h>
 
 static size_t least(size_t a, size_t b)
 {
@@ -57,4 +58,12 @@ bool cli_parse_real(const char *text, double *out)
     if (end == text || *end != '\0') return false;
     *out = value;
     return true;
+}
+
+bool cli_parse_shape(const char *text, int out[3])
+{
+    int end = 0;
+    return sscanf(text, "%4dx%4dx%4d%n", &out[0], &out[1], &out[2], &end) ==
+               3 &&
+           text[end] == '\0' && out[0] > 0 && out[1] > 0 && out[2] > 0;
 }

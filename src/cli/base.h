@@ -13,5 +13,7 @@ const char *cli_nearest(const char *word, const char *const *names,
 /* Parse a whole string as a number; false if anything is left over. */
 bool cli_parse_integer(const char *text, int64_t *out);
 bool cli_parse_real(const char *text, double *out);
+/* ... as three numbers above 0, "2x1x4". */
+bool cli_parse_shape(const char *text, int out[3]);
 
 #endif

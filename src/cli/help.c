@@ -31,7 +31,8 @@ static void wrap(FILE *to, const char *text, int indent, int column)
     fputc('\n', to);
 }
 
-/* The help of `o` with its values: those that this build has, or all. */
+/* The help of `o`, an option or a key, with its values: those that this build
+ * has, or all. */
 static void describe(const cli_option *o, bool all, char *text, size_t size)
 {
     const size_t used = (size_t)snprintf(text, size, "%s", o->help);
@@ -41,19 +42,52 @@ static void describe(const cli_option *o, bool all, char *text, size_t size)
     snprintf(text + used, size - used, ": %s", list);
 }
 
-static void print_option(FILE *to, const cli_option *o)
+/* `head` from column `indent` on, and the help of `o` beside it. */
+static void print_described(FILE *to, int indent, const char *head,
+                            const cli_option *o)
 {
-    char head[80], text[512];
-    snprintf(head, sizeof head, "%c%c%s--%s%s%s", o->message ? '-' : ' ',
-             o->message ? o->message : ' ', o->message ? ", " : "  ", o->name,
-             o->value ? " " : "", o->value ? o->value : "");
-    int column = fprintf(to, "  %s", head);
+    char text[512];
+    int column = fprintf(to, "%*s%s", indent, "", head);
     if (column >= INDENT) {
         fputc('\n', to);
         column = 0;
     }
     describe(o, false, text, sizeof text);
     wrap(to, text, INDENT, column);
+}
+
+static bool share_values(const cli_key *a, const cli_key *b)
+{
+    if (!a || strcmp(a->option, b->option) != 0) return false;
+    if (!a->values || !b->values) return a->values == b->values;
+    return strcmp(a->values, b->values) == 0;
+}
+
+/* The keys of the values of `o`, under those that have them. */
+static void print_keys_of(FILE *to, const cli_option *o)
+{
+    char head[80];
+    const cli_key *key, *last = NULL;
+    for (int i = 0; (key = cli_key_at(i)) != NULL; i++) {
+        if (strcmp(key->option, o->name) != 0) continue;
+        cli_key_values(key, head, sizeof head);
+        if (!share_values(last, key)) fprintf(to, "      keys of %s:\n", head);
+        snprintf(head, sizeof head, "%s=%s", key->row.name, key->row.value);
+        print_described(to, 8, head, &key->row);
+        last = key;
+    }
+}
+
+static void print_option(FILE *to, const cli_option *o)
+{
+    char head[80];
+    const bool keys = cli_has_keys(o->name);
+    snprintf(head, sizeof head, "%c%c%s--%s%s%s%s", o->message ? '-' : ' ',
+             o->message ? o->message : ' ', o->message ? ", " : "  ", o->name,
+             o->value ? " " : "", o->value ? o->value : "",
+             keys ? "[(KEY=VALUE,...)]" : "");
+    print_described(to, 2, head, o);
+    if (keys) print_keys_of(to, o);
 }
 
 static void print_options(FILE *to, const cli_command *command)
@@ -89,6 +123,7 @@ static void print_overview(FILE *to)
          "poisson3d:100 (tacit info gallery). A file named - is standard input "
          "or output.",
          0, 0);
+    fputs("tacit help keys explains --precond 'amg(cycle=k,degree=3)'.\n", to);
     fputs("Exit status: 0 solved, 1 wrong usage, 2 bad input, 3 not converged, "
           "4 breakdown,\n5 machine (memory, device, lost peer).\n",
           to);
@@ -104,6 +139,59 @@ void cli_print_help(FILE *to, const cli_command *command)
             command->operands);
     wrap(to, command->about, 0, 0);
     print_options(to, command);
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+static const char *const about_keys[] = {
+    "Some values of an option have keys: --precond 'amg(cycle=k,degree=3)' is "
+    "preconditioner amg with two of them. What is not named has its default, "
+    "and amg, without parentheses or with nothing in them, has all defaults. A "
+    "key is given once, to a value that has it; else the one line of complaint "
+    "tells the column in the argument.",
+    "A shell takes parentheses for its own, so the argument stands in quotes; "
+    "--precond amg needs none. A value ends at a comma or at the closing "
+    "parenthesis. A value that has one of these itself, such as the name of a "
+    "file, stands in double quotes, in which two of them are one: "
+    "--precond 'amg(near-null=\"a,b.mtx\")'. Blanks around names, keys and "
+    "values do not count.",
+    "Of several --precond the last one counts, with its keys alone. compare "
+    "takes a list and has rows for each: "
+    "--precond 'jacobi,amg,amg(cycle=w,degree=3)'.",
+};
+enum { ABOUT_KEYS = sizeof about_keys / sizeof *about_keys };
+
+/* The first command that takes option `name`. */
+static const cli_option *option_of_any(const char *name)
+{
+    const cli_command *command;
+    const cli_option *o = NULL;
+    for (int i = 0; !o && (command = cli_command_at(i)) != NULL; i++)
+        o = cli_option_find(command, name);
+    return o;
+}
+
+/* Is key `i` the first of its option? */
+static bool opens_option(int i)
+{
+    for (int k = 0; k < i; k++)
+        if (strcmp(cli_key_at(k)->option, cli_key_at(i)->option) == 0)
+            return false;
+    return true;
+}
+
+void cli_print_keys(FILE *to)
+{
+    const cli_key *key;
+    for (int i = 0; i < ABOUT_KEYS; i++) {
+        wrap(to, about_keys[i], 0, 0);
+        fputc('\n', to);
+    }
+    for (int i = 0; (key = cli_key_at(i)) != NULL; i++)
+        if (opens_option(i)) {
+            fprintf(to, "--%s\n", key->option);
+            print_keys_of(to, option_of_any(key->option));
+        }
 }
 
 /* --- the manual page ------------------------------------------------------ */
@@ -142,7 +230,7 @@ static void roff_option(FILE *to, const cli_option *o)
     fputc('\n', to);
     describe(o, true, text, sizeof text);
     roff(to, text);
-    fputs(".\n", to);
+    fputs(cli_has_keys(o->name) ? "; with keys, see KEYS.\n" : ".\n", to);
 }
 
 static void roff_command(FILE *to, const cli_command *command)
@@ -153,6 +241,59 @@ static void roff_command(FILE *to, const cli_command *command)
     const cli_option *o;
     for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++)
         roff_option(to, o);
+}
+
+static void roff_key(FILE *to, const cli_key *key)
+{
+    char values[64], text[512];
+    cli_key_values(key, values, sizeof values);
+    fputs(".TP\n\\fB\\-\\-", to);
+    roff(to, key->option);
+    fputs("\\fR ", to);
+    roff(to, values);
+    fputs(": \\fB", to);
+    roff(to, key->row.name);
+    fputs("\\fR=\\fI", to);
+    roff(to, key->row.value);
+    fputs("\\fR\n", to);
+    describe(&key->row, true, text, sizeof text);
+    roff(to, text);
+    fputs(".\n", to);
+}
+
+static void roff_keys(FILE *to)
+{
+    const cli_key *key;
+    fputs(".SH KEYS\n", to);
+    for (int i = 0; i < ABOUT_KEYS; i++) {
+        if (i > 0) fputs(".PP\n", to);
+        roff(to, about_keys[i]);
+        fputc('\n', to);
+    }
+    for (int i = 0; (key = cli_key_at(i)) != NULL; i++) roff_key(to, key);
+}
+
+/* Each deprecated option with the keys that took its place. */
+static void roff_deprecated(FILE *to)
+{
+    const cli_key *key;
+    fputs(".SH DEPRECATED SPELLINGS\n", to);
+    roff(to, "These options became keys. They are still taken, with one "
+             "warning on standard error that spells what to write now; an "
+             "option and the key of the same meaning are not taken together.");
+    fputc('\n', to);
+    for (int i = 0; (key = cli_key_at(i)) != NULL; i++) {
+        char values[64];
+        cli_key_values(key, values, sizeof values);
+        fputs(".TP\n\\fB\\-\\-", to);
+        roff(to, key->old);
+        fputs("\\fR \\fI", to);
+        roff(to, key->row.value);
+        fputs("\\fR\nkey ", to);
+        roff(to, key->row.name);
+        fputs(" of \\-\\-", to);
+        fprintf(to, "%s %s.\n", key->option, values);
+    }
 }
 
 typedef struct {
@@ -270,6 +411,8 @@ void cli_print_man(FILE *to)
     fputs(".SH COMMANDS\n", to);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         roff_command(to, command);
+    roff_keys(to);
+    roff_deprecated(to);
     roff_entries(to, "EXIT STATUS", exits);
     roff_entries(to, "ENVIRONMENT", variables);
     fputs(".SH EXAMPLES\n.nf\n", to);
@@ -277,32 +420,41 @@ void cli_print_man(FILE *to)
              "mpirun -np 4 tacit solve bone.mtx.gz b.mtx -o x.mtx --json "
              "report.json\n"
              "tacit solve bone.mtx.gz --gpus 2\n"
+             "tacit solve poisson3d:100 --method flexible --precond "
+             "'amg(cycle=k,degree=3)'\n"
              "tacit compare elasticity3d:30 --html compare.html\n");
     fputs(".fi\n", to);
 }
 
 /* --- the command ---------------------------------------------------------- */
 
+static tacit_status no_command(const char *word, const char *near)
+{
+    FAIL(TACIT_INVALID, "no command '%s'%s%s%s", word,
+         near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 static tacit_status help_run(cli *c)
 {
     const char *word = c->set.operands ? c->set.operand[0] : NULL;
     const char *near = NULL;
-    const cli_command *about = word ? cli_command_find(word, &near) : NULL;
-    if (word && !about)
-        FAIL(TACIT_INVALID, "no command '%s'%s%s%s", word,
-             near ? ": did you mean '" : "", near ? near : "",
-             near ? "'?" : "");
+    const bool keys = word && strcmp(word, "keys") == 0;
+    const cli_command *about =
+        word && !keys ? cli_command_find(word, &near) : NULL;
+    if (word && !keys && !about) return no_command(word, near);
     if (c->rank != 0) return TACIT_OK;
     if (c->set.man) cli_print_man(stdout);
+    else if (keys) cli_print_keys(stdout);
     else cli_print_help(stdout, about);
     return TACIT_OK;
 }
 
 const cli_command cli_command_help = {
     .name = "help",
-    .operands = "[COMMAND]",
+    .operands = "[COMMAND|keys]",
     .summary = "this text, or that of a command",
-    .about = "Print help on a command, or the list of commands.",
+    .about = "Print help on a command, on keys of values, or the list of "
+             "commands.",
     .takes = {0, 1},
     .run = help_run,
 };

@@ -117,6 +117,13 @@ static tacit_status open_world(cli *c, int argc, char **argv)
                                  : tacit_world_self(&c->world);
 }
 
+static void note_deprecated(const cli *c)
+{
+    char text[800];
+    if (cli_deprecated_note(&c->set, text, sizeof text))
+        cli_log(c, CLI_WARN, "%s", text);
+}
+
 static tacit_status run(cli *c)
 {
     cli_set_log(c);
@@ -129,6 +136,7 @@ static tacit_status run(cli *c)
         if (c->rank == 0) cli_print_help(stdout, set->command);
         return TACIT_OK;
     }
+    note_deprecated(c);
     TRY(cli_check_paths(c));
     TRY(cli_settle(c));
     return set->command->run(c);
@@ -196,9 +204,11 @@ int main(int argc, char **argv)
     /* nobody else uses NCCL here: comm/link/gpu/link_nccl.c */
     (void)setenv("NCCL_GRAPH_MIXING_SUPPORT", "0", 0);
     tacit_status status = open_world(&c, argc, argv);
-    if (status >= 0 && !c.world) return run_ranks(&c);
-    if (status >= 0) status = run(&c);
-    const int code = finish(&c, status);
+    const bool starts = status >= 0 && !c.world;
+    if (status >= 0 && !starts) status = run(&c);
+    const int code = starts ? run_ranks(&c) : finish(&c, status);
+    cli_settings_free(&c.set);
+    if (starts) return code;
     tacit_world_destroy(&c.world);
     stop_mpi();
     return code;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/options.c - the table of options and the parser that reads it. Options
- * may stand before and after operands; values are checked here, strictly. */
+ * may stand before and after operands; their values are checked strictly. */
 #include "cli/options.h"
 #include "cli/base.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
-#include <tacit/precond.h>
+#include <tacit/solver.h>
 
 static const cli_command *const commands[] = {
 #define X(name) &cli_command_##name,
@@ -71,57 +71,17 @@ static const cli_option table[] = {
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
- "preconditioner (solve: none; compare: all but direct); auto, of solve: the fastest to the "
- "tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0,
- 0, 0},
+ "preconditioner (solve: none; compare: all but direct), in compare also "
+ "several with commas; auto, of solve: the fastest to the tolerance, set-up "
+ "included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
  "set-up of a preconditioner counts once in N solves: with --precond auto, and "
  "in the ranking of compare (1)", NULL, 1, 1e9, 0},
-{"The path", "cycle", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(cycle), "NAME",
- "of --precond amg (v)", &cli_axis_cycle, 0, 0, 0},
-{"The path", "smoother", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(smoother), "NAME",
- "of --precond amg (chebyshev)", &cli_axis_smoother, 0, 0, 0},
-{"The path", "degree", 0, CLI_INT, ON_RUNS | ON_info, AT(degree), "K",
- "of the smoother's polynomial, or its sweeps (2; l1-jacobi: 4)", NULL, 1,
- TACIT_PRECOND_DEGREE_MOST, 0},
-{"The path", "levels", 0, CLI_INT, ON_RUNS | ON_info, AT(levels), "N",
- "of --precond amg, at most (40)", NULL, 1, 40, 0},
-{"The path", "near-null", 0, CLI_READ, ON_RUNS | ON_info, AT(near_null), "FILE",
- "of --precond amg, columns that the matrix takes to next to nothing (of "
- "elasticity3d and mesh:, kind=elasticity, rigid-body modes; else ones)", NULL,
- 0, 0, 0},
-{"The path", "coordinates", 0, CLI_READ, ON_RUNS | ON_info, AT(coordinates),
- "FILE", "of --precond amg, a point a line with 2 or 3 coordinates, each of as "
- "many rows: rigid-body modes", NULL, 0, 0, 0},
-{"The path", "node-rows", 0, CLI_INT, ON_RUNS | ON_info, AT(node_rows), "K",
- "of --precond amg, rows that stay together (as many as dense blocks have, or "
- "as the points of a gallery matrix; 1: ones are smooth)", NULL, 1, 4096, 0},
-{"The path", "precond-precision", 0, CLI_CHOICE, ON_RUNS | ON_info,
- AT(precond_precision), "NAME",
- "of the matrix values of --precond amg (auto: float where that costs no "
- "iterations)", &cli_axis_precond_precision, 0, 0, 0},
-{"The path", "steps", 0, CLI_TEXT, ON_RUNS, AT(steps), "S",
- "iterations for one reduction, 1 to 16, with --method sstep (auto: 8)", NULL,
- 0, 0, 0},
-{"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
- "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
- 0},
 {"The path", "pure", 0, CLI_FLAG, ON_RUNS, AT(pure), NULL,
  "the method's published recurrence alone: no other method's start or rescue, "
  "no replacements, no restarts; sstep in basis monomial", NULL, 0, 0, 0},
-{"The path", "kind", 0, CLI_CHOICE, ON_RUNS | ON_factor | ON_trsv, AT(kind), "NAME",
- "of the factor (llt; --method direct: lu of a matrix that is not "
- "symmetric, llt of one that is positive definite, else ldlt)", &cli_axis_kind,
- 0, 0, 0},
-{"The path", "order", 0, CLI_CHOICE,
- ON_RUNS | ON_info | ON_factor | ON_trsv, AT(order), "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
- "with one leaf is natural; on cuda multicolor)", &cli_axis_rows_order, 0, 0, 0},
-{"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor | ON_trsv, AT(leaves), "N",
- "tree nodes at the bottom of the top of the dissection, a power of two (1; "
- "as many as there are grids)",
- NULL, 1, 4096, 0},
-{"The path", "width", 0, CLI_INT, ON_factor | ON_trsv, AT(width), "N",
- "columns of a panel, at most (128)", NULL, 1, 65536, 0},
+{"The path", "kind", 0, CLI_CHOICE, ON_factor | ON_trsv, AT(kind), "NAME",
+ "of the factor (llt)", &cli_axis_kind, 0, 0, 0},
 {"The path", "given", 0, CLI_FLAG, ON_factor | ON_trsv, AT(given), NULL,
  "MATRIX is L of a factor, L L' or, with --diagonal, L D L' or, with --upper, "
  "L U", NULL, 0, 0, 0},
@@ -137,16 +97,10 @@ static const cli_option table[] = {
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
 
-{"Processes", "grid", 0, CLI_TEXT, ON_RUNS | ON_trsv, AT(grid), "PxxPyxPz|auto",
- "of processes that solve with a factor: Pz grids, a power of two, of Px x Py "
- "each (trsv: auto, fewest messages foreseen; with --device cuda 1x1xPz, and "
- "others with --comm peer). For "
- "--method direct, --precond direct and ic0 1x1xPz (auto: as many as can be); "
- "without it each rank has an ic0 of its own rows", NULL, 0, 0, 0},
-{"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",
- "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
-{"Processes", "map", 0, CLI_CHOICE, ON_trsv, AT(map), "NAME",
- "whose block is whose, within each of the grids (cyclic)", &cli_axis_map, 0, 0, 0},
+{"Processes", "grid", 0, CLI_SHAPE, ON_trsv, AT(grid), "PxxPyxPz|auto",
+ "of processes that solve with the factor: Pz grids, a power of two, of Px x Py "
+ "each (auto, fewest messages foreseen; with --device cuda 1x1xPz, and others "
+ "with --comm peer)", NULL, 0, 0, 0},
 {"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
@@ -233,7 +187,7 @@ static const cli_option table[] = {
 /* clang-format on */
 enum { OPTIONS = sizeof table / sizeof *table };
 
-static unsigned bit_of(const cli_command *command)
+unsigned cli_command_bit(const cli_command *command)
 {
     for (int i = 0; i < CLI_COMMAND_COUNT; i++)
         if (commands[i] == command) return 1u << i;
@@ -242,9 +196,17 @@ static unsigned bit_of(const cli_command *command)
 
 const cli_option *cli_option_at(const cli_command *command, int i)
 {
-    const unsigned bit = bit_of(command);
+    const unsigned bit = cli_command_bit(command);
     for (int k = 0; k < OPTIONS; k++)
         if ((table[k].commands & bit) && i-- == 0) return &table[k];
+    return NULL;
+}
+
+const cli_option *cli_option_find(const cli_command *command, const char *name)
+{
+    const cli_option *o;
+    for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++)
+        if (strcmp(o->name, name) == 0) return o;
     return NULL;
 }
 
@@ -275,50 +237,17 @@ static tacit_status unknown_option(const cli_command *command, const char *word)
          command->name);
 }
 
-static tacit_status set_int(const cli_option *o, const char *text, int64_t *to)
-{
-    int64_t value = 0;
-    if (!cli_parse_integer(text, &value) || (double)value < o->least ||
-        (double)value > o->most) {
-        if (o->most < MOST_INT)
-            FAIL(TACIT_INVALID,
-                 "--%s '%s': expected a whole number from %.0f to %.0f",
-                 o->name, text, o->least, o->most);
-        FAIL(TACIT_INVALID, "--%s '%s': expected a whole number%s", o->name,
-             text, o->least > 0 ? " greater than 0" : "");
-    }
-    *to = value;
-    return TACIT_OK;
-}
-
-static tacit_status set_real(const cli_option *o, const char *text, double *to)
-{
-    double value = 0;
-    if (!cli_parse_real(text, &value))
-        FAIL(TACIT_INVALID, "--%s '%s': not a number", o->name, text);
-    if (!isfinite(value) || value < o->least || value > o->most)
-        FAIL(TACIT_INVALID, "--%s '%s': expected a finite number%s", o->name,
-             text, o->least >= 0 ? ", 0 or greater" : "");
-    *to = value;
-    return TACIT_OK;
-}
-
+/* A value that may have keys is taken apart when all words are read: the last
+ * one counts. */
 static tacit_status set_value(parser *p, const cli_option *o, const char *text)
 {
-    char *field = (char *)p->set + o->offset;
-    if (text && text[0] == '\0')
-        FAIL(TACIT_INVALID, "--%s: its %s is empty", o->name, o->value);
-    switch (o->kind) {
-    case CLI_FLAG: *(bool *)(void *)field = true; break;
-    case CLI_COUNT: ++*(int *)(void *)field; break;
-    case CLI_INT: return set_int(o, text, (int64_t *)(void *)field);
-    case CLI_REAL: return set_real(o, text, (double *)(void *)field);
-    case CLI_CHOICE: TRY(cli_axis_check(o->axis, text)); /* fall through */
-    case CLI_TEXT:
-    case CLI_READ:
-    case CLI_WRITE: memcpy(field, &text, sizeof text); break;
+    const bool keys =
+        cli_has_keys(o->name) && cli_option_find(p->set->command, o->name) == o;
+    if (keys && text && text[0]) {
+        memcpy((char *)p->set + o->offset, &text, sizeof text);
+        return TACIT_OK;
     }
-    return TACIT_OK;
+    return cli_set_value(p->set, o, text);
 }
 
 /* The value of `o`: what is glued to it, or the next word. */
@@ -337,16 +266,30 @@ static tacit_status take_value(parser *p, const cli_option *o,
     return set_value(p, o, glued);
 }
 
+/* A deprecated option, whose place is a key's. */
+static tacit_status take_old(parser *p, const cli_key *key, int number,
+                             const char *glued)
+{
+    cli_option o = key->row;
+    o.group = "";
+    o.name = key->old;
+    p->set->deprecated |= UINT64_C(1) << number;
+    return take_value(p, &o, glued);
+}
+
 static tacit_status take_long(parser *p, const char *word)
 {
     const cli_command *command = p->set->command;
     const char *equals = strchr(word, '=');
     const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    int number = 0;
     const cli_option *o;
     for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++)
         if (strlen(o->name) == length - 2 &&
             strncmp(o->name, word + 2, length - 2) == 0)
             return take_value(p, o, equals ? equals + 1 : NULL);
+    const cli_key *key = cli_key_of_old(command, word + 2, length - 2, &number);
+    if (key) return take_old(p, key, number, equals ? equals + 1 : NULL);
     char bare[64];
     snprintf(bare, sizeof bare, "%.*s", (int)(length < 63 ? length : 63), word);
     return unknown_option(command, bare);
@@ -416,19 +359,6 @@ static void set_defaults(cli_settings *set)
     }
 }
 
-/* auto, or how many. */
-static tacit_status check_steps(const char *text)
-{
-    enum { STEPS_MOST = 16 };
-    int64_t steps = 0;
-    if (!text || strcmp(text, "auto") == 0) return TACIT_OK;
-    if (!cli_parse_integer(text, &steps) || steps < 1 || steps > STEPS_MOST)
-        FAIL(TACIT_INVALID,
-             "--steps '%s': expected a whole number from 1 to %d, or auto",
-             text, STEPS_MOST);
-    return TACIT_OK;
-}
-
 /* Would the method refuse the preconditioner once it is set up? info has none,
  * and compare leaves out rows. */
 static tacit_status check_varying(const cli_settings *set)
@@ -439,59 +369,23 @@ static tacit_status check_varying(const cli_settings *set)
     const bool varies = set->cycle && strcmp(set->cycle, "k") == 0;
     if (!varies || !method || method->varying_precond) return TACIT_OK;
     FAIL(TACIT_INVALID,
-         "--cycle k is not the same linear map each time, which method %s "
+         "cycle k is not the same linear map each time, which method %s "
          "needs: give --method flexible",
          name);
 }
 
-static tacit_status check_precond(const cli_settings *set, bool autos)
+static tacit_status check_precond(const cli_settings *set)
 {
-    const struct {
-        bool given;
-        const char *name;
-    } of_amg[] = {{set->cycle != NULL, "cycle"},
-                  {set->smoother != NULL, "smoother"},
-                  {set->degree != 0, "degree"},
-                  {set->levels != 0, "levels"},
-                  {set->near_null != NULL, "near-null"},
-                  {set->coordinates != NULL, "coordinates"},
-                  {set->node_rows != 0, "node-rows"},
-                  {set->precond_precision != NULL, "precond-precision"}};
-    const bool amg =
-        autos || (set->precond && strcmp(set->precond, "amg") == 0);
-    for (size_t i = 0; !amg && i < sizeof of_amg / sizeof *of_amg; i++)
-        if (of_amg[i].given)
-            FAIL(TACIT_INVALID, "--%s belongs to --precond amg",
-                 of_amg[i].name);
+    const bool autos = set->precond && strcmp(set->precond, "auto") == 0;
+    if (autos && set->command != &cli_command_solve)
+        FAIL(TACIT_INVALID,
+             "--precond auto is for solve: compare has a row for each, and "
+             "info takes one by its name");
+    if (set->amortize && set->command == &cli_command_solve && !autos)
+        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
     if (set->near_null && set->coordinates)
-        FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
+        FAIL(TACIT_INVALID, "near-null and coordinates: give one of them");
     return check_varying(set);
-}
-
-static bool is(const char *value, const char *name)
-{
-    return value && strcmp(value, name) == 0;
-}
-
-/* Options of factors, where something is factored. */
-static tacit_status check_factored(const cli_settings *set)
-{
-    const bool direct = is(set->method, "direct") || is(set->precond, "direct"),
-               all = set->command == &cli_command_factor ||
-                     set->command == &cli_command_trsv;
-    if ((set->order || set->leaves) && !direct && !all &&
-        !is(set->precond, "ic0"))
-        FAIL(TACIT_INVALID,
-             "--%s belongs to --precond ic0 or direct, or "
-             "--method direct",
-             set->order ? "order" : "leaves");
-    if (set->grid && !direct && !all && !is(set->precond, "ic0"))
-        FAIL(TACIT_INVALID,
-             "--grid belongs to --precond ic0 or direct, or --method direct");
-    if (set->kind && !direct && !all)
-        FAIL(TACIT_INVALID,
-             "--kind belongs to --method direct or --precond direct");
-    return TACIT_OK;
 }
 
 /* What makes sense only together. */
@@ -500,22 +394,20 @@ static tacit_status check_together(const cli_settings *set)
     if (set->operands < set->command->takes[0])
         FAIL(TACIT_INVALID, "tacit %s needs %s (tacit help %s)",
              set->command->name, set->command->operands, set->command->name);
-    const bool sstep = set->method && strcmp(set->method, "sstep") == 0;
-    if ((set->steps || set->basis) && !sstep)
-        FAIL(TACIT_INVALID, "--%s belongs to --method sstep",
-             set->steps ? "steps" : "basis");
-    const bool autos = set->precond && strcmp(set->precond, "auto") == 0;
-    if (autos && set->command != &cli_command_solve)
-        FAIL(TACIT_INVALID,
-             "--precond auto is for solve: compare has a row for each, and "
-             "info takes one by its name");
-    if (set->amortize && set->command == &cli_command_solve && !autos)
-        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
-    TRY(check_precond(set, autos));
-    TRY(check_factored(set));
-    TRY(check_steps(set->steps));
+    TRY(cli_check_deprecated(set));
+    for (const cli_settings *item = set; item; item = item->more)
+        TRY(check_precond(item));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
+    return TACIT_OK;
+}
+
+/* The options whose values have keys. */
+static tacit_status expand(cli_settings *set)
+{
+    const cli_option *o;
+    for (int i = 0; (o = cli_option_at(set->command, i)) != NULL; i++)
+        if (cli_has_keys(o->name)) TRY(cli_expand(set, o));
     return TACIT_OK;
 }
 
@@ -561,6 +453,7 @@ tacit_status cli_parse(int argc, char **argv, cli_settings *out)
         out->ranks = 0; /* is said once */
         return TACIT_OK;
     }
+    TRY(expand(out));
     TRY(check_together(out));
     return check_processes(out);
 }

@@ -45,8 +45,14 @@ typedef struct cli_settings {
     int64_t ranks; /* to be started here; 0: none. --gpus says it, too */
     int64_t gpus;
     const char *output, *json, *history, *html, *decorate;
-    bool given; /* MATRIX is a factor */
-    bool pure;  /* of methods */
+    /* of compare: these settings with the next preconditioner of a list, or
+     * NULL; and how the list spells this one, if it has keys, or NULL */
+    struct cli_settings *more;
+    const char *spelling;
+    struct cli_word *words; /* memory of values that were taken apart */
+    uint64_t deprecated;    /* bits: keys (cli_key_at) given as options */
+    bool given;             /* MATRIX is a factor */
+    bool pure;              /* of methods */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;
@@ -65,6 +71,8 @@ typedef struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 const cli_command *cli_command_at(int i); /* NULL past the end */
+/* Its bit in cli_option.commands. */
+unsigned cli_command_bit(const cli_command *command);
 /* The one called `name`; if none is, the nearest one's name in `*near`, or
  * NULL. */
 const cli_command *cli_command_find(const char *name, const char **near);
@@ -121,18 +129,20 @@ bool cli_format_repeats(const char *name, bool packed);
 
 /* --- options -------------------------------------------------------------- */
 typedef enum {
-    CLI_FLAG,   /* bool, no value       */
-    CLI_COUNT,  /* int, how often given */
-    CLI_TEXT,   /* const char *         */
-    CLI_READ,   /* ... a file           */
-    CLI_WRITE,  /* ... a file           */
-    CLI_CHOICE, /* const char *         */
-    CLI_INT,    /* int64_t              */
-    CLI_REAL    /* double               */
+    CLI_FLAG,     /* bool, no value                      */
+    CLI_COUNT,    /* int, how often given                */
+    CLI_TEXT,     /* const char *                        */
+    CLI_READ,     /* ... a file                          */
+    CLI_WRITE,    /* ... a file                          */
+    CLI_CHOICE,   /* ... a value of the axis             */
+    CLI_SHAPE,    /* ... three numbers, 2x1x4, or auto   */
+    CLI_INT_AUTO, /* ... a whole number, or auto         */
+    CLI_INT,      /* int64_t                             */
+    CLI_REAL      /* double                              */
 } cli_kind;
 
 typedef struct cli_option {
-    const char *group; /* heading in the help */
+    const char *group; /* heading in the help; NULL: a key, no option */
     const char *name;  /* without its dashes  */
     char message;      /* 0: none             */
     cli_kind kind;
@@ -144,16 +154,75 @@ typedef struct cli_option {
     double least, most, initial; /* of numbers */
 } cli_option;
 
-/* Option `i` of `command`, NULL past the end. */
+/* Option `i` of `command`, NULL past the end; the one called `name`, or
+ * NULL. */
 const cli_option *cli_option_at(const cli_command *command, int i);
+const cli_option *cli_option_find(const cli_command *command, const char *name);
 
-/* Read the command line. `out->help`, `out->version` are for the caller.
- * Errors      INVALID, UNSUPPORTED. */
+/* Set the field of `o`, an option or a key, to what `text` says.
+ * Errors      INVALID, UNSUPPORTED: what is wrong with the value, and which
+ *             ones there are. */
+tacit_status cli_set_value(cli_settings *set, const cli_option *o,
+                           const char *text);
+
+/* --- keys ------------------------------------------------------------------
+ * A rare option belongs to some values of another option and is a key of
+ * these: --precond 'amg(cycle=k,degree=3)'. */
+typedef struct cli_key {
+    const char *option; /* that has these values: "precond"             */
+    const char *values; /* "amg auto"; NULL: each value has the key     */
+    const char *old;    /* the deprecated option that it was, of the
+                           commands of `row`                            */
+    cli_option row;
+} cli_key;
+
+/* Key `i`, NULL past the end. At most 64. */
+const cli_key *cli_key_at(int i);
+/* Does `value` of `option` have the key? */
+bool cli_key_fits(const cli_key *key, const char *option, const char *value);
+/* The key of `value` that is called `name`, or NULL. */
+const cli_key *cli_key_find(const char *option, const char *value,
+                            const char *name);
+/* The first key that was option `name` [length] of `command`, and its number;
+ * or NULL. */
+const cli_key *cli_key_of_old(const cli_command *command, const char *name,
+                              size_t length, int *number);
+/* Has any value of `option` a key? */
+bool cli_has_keys(const char *option);
+/* The values that have the key, "amg, auto", into `text` [size]. */
+void cli_key_values(const cli_key *key, char *text, size_t size);
+/* The keys of `value`, "cycle, smoother", or "none", into `text` [size]. */
+void cli_key_list(const char *option, const char *value, char *text,
+                  size_t size);
+/* Has the command line set the field of the key? */
+bool cli_key_is_set(const cli_settings *set, const cli_key *key);
+
+/* Take apart the value of `o` in `set`, NAME or NAME(KEY=VALUE,...), several
+ * of them with commas where the command takes a list: the field becomes the
+ * name, and the fields of keys their values.
+ * Errors      INVALID, UNSUPPORTED, with the column in the value; NO_MEMORY. */
+tacit_status cli_expand(cli_settings *set, const cli_option *o);
+/* Let `to` have the preconditioner of `from`, with its keys. */
+void cli_use_precond(cli_settings *to, const cli_settings *from);
+/* Free what cli_parse has allocated; twice does no harm. */
+void cli_settings_free(cli_settings *set);
+
+/* Belongs each deprecated option to a value that the command line has?
+ * Errors      INVALID. */
+tacit_status cli_check_deprecated(const cli_settings *set);
+/* What to write in place of the deprecated options, in one line into `text`
+ * [size]; false: there are none. */
+bool cli_deprecated_note(const cli_settings *set, char *text, size_t size);
+
+/* Read the command line. `out->help`, `out->version` are for the caller;
+ * cli_settings_free comes at the end, after errors, too.
+ * Errors      INVALID, UNSUPPORTED, NO_MEMORY. */
 tacit_status cli_parse(int argc, char **argv, cli_settings *out);
 
-/* Print help on `command`, or on all of the program where it is NULL; the
- * page for man(1). */
+/* Print help on `command`, or on all of the program where it is NULL; on the
+ * grammar of keys; the page for man(1). */
 void cli_print_help(FILE *to, const cli_command *command);
+void cli_print_keys(FILE *to);
 void cli_print_man(FILE *to);
 
 #endif

@@ -328,15 +328,14 @@ static tacit_status choose(const cli *c, bool *alone)
              !c->set.map && (has_gpus(c) || whole);
     if (has_gpus(c) && scheme_of(c) != TACIT_TRSV_3D)
         FAIL(TACIT_UNSUPPORTED,
-             "--scheme %s: with --device cuda there is 3d alone: take that, or "
+             "scheme %s: with --device cuda there is 3d alone: take that, or "
              "--device host",
              c->set.scheme);
     if (has_gpus(c) && map_of(c) != TACIT_TRSV_CYCLIC)
-        FAIL(
-            TACIT_UNSUPPORTED,
-            "--map %s: with --device cuda there is cyclic alone: take that, or "
-            "--device host",
-            c->set.map);
+        FAIL(TACIT_UNSUPPORTED,
+             "map %s: with --device cuda there is cyclic alone: take that, or "
+             "--device host",
+             c->set.map);
     return TACIT_OK;
 }
 
@@ -362,9 +361,8 @@ const cli_command cli_command_trsv = {
         "a grid of Px x Py x Pz processes, and solve there: L, then what goes "
         "between the Pz grids, then U. The report has the time of each and its "
         "messages; the best of --repeat solves counts. Under mpirun, or with "
-        "--ranks.\n\nOne process with a GPU solves there unless --device host, "
-        "--grid, --scheme or --map say otherwise: L and U in one kernel, from "
-        "device "
+        "--ranks.\n\nOne process with a GPU solves there unless --device host "
+        "or --grid say otherwise: L and U in one kernel, from device "
         "to device. The report has the time of plan and upload, and beside "
         "that "
         "of a solve what copying at full speed would take to read L "

@@ -136,6 +136,7 @@ static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
     if (status < 0) return status;
     row->total = row->solve + row->setup / all->solves;
     row->path = cli_path_of(c, &all->problem, &b->s, method, &row->run);
+    if (c->set.spelling) row->path.precond = c->set.spelling;
     row->fraction = cli_fraction_of_copy(&row->run, b->copy);
     keep_points(b->m, row);
     all->count++;
@@ -372,7 +373,8 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
         status = cli_compare_batch(&mixed, all, one, loop, format, m);
     }
     if (status == TACIT_OK) status = cli_compare_besides(c, all, m);
-    if (status == TACIT_OK) status = cli_compare_peers(c, all);
+    if (status == TACIT_OK && !all->has_baselines)
+        status = cli_compare_peers(c, all);
     if (status == TACIT_OK && !is_long_on_host(all))
         status = row_of_host(c, all, one, m);
     return status;
@@ -399,10 +401,19 @@ typedef struct rows {
     cli_monitor *m;
 } rows;
 
+/* For each preconditioner of a list; baselines have none, and no more rows. */
 static tacit_status rows_by_link(const cli *c, void *to)
 {
     const rows *r = to;
-    return rows_of_device(c, r->all, r->m);
+    tacit_status status = TACIT_OK;
+    for (const cli_settings *set = &c->set; set && status == TACIT_OK;
+         set = set->more) {
+        cli with = *c;
+        cli_use_precond(&with.set, set);
+        r->all->has_baselines = set != &c->set;
+        status = rows_of_device(&with, r->all, r->m);
+    }
+    return status;
 }
 
 static tacit_status all_rows(const cli *c, cli_comparison *all)
@@ -421,12 +432,14 @@ static tacit_status make_room(const cli *c, cli_comparison *all)
     }; /* mixed, baselines, host, one method's formats,
                              preconditioners, steps */
     int methods = 0, loops = 0, links = 0, formats = 1; /* "auto" */
+    int preconds = 0;                                   /* of the list */
     char format[CLI_FORMAT];
     while (tacit_method_at(methods)) methods++;
     while (tacit_loop_at(loops)) loops++;
     while (tacit_link_at(links)) links++;
     while (cli_format_at(c->device, formats - 1, format)) formats++;
-    all->room = (methods * loops * formats + OTHERS) * links;
+    for (const cli_settings *set = &c->set; set; set = set->more) preconds++;
+    all->room = (methods * loops * formats + OTHERS) * links * preconds;
     return tacit_world_agree(c->world,
                              ALLOC(all->room, "the rows", &all->rows));
 }
@@ -558,14 +571,17 @@ const cli_command cli_command_compare = {
         "its "
         "factor is no long work, and sstep with "
         "4 "
-        "and 16 steps besides its 8 unless --steps does; --format leaves these "
+        "and 16 steps besides its 8 unless sstep(steps=S) does; --format "
+        "leaves these "
         "out. On cuda it is every "
         "method with every loop in the fastest format, cg with the fastest "
         "loop in every format and in mixed precision, cg on the host unless "
         "that would take long, and the baselines peer-style: conjugate "
         "gradients of cuSPARSE and cuBLAS. "
         "x peer is the time of the fastest of these over the row's. --method, "
-        "--loop, --format and --precision choose among the rows.",
+        "--loop, --format and --precision choose among the rows, and so does "
+        "--precond, which takes several with commas, "
+        "'jacobi,amg,amg(degree=3)': each has rows of its own.",
     .takes = {1, 1},
     .run = compare_run,
 };

@@ -39,8 +39,9 @@ typedef struct cli_comparison {
     const char *device; /* of this comparison; a row may be on another */
     double copy;        /* GB/s of that device */
     double rtol, atol;
-    double solves; /* set-up counts once in so many */
-    bool besides;  /* rows that nobody asked for: some may not be had */
+    double solves;      /* set-up counts once in so many */
+    bool has_baselines; /* they were run with another preconditioner */
+    bool besides;       /* rows that nobody asked for: some may not be had */
     /* of the last operator on that device: its format, what that has done,
      * and for the baselines its path and right-hand side */
     char format[CLI_FORMAT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/grid.c - --grid, the processes that solve with a factor: said
+ * cli/system/grid.c - the grid of processes that solve with a factor: said
  * before there is one what is wrong whatever it is. */
 #include "cli/system/problem.h"
 #include <string.h>
@@ -8,7 +8,7 @@ tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
 {
     if (use == CLI_GRID_PARTS && grid[0] * grid[1] > 1)
         FAIL(TACIT_UNSUPPORTED,
-             "--grid %dx%dx%d: here grids are 1x1xPz: take auto; tacit trsv "
+             "grid %dx%dx%d: here grids are 1x1xPz: take auto; tacit trsv "
              "solves on others",
              grid[0], grid[1], grid[2]);
     if ((int64_t)grid[0] * grid[1] * grid[2] != c->ranks)
@@ -23,7 +23,7 @@ tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
              grid[0], grid[1], grid[2]);
     if (c->set.leaves > 0 && grid[2] > c->set.leaves)
         FAIL(TACIT_INVALID,
-             "grid %dx%dx%d: %d grids, and --leaves %d makes a tree that has "
+             "grid %dx%dx%d: %d grids, and leaves=%d makes a tree that has "
              "%d %s: ask for %d, or take fewer grids",
              grid[0], grid[1], grid[2], grid[2], (int)c->set.leaves,
              (int)c->set.leaves, c->set.leaves == 1 ? "leaf" : "leaves",
@@ -34,13 +34,9 @@ tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
 tacit_status cli_read_grid(const cli *c, cli_grid_use use, int grid[3])
 {
     const char *text = c->set.grid ? c->set.grid : "auto";
-    int end = 0;
     grid[0] = grid[1] = grid[2] = 0;
     if (strcmp(text, "auto") == 0) return TACIT_OK;
-    if (sscanf(text, "%4dx%4dx%4d%n", &grid[0], &grid[1], &grid[2], &end) ==
-            3 &&
-        text[end] == '\0' && grid[0] > 0 && grid[1] > 0 && grid[2] > 0)
-        return cli_check_grid(c, use, grid);
+    if (cli_parse_shape(text, grid)) return cli_check_grid(c, use, grid);
     FAIL(TACIT_INVALID,
-         "--grid '%s': expected three numbers, such as 2x1x4, or auto", text);
+         "grid '%s': expected three numbers, such as 2x1x4, or auto", text);
 }

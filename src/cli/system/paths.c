@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* One file as it was named, and what it is. */
-enum { SAID = 48, NAMED_MOST = 16 };
+enum { SAID = 48, NAMED_MOST = 32 };
 typedef struct {
     char said[SAID]; /* "-o", "MATRIX" */
     const char *path;
@@ -99,6 +99,23 @@ static void add_options(const cli *c, named_list *all)
     }
 }
 
+/* Files that keys of --precond name. */
+static void add_keys(const cli *c, named_list *all)
+{
+    const cli_key *key;
+    char said[SAID];
+    for (const cli_settings *set = &c->set; set; set = set->more)
+        for (int i = 0; (key = cli_key_at(i)) != NULL; i++) {
+            if (key->row.kind != CLI_READ || !cli_key_is_set(set, key))
+                continue;
+            const char *text = NULL;
+            memcpy(&text, (const char *)set + key->row.offset, sizeof text);
+            snprintf(said, sizeof said, "%s of --%s", key->row.name,
+                     key->option);
+            add(all, said, text, false);
+        }
+}
+
 /* "L.mtx.gz" with "upper": "L.upper.mtx.gz"; `bare`: "L.upper". */
 static void name_beside(const char *path, const char *word, bool bare,
                         char out[PATH_MAX])
@@ -142,6 +159,7 @@ static void list_files(const cli *c, named_list *all)
     all->count = 0;
     add_operands(c, all);
     add_options(c, all);
+    add_keys(c, all);
     add_beside(c, all);
 }
 

@@ -112,8 +112,8 @@ bool cli_is_direct(const cli *c);
 /* Then said before the matrix is read: are there options that are not for it?
  * Errors      INVALID; UNSUPPORTED (several processes with GPUs). */
 tacit_status cli_check_direct(const cli *c);
-/* --grid: of tacit trsv; of a preconditioner or a method, whose factor is dealt out in
- * parts. 0s: auto.
+/* The grid: of tacit trsv; of a preconditioner or a method, whose factor is
+ * dealt out in parts. 0s: auto.
  * Errors      INVALID, UNSUPPORTED (a shape that is not for it). */
 typedef enum { CLI_GRID, CLI_GRID_PARTS } cli_grid_use;
 tacit_status cli_read_grid(const cli *c, cli_grid_use use, int grid[3]);

@@ -202,7 +202,7 @@ static tacit_status check_grid(const cli *c)
     if (!c->set.grid || c->set.command == &cli_command_trsv) return TACIT_OK;
     if (cli_on_gpu(c))
         FAIL(TACIT_UNSUPPORTED,
-             "--grid %s: a factor that is dealt out over ranks solves on "
+             "grid %s: a factor that is dealt out over ranks solves on "
              "--device host",
              c->set.grid);
     return cli_read_grid(c, CLI_GRID_PARTS, grid);

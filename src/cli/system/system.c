@@ -75,7 +75,7 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-/* What --near-null or --coordinates name, which the system keeps. */
+/* What near-null or coordinates name, which the system keeps. */
 static tacit_status read_near_null(const cli *c, const cli_problem *p,
                                    cli_system *s)
 {

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/values.c - the value of an option or of a key: checked, and written to
+ * its field of the settings. */
+#include "cli/base.h"
+#include "cli/options.h"
+#include <math.h>
+
+static const char *dashes(const cli_option *o)
+{
+    return o->group ? "--" : "";
+}
+
+static tacit_status set_int(const cli_option *o, const char *text, int64_t *to)
+{
+    const double endless = 9e15; /* exact in a double */
+    int64_t value = 0;
+    if (!cli_parse_integer(text, &value) || (double)value < o->least ||
+        (double)value > o->most) {
+        if (o->most < endless)
+            FAIL(TACIT_INVALID,
+                 "%s%s '%s': expected a whole number from %.0f to %.0f",
+                 dashes(o), o->name, text, o->least, o->most);
+        FAIL(TACIT_INVALID, "%s%s '%s': expected a whole number%s", dashes(o),
+             o->name, text, o->least > 0 ? " greater than 0" : "");
+    }
+    *to = value;
+    return TACIT_OK;
+}
+
+static tacit_status set_real(const cli_option *o, const char *text, double *to)
+{
+    double value = 0;
+    if (!cli_parse_real(text, &value))
+        FAIL(TACIT_INVALID, "%s%s '%s': not a number", dashes(o), o->name,
+             text);
+    if (!isfinite(value) || value < o->least || value > o->most)
+        FAIL(TACIT_INVALID, "%s%s '%s': expected a finite number%s", dashes(o),
+             o->name, text, o->least >= 0 ? ", 0 or greater" : "");
+    *to = value;
+    return TACIT_OK;
+}
+
+static tacit_status check_int_auto(const cli_option *o, const char *text)
+{
+    int64_t value = 0;
+    if (strcmp(text, "auto") == 0) return TACIT_OK;
+    if (cli_parse_integer(text, &value) && (double)value >= o->least &&
+        (double)value <= o->most)
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "%s%s '%s': expected a whole number from %.0f to %.0f, or auto",
+         dashes(o), o->name, text, o->least, o->most);
+}
+
+static tacit_status check_shape(const cli_option *o, const char *text)
+{
+    int shape[3];
+    if (strcmp(text, "auto") == 0 || cli_parse_shape(text, shape))
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "%s%s '%s': expected three numbers, such as 2x1x4, or auto", dashes(o),
+         o->name, text);
+}
+
+tacit_status cli_set_value(cli_settings *set, const cli_option *o,
+                           const char *text)
+{
+    char *field = (char *)set + o->offset;
+    if (text && text[0] == '\0')
+        FAIL(TACIT_INVALID, "%s%s: its %s is empty", dashes(o), o->name,
+             o->value);
+    switch (o->kind) {
+    case CLI_FLAG: *(bool *)(void *)field = true; return TACIT_OK;
+    case CLI_COUNT: ++*(int *)(void *)field; return TACIT_OK;
+    case CLI_INT: return set_int(o, text, (int64_t *)(void *)field);
+    case CLI_REAL: return set_real(o, text, (double *)(void *)field);
+    case CLI_CHOICE: TRY(cli_axis_check(o->axis, text)); break;
+    case CLI_SHAPE: TRY(check_shape(o, text)); break;
+    case CLI_INT_AUTO: TRY(check_int_auto(o, text)); break;
+    case CLI_TEXT:
+    case CLI_READ:
+    case CLI_WRITE: break;
+    }
+    memcpy(field, &text, sizeof text);
+    return TACIT_OK;
+}
