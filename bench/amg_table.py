@@ -19,32 +19,32 @@ import subprocess
 SWEPT = "prototype: last level by 20 sweeps, corrections as they come"
 PLAIN = "prototype: corrections as they come"
 
-# options, the prototype's iterations by N, what differs
+# keys of amg, the prototype's iterations by N, what differs
 VARIANTS = {
     "V, l1-jacobi(4), last level by sweeps": (None, {250: 45}, ""),
     "V, l1-jacobi(4), corrections as they come":
         (None, {64: 16, 128: 21, 250: 29}, ""),
-    "V, l1-jacobi(4)": ("--smoother l1-jacobi --degree 4",
+    "V, l1-jacobi(4)": ("smoother=l1-jacobi,degree=4",
                         {64: 11, 128: 13, 250: 19}, ""),
-    "V, l1-jacobi(2)": ("--smoother l1-jacobi --degree 2", {250: 51}, SWEPT),
-    "V, l1-jacobi(1)": ("--smoother l1-jacobi --degree 1", {250: 57}, SWEPT),
-    "V, jacobi(4)": ("--smoother jacobi --degree 4", {250: 40}, SWEPT),
-    "V, chebyshev(4)": ("--degree 4", {250: 31}, SWEPT),
-    "V, chebyshev(3)": ("--degree 3", {128: 10}, ""),
+    "V, l1-jacobi(2)": ("smoother=l1-jacobi,degree=2", {250: 51}, SWEPT),
+    "V, l1-jacobi(1)": ("smoother=l1-jacobi,degree=1", {250: 57}, SWEPT),
+    "V, jacobi(4)": ("smoother=jacobi,degree=4", {250: 40}, SWEPT),
+    "V, chebyshev(4)": ("degree=4", {250: 31}, SWEPT),
+    "V, chebyshev(3)": ("degree=3", {128: 10}, ""),
     "V, chebyshev(2)": ("", {64: 10, 128: 11, 250: 17}, ""),
     "V, chebyshev(2), corrections as they come": (None, {250: 29}, ""),
     "V, chebyshev(2), last level by a polynomial":
-        ("--levels {last}", {250: 20}, "prototype: of degree 20, not 16"),
-    "V, chebyshev(1)": ("--degree 1", {250: 27}, "prototype: times 1.4, not 1.3"),
-    "W, l1-jacobi(4)": ("--cycle w --smoother l1-jacobi --degree 4", {250: 20},
+        ("levels={last}", {250: 20}, "prototype: of degree 20, not 16"),
+    "V, chebyshev(1)": ("degree=1", {250: 27}, "prototype: times 1.4, not 1.3"),
+    "W, l1-jacobi(4)": ("cycle=w,smoother=l1-jacobi,degree=4", {250: 20},
                         "prototype: last level by 20 sweeps"),
-    "W, chebyshev(2)": ("--cycle w", {250: 17},
+    "W, chebyshev(2)": ("cycle=w", {250: 17},
                         "prototype: last level by 20 sweeps"),
-    "K, l1-jacobi(4)": ("--cycle k --smoother l1-jacobi --degree 4",
+    "K, l1-jacobi(4)": ("cycle=k,smoother=l1-jacobi,degree=4",
                         {50: 12, 100: 12, 250: 12}, PLAIN),
-    "K, l1-jacobi(1)": ("--cycle k --smoother l1-jacobi --degree 1",
+    "K, l1-jacobi(1)": ("cycle=k,smoother=l1-jacobi,degree=1",
                         {50: 19, 100: 18, 250: 17}, PLAIN),
-    "K, chebyshev(2)": ("--cycle k", {128: 11, 250: 11}, PLAIN),
+    "K, chebyshev(2)": ("cycle=k", {128: 11, 250: 11}, PLAIN),
     "K, l1-jacobi(1), aggregates of 4": (None, {250: 17}, ""),
     "V, smoothed aggregation": (None, {100: "8-11"}, ""),
 }
@@ -60,12 +60,12 @@ def last_level(n):
 
 def iterations(a, n, options):
     """None: refused."""
-    k = ["--method", "flexible"] if "--cycle k" in options else []
+    k = ["--method", "flexible"] if "cycle=k" in options else []
     done = subprocess.run(
         [a.tacit, "solve", f"poisson3d:{n}", "--rhs", "ones", "--rtol", a.rtol,
          "--threads", a.threads, "--device", a.device, "--method", a.method,
-         "--precond", "amg", "--json", "-",
-         *options.format(last=last_level(n)).split(), *k],
+         "--precond", f"amg({options.format(last=last_level(n))})",
+         "--json", "-", *k],
         capture_output=True, text=True)
     try:
         r = json.loads(done.stdout)["result"]

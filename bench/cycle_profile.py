@@ -40,9 +40,9 @@ def iterations(text):
 
 
 def profile(args, matrix):
-    command = [args.tacit, "solve", matrix, "--precond", "amg", "--device",
-               args.device, "--cycle", args.cycle, "--loop", "host", "--rhs",
-               "ones", "--json", "-"] + args.option
+    command = [args.tacit, "solve", matrix, "--precond",
+               f"amg(cycle={args.cycle})", "--device", args.device, "--loop",
+               "host", "--rhs", "ones", "--json", "-"] + args.option
     plain = json.loads(subprocess.run(command, capture_output=True, text=True,
                                       check=True).stdout)
     traced = subprocess.run(command + ["--decorate", "trace:"], text=True,

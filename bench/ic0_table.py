@@ -29,9 +29,9 @@ a = parser.parse_args()
 print("matrix\torder\tleaves\titerations\tdepth\tentries\tresidual")
 for matrix in a.matrix:
     for order, leaves in ORDERS:
-        which = ["--order", order, "--leaves", str(leaves or a.leaves)]
-        f = run(a.tacit, "factor", matrix, "--kind", "ic0", *which)
-        r = run(a.tacit, "solve", matrix, "--precond", "ic0", "--rhs", "ones", "--rtol", a.rtol,
-                "--device", "host", *which)["result"]
+        which = f"ic0(order={order},leaves={leaves or a.leaves})"
+        f = run(a.tacit, "factor", matrix, "--kind", which)
+        r = run(a.tacit, "solve", matrix, "--precond", which, "--rhs", "ones", "--rtol", a.rtol,
+                "--device", "host")["result"]
         print(f"{matrix}\t{order}\t{leaves or a.leaves}\t{r['iterations']}\t{f['depth']}\t"
               f"{f['nonzeros']:.0f}\t{r['true_relative_residual']:.1e}", flush=True)

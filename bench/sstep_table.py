@@ -145,7 +145,7 @@ def alone(a, problem, rtol, method):
 
 def cells(a, problem, basis):
     for s in a.steps:
-        method = ["sstep", "--steps", s, "--basis", basis]
+        method = [f"sstep(steps={s},basis={basis})"]
         if basis == "monomial":
             yield "; ".join(alone(a, problem, rtol, method)
                             for rtol in a.goals + [ALL] * a.attained)
