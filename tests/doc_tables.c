@@ -86,7 +86,7 @@ static void methods(FILE *f)
                 m->name, m->summary, m->products, sums_of(m), yes(m->hidden),
                 vectors_of(m), m->precond_vectors, yes(m->varying_precond),
                 listed(resident, m->name) ? ", resident" : "");
-    fputs("\nAll are per iteration; s is what `--steps` says. `direct` is not "
+    fputs("\nAll are per iteration; s is its key `steps`. `direct` is not "
           "in this list: it has a factor and no iteration.\n",
           f);
 }

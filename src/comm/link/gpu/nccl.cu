@@ -61,5 +61,6 @@ extern "C" void tct_nccl_add(const tct_nccl_sums *S, const tct_op *op,
                              const tct_gpu_launch *L)
 {
     const int n = op->count * tct_op_batch(op);
-    add<<<1, threads_of(n), 0, L->stream>>>(*S, op->out, op->count, n, L->epilogue);
+    add<<<1, threads_of(n), 0, L->stream>>>(*S, op->out, op->count, n,
+                                            L->epilogue);
 }
