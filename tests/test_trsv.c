@@ -551,7 +551,7 @@ static void nobody_gets_a_whole_path(void **state)
     OK(tct_pattern_map(&S, PROCESSES));
     for (int32_t K = 0; K < P.panels; K++) {
         const int64_t h = P.row_start[K + 1] - P.row_start[K];
-        if (S.home[K] >= 0) has[S.home[K]] += h;
+        if (S.column_owner[K] >= 0) has[S.column_owner[K]] += h;
         all += h;
     }
     for (int k = 0; k < PROCESSES; k++) assert_true(3 * has[k] <= all);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/blocks.c - the values of a plan that one process of a grid
- * has. */
+ * trisolve/gpu/blocks.c - the values of P that one process of a grid stores. */
 #include "trisolve/gpu/ownership.h"
 
 static const char *const what = "a part of a plan";
 
-/* Where what this process has of P goes: [0] for the way down, [1] up, which is
- * the same where U = L'; NULL: only how long that is. */
+/* Destination of this process's values of P: [0] for the pass down, [1] for the
+ * pass up, equal where U = L'. With node NULL only the length is counted. */
 typedef struct {
     const tct_distributor *d;
     double *to[2];
@@ -24,7 +23,8 @@ static void copy(const filler *f, int side, int64_t at, const double *from,
                (size_t)length * sizeof *from);
 }
 
-/* Nodes that it has whole; offsets are the same both ways. */
+/* Copy the nodes that this process owns whole; offsets are equal in both
+ * passes. */
 static void fill_whole(filler *f)
 {
     const tct_tri_plan *plan = f->d->plan;
@@ -33,7 +33,7 @@ static void fill_whole(filler *f)
         const tct_node *N = &plan->node[k];
         const int64_t length = (int64_t)N->ld * N->w;
         if (f->node) f->node[k] = *N;
-        if (f->d->of[k].home != f->d->s->rank) continue;
+        if (f->d->of[k].owner != f->d->s->rank) continue;
         if (f->node) f->node[k].value = f->stored[0];
         for (int side = 0; side < sides; side++)
             copy(f, side, f->stored[0], f->from[side] + N->value, length, 1, 0);
@@ -42,7 +42,7 @@ static void fill_whole(filler *f)
     f->stored[1] = f->stored[0];
 }
 
-/* Rows, or columns, [from, to) of node k. */
+/* Copy rows (down) or columns (up) [from, to) of node k. */
 static void fill_block(filler *f, int32_t k, bool up, int32_t from, int32_t to)
 {
     const bool same = f->from[1] == f->from[0];
@@ -79,7 +79,7 @@ static void fill(filler *f)
     f->stored[0] = f->stored[1] = 0;
     fill_whole(f);
     for (int32_t k = 0; k < f->d->plan->nodes; k++) {
-        if (of[k].home >= 0) continue;
+        if (of[k].owner >= 0) continue;
         of[k].down = f->count;
         fill_blocks(f, k, false);
         of[k].up = f->count;
@@ -87,8 +87,8 @@ static void fill(filler *f)
     }
 }
 
-/* A tile of rows is read to its end, which may be behind the block. */
-enum { BEHIND = TCT_TILE * TCT_TILES };
+/* Padding: the last tile of rows is read whole and may pass the block's end. */
+enum { PADDING = TCT_TILE * TCT_TILES };
 
 tacit_status tct_take_blocks(const tct_distributor *d)
 {
@@ -97,7 +97,7 @@ tacit_status tct_take_blocks(const tct_distributor *d)
                 .from = {plan->value, plan->upper ? plan->upper : plan->value}};
     fill(&f);
     const int64_t stored =
-        (f.stored[0] > f.stored[1] ? f.stored[0] : f.stored[1]) + BEHIND;
+        (f.stored[0] > f.stored[1] ? f.stored[0] : f.stored[1]) + PADDING;
     tct_node *node = NULL;
     double *to[2] = {NULL, NULL};
     tacit_status status = tct_memory_require(

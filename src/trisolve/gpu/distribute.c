@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/distribute.c - the tasks of a plan to the processes of a
- * grid. */
+ * trisolve/gpu/distribute.c - distributes the tasks of a plan to the processes
+ * of a grid. */
 #include "trisolve/gpu/ownership.h"
 
 static const char *const what = "a part of a plan";
@@ -15,21 +15,23 @@ void tct_distribution_clear(tct_distribution *s)
 
 /* --- tasks ---------------------------------------------------------------- */
 
-/* Of one cut, this process's; NULL: only how many. */
+/* This process's tasks of one cut; task NULL: they are only counted. */
 typedef struct {
     const tct_distributor *d;
     tct_task *task;
     int32_t count;
-    tct_producers *speak;
+    tct_producers *producers;
     uint32_t *due;
 } tasklist;
 
 static void add_task(tasklist *l, const tct_task *t, int process)
 {
-    tct_producers *speak = l->speak;
+    tct_producers *producers = l->producers;
     if (l->task) {
-        if (t->wait >= 0) speak->waits[t->wait] |= (uint16_t)tct_bit(process);
-        if (t->tell >= 0) speak->adds[t->tell] |= (uint16_t)tct_bit(process);
+        if (t->wait >= 0)
+            producers->waits[t->wait] |= (uint16_t)tct_bit(process);
+        if (t->tell >= 0)
+            producers->adds[t->tell] |= (uint16_t)tct_bit(process);
     }
     if (process != l->d->s->rank) return;
     if (l->task) {
@@ -39,8 +41,8 @@ static void add_task(tasklist *l, const tct_task *t, int process)
     l->count++;
 }
 
-/* What puts the right-hand side of a node in blocks together, cut where these
- * end. */
+/* Tasks that assemble the right-hand side of a node in blocks, cut at block
+ * boundaries. */
 static void add_together(tasklist *l, const tct_task *t)
 {
     const tct_ownership *h = &l->d->of[t->what];
@@ -53,7 +55,7 @@ static void add_together(tasklist *l, const tct_task *t)
     }
 }
 
-/* A task of the passes. */
+/* A task of the pass down or up. */
 static void distribute_task(tasklist *l, const tct_task *t, bool up)
 {
     const tct_tri_plan *plan = l->d->plan;
@@ -61,9 +63,9 @@ static void distribute_task(tasklist *l, const tct_task *t, bool up)
     if (t->what < 0) {
         const tct_branch *B = &plan->branch[-1 - t->what];
         const int32_t first = plan->order[plan->level[B->from].from];
-        add_task(l, t, l->d->of[first].home);
-    } else if (h->home >= 0) {
-        add_task(l, t, h->home);
+        add_task(l, t, l->d->of[first].owner);
+    } else if (h->owner >= 0) {
+        add_task(l, t, h->owner);
     } else if (t->from < 0) {
         add_together(l, t);
     } else {
@@ -74,9 +76,8 @@ static void distribute_task(tasklist *l, const tct_task *t, bool up)
     }
 }
 
-/* Swaps, numbered anew as all ranks of this place in their grids do; one at
- * least, of no rows, with which each process comes from one pass to the
- * other. */
+/* Pieces of recursive doubling, renumbered in the same way on all grids. A
+ * process without one gets a piece of no rows, which leads to the pass up. */
 static void distribute_doubling(tasklist *l, const tct_cut *cut)
 {
     const tct_distributor *d = l->d;
@@ -97,7 +98,7 @@ static void distribute_doubling(tasklist *l, const tct_cut *cut)
         if (!(have & tct_bit(p))) add_task(l, &t, p);
 }
 
-/* All of them; how many are of each kind. */
+/* Distribute all tasks; count[] receives the number of each kind. */
 static void distribute_tasks(tasklist *l, const tct_cut *cut, int32_t *count)
 {
     const int32_t up = cut->down + cut->between;
@@ -116,12 +117,13 @@ static tacit_status distribute_cut(const tct_distributor *d, int c)
 {
     const int32_t counters = tct_counters(d->plan->nodes);
     tct_cut *cut = &d->plan->cut[c];
-    tct_producers *speak = &d->s->cut[c];
-    tasklist l = {.d = d, .speak = speak, .due = cut->due};
+    tct_producers *producers = &d->s->cut[c];
+    tasklist l = {.d = d, .producers = producers, .due = cut->due};
     int32_t count[3];
-    TRY(TCT_ALLOC(counters, what, &speak->adds));
-    TRY(TCT_ALLOC(counters, what, &speak->waits));
-    for (int32_t k = 0; k < counters; k++) speak->adds[k] = speak->waits[k] = 0;
+    TRY(TCT_ALLOC(counters, what, &producers->adds));
+    TRY(TCT_ALLOC(counters, what, &producers->waits));
+    for (int32_t k = 0; k < counters; k++)
+        producers->adds[k] = producers->waits[k] = 0;
     distribute_tasks(&l, cut, count);
     TRY(TCT_ALLOC(l.count, what, &l.task));
     memset(cut->due, 0, (size_t)counters * sizeof *cut->due);
@@ -153,7 +155,7 @@ static uint64_t mark_of(const tct_distributor *d)
     uint64_t mark = tct_mix((uint64_t)plan->nodes);
     for (int32_t k = 0; k < plan->nodes; k++) {
         const tct_node *N = &plan->node[k];
-        const int32_t all[] = {N->first, N->w, N->h, d->of[k].home};
+        const int32_t all[] = {N->first, N->w, N->h, d->of[k].owner};
         for (int i = 0; i < 4; i++)
             mark = tct_mix(mark ^ (uint64_t)(uint32_t)all[i]);
     }
@@ -168,7 +170,7 @@ static uint64_t mark_of(const tct_distributor *d)
     return mark;
 }
 
-static tacit_status deal(tct_distributor *d)
+static tacit_status distribute(tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
     tct_distribution *s = d->s;
@@ -180,7 +182,7 @@ static tacit_status deal(tct_distributor *d)
     memset(s->to_u, s->rank, (size_t)plan->updates);
     TRY(tct_find_ownership(d));
     s->mark = mark_of(d);
-    TRY(tct_take_blocks(d)); /* it says which blocks tasks are of */
+    TRY(tct_take_blocks(d)); /* sets of[].down and of[].up */
     for (int c = 0; c < TCT_CUTS; c++) TRY(distribute_cut(d, c));
     count_messages(d);
     return TACIT_OK;
@@ -194,7 +196,7 @@ tacit_status tct_tri_plan_distribute(tct_tri_plan *plan, int px, int py,
     tct_distributor d = {
         .plan = plan, .s = out, .shared = shared, .count = count};
     if (plan->nodes == 0) return TACIT_OK;
-    const tacit_status status = deal(&d);
+    const tacit_status status = distribute(&d);
     TCT_FREE(d.of, d.doubling_of);
     if (status < 0) tct_distribution_clear(out);
     return status;

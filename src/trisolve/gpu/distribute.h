@@ -1,66 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/distribute.h - a plan whose tasks are dealt out to the Px x Py
- * processes of a grid, each on a GPU: which are this one's, and who reads what
- * they store.
+ * trisolve/gpu/distribute.h - distributes the tasks of a plan to the Px x Py
+ * processes of a grid, one GPU each: which process runs a task, and which
+ * processes read its result.
  *
- * The tasks stay those of one GPU, in the same order and with the same
- * arithmetic, so that X has the same bits on every grid. Each is of one
- * process:
+ * Tasks keep the order and the arithmetic of one GPU, so X has the same bits on
+ * every grid. Each task belongs to one process:
  *
- *     a branch                  of the one in whose stretch of the forest it is, of
- *     a small node                  stretches of like weight
- *     a large node K            rows in blocks: block i, and on the way up columns in
- *                               blocks, of (i + K mod Px, K mod Py), K counted among
- *                               large nodes
+ *     branch, small node   the process whose contiguous part of the forest has
+ *                          it; parts have similar weights
+ *     large node K         by blocks: block i of its rows (down), or columns
+ *                          (up), is of (i + K mod Px, K mod Py), K counted
+ *                          among large nodes
  *
- * What a process needs of a node it has: all of it; or its blocks of rows of P,
- * for the way down, and its blocks of columns, for the way up. These are two
- * copies of what is both, unless Px = 1, when large nodes are whole, too: in
- * exchange nobody adds up what several have of a sum. Lists of rows, and
- * vectors, are of all nodes on each process, and who makes a value stores it at
- * those who read it (to_u, to). mail.h tells them. */
+ * A process stores the nodes that it owns whole. Of a large node it stores its
+ * blocks of rows of P for the pass down, and its blocks of columns for the pass
+ * up: entries in both are stored twice, and no sum is split between processes.
+ * If Px = 1, large nodes are whole, too. Every process has the row lists and
+ * vectors of all nodes. The process that computes a value stores it in the
+ * memory of its readers (to_u, to), then signals them (peer_signals.h). */
 #ifndef TCT_TRISOLVE_GPU_DISTRIBUTE_H
 #define TCT_TRISOLVE_GPU_DISTRIBUTE_H
 #include "trisolve/gpu/peer_signals.h"
 #include "trisolve/gpu/supernodes.h"
 
 enum {
-    TCT_BLOCK_COLUMNS =
-        128, /* of a block, about: of columns of a large node, ... */
-    TCT_BLOCK_ROWS =
-        256 /* ... and of its rows                                */
+    TCT_BLOCK_COLUMNS = 128, /* columns of a large node in a block, about */
+    TCT_BLOCK_ROWS = 256     /* ... and rows */
 };
 
-/* Bit p: process p of the grid reads, of a row of the factor, ... */
+/* Per row of the factor, the processes that read a value: bit p is process
+ * p. */
 typedef struct tct_readers {
-    uint16_t v;   /* its right-hand side, once it is together   */
-    uint16_t y;   /* y, as the pass down leaves it              */
-    uint16_t sum; /* y, once it is added up                     */
+    uint16_t v;   /* its assembled right-hand side */
+    uint16_t y;   /* y as the pass down leaves it */
+    uint16_t sum; /* y after recursive doubling */
     uint16_t x;
 } tct_readers;
 
-/* Of one cut, who speaks of a counter: as in mail.h. */
+/* Per counter of one cut: processes that add to it and that wait for it. */
 typedef struct tct_producers {
     uint16_t *adds, *waits; /* [tct_counters] */
 } tct_producers;
 
 typedef struct tct_distribution {
     int px, py, rank;
-    uint8_t *to_u;   /* [updates] the process that reads each   */
+    uint8_t *to_u;   /* [updates] the process that reads it */
     tct_readers *to; /* [rows]                                  */
-    bool *mine;      /* [rows] this one reads its b, and writes its x */
+    bool *mine;      /* [rows] this process reads b and writes x */
     tct_producers cut[TCT_CUTS];
-    /* With one right-hand side, by phases of mail.h: what this process sends to
-     * others of its grid. */
+    /* Sent to other processes of the grid in a solve of one right-hand side, by
+     * phase. */
     int64_t messages_sent[TCT_PEER_SIGNALS_PHASES],
         values[TCT_PEER_SIGNALS_PHASES];
-    uint64_t mark; /* of the tasks of all: alike on all processes of a grid */
+    uint64_t mark; /* hash of all tasks: equal on all processes */
 } tct_distribution;
 
-/* Of `plan`, which has its swaps (tct_tri_plan_doubling) of the `shared` rows
- * [count], what process `rank` = x py + y has; plan->cut[].due is then what its
- * own tasks add.
- * Errors      NO_MEMORY. */
+/* Keep in `plan` the tasks of process `rank` = x py + y. tct_tri_plan_doubling
+ * has been called for the `shared` rows [count]. plan->cut[].due then counts
+ * this process's own tasks.
+ * Errors    NO_MEMORY. */
 tacit_status tct_tri_plan_distribute(tct_tri_plan *plan, int px, int py,
                                      int rank, const int32_t *shared,
                                      int32_t count, tct_distribution *out);

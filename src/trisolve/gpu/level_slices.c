@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/level_slices.c - the rows of L and of L' by level, and in
- * slices. What takes one thread, the levels, is found while the others turn L'
- * over. */
+ * trisolve/gpu/level_slices.c - the rows of L and L' by level, in slices. The
+ * levels, a serial computation, are found while other threads transpose L'. */
 #include "trisolve/gpu/level_slices.h"
 #include "base/base.h"
 #include "graph/levels.h"
@@ -10,10 +9,10 @@
 
 static const char *const what = "rows of a triangular matrix";
 
-/* Entries of a row that a lane has, as a rule at most. */
+/* Entries of a row that a lane has, at most as a rule. */
 enum { ENTRIES_OF_LANE = 8 };
 
-/* --- L' by rows, the columns of panels ------------------------------------ */
+/* --- L' by rows: the columns of panels ------------------------------------ */
 
 static bool has_single_columns(const tacit_factor_panels *P)
 {
@@ -23,7 +22,7 @@ static bool has_single_columns(const tacit_factor_panels *P)
                    ((size_t)P->panels + 1) * sizeof *P->row_start) == 0);
 }
 
-/* Column j of panel K into `col` and `val`; how many entries. */
+/* Copy column j of panel K; returns the number of entries. */
 static int64_t copy_column(const tacit_factor_panels *P, int32_t K, int64_t j,
                            int32_t *col, double *val)
 {
@@ -71,8 +70,8 @@ static tacit_status take_panels(const tacit_factor_panels *P, tct_sliced *S)
 
 /* --- nodes ---------------------------------------------------------------- */
 
-/* Do the `block` rows from `first` on wait for one another and for the same
- * others? Then columns have the rows of the next one, and themselves. */
+/* Rows [first, first + block) form a node if each column has the rows of the
+ * next one and that one's own row. */
 static bool is_node(const tct_sliced_side *U, int64_t first, int block)
 {
     for (int64_t j = first; j + 1 < first + block; j++) {
@@ -105,9 +104,9 @@ static int find_block(const tct_sliced *S)
 
 /* --- L by rows ------------------------------------------------------------ */
 
-/* The rows of L in ranges, one for a thread, each of which goes through the
- * columns by itself, so that each row gets its columns ascending. Of a block of
- * columns it is known which rows they have. */
+/* L is transposed by ranges of rows, one per thread. Each thread passes over
+ * all columns, so a row gets its columns ascending; per block of columns the
+ * range of rows is known, to skip blocks. */
 enum { BLOCK = 4096 };
 typedef struct {
     const tct_sliced *S;
@@ -136,9 +135,8 @@ static void see_blocks(turn *t)
     }
 }
 
-/* Of range r: how many entries each row has, or, where there is room for them,
- * the entries themselves; ptr[i + 1] goes from the first to behind the last of
- * row i. */
+/* Count the entries of each row of range r, or with `fills` store them. ptr[i +
+ * 1] moves from the first entry of row i to its end. */
 static void turn_range(const turn *t, int64_t r, bool fills)
 {
     const tct_sliced_side *U = &t->S->up;
@@ -162,7 +160,7 @@ static void turn_range(const turn *t, int64_t r, bool fills)
     }
 }
 
-/* Counts become places. */
+/* Counts become offsets. */
 static void add_counts(const turn *t)
 {
     int64_t before = 0;
@@ -173,7 +171,7 @@ static void add_counts(const turn *t)
     }
 }
 
-/* Levels of both sides' nodes into `level` [2][n], and L by rows. */
+/* Find the levels of both sides' nodes, `level` [2][n], and transpose. */
 static void turn_over(const turn *t, int32_t *levels, int32_t *level)
 {
     const tct_sliced_side *U = &t->S->up;
@@ -219,8 +217,8 @@ static tacit_status turn_and_level(tct_sliced *S, turn *t, int32_t *level)
 
 /* --- slices --------------------------------------------------------------- */
 
-/* Entries of row i besides those in its own node, which are its last ones in L
- * and its first ones in L'. */
+/* The entries of row i outside its own node; those within are last in L and
+ * first in L'. */
 typedef struct {
     int64_t first, length;
 } entries;
@@ -237,15 +235,14 @@ static inline entries entries_of(const tct_sliced *S,
     return (entries){first, end - first};
 }
 
-/* As many lanes a row as see to it that an entry, in the mean, stands in a row
- * whose lanes have their part of it at once; nodes get those that would have
- * none. */
+/* Choose enough lanes per row that, for an entry in the mean, a lane has at
+ * most ENTRIES_OF_LANE of its row. Nodes also use lanes that would be idle. */
 static void choose_lanes(tct_sliced *S)
 {
     const int most = TCT_SLICED_LANES / S->block;
     double squares = 0.0, count = 0.0;
     TCT_OMP(omp parallel for reduction(+ : squares, count))
-    for (int64_t i = 0; i < S->n; i++) { /* whole numbers: in any order */
+    for (int64_t i = 0; i < S->n; i++) { /* integers: exact in any order */
         const double length = (double)entries_of(S, &S->down, i).length;
         squares += length * length;
         count += length;
@@ -275,14 +272,14 @@ static int64_t width_of(const tct_sliced *S, const tct_sliced_side *side,
     return S->near + (most + S->lanes - 1) / S->lanes;
 }
 
-/* Nodes by level, and their rows as they wait for one another. */
+/* Sort nodes by level, and rows of a node in the order of the solve. */
 static tacit_status sort_rows(const tct_sliced *S, const int32_t *level,
                               tct_sliced_side *side)
 {
     const int64_t block = S->block, nodes = S->n / block;
     int64_t *first = NULL;
     TRY(TCT_ALLOC((int64_t)side->levels + 1, what, &first));
-    /* nodes to `position`, which is found last */
+    /* nodes are sorted into `position`, which is overwritten last */
     const tacit_status status =
         tct_levels_sort(nodes, level, side->levels,
                         block > 1 ? side->position : side->row, first);
@@ -315,8 +312,7 @@ static tacit_status cut(const tct_sliced *S, const int32_t *level,
     return TACIT_OK;
 }
 
-/* Where the lanes of a slice have their entries: each has one of `at`, and
- * every so many behind it, before `end`. */
+/* The entries of each lane: at, at + step, ... before end. */
 typedef struct {
     int64_t at[TCT_SLICED_LANES], end[TCT_SLICED_LANES];
 } lane_entries;
@@ -337,8 +333,8 @@ static void find_lanes(const tct_sliced *S, const tct_sliced_side *side,
     for (; l < TCT_SLICED_LANES; l++) out->at[l] = out->end[l] = 0;
 }
 
-/* All lanes of a cell, and then of the next: what they read is not near, but of
- * many lanes it is under way at once. */
+/* Cell by cell over all lanes: accesses are scattered, but those of many lanes
+ * overlap. */
 static void fill_columns(const tct_sliced_side *side, const lane_entries *of,
                          int64_t step, int64_t cells, int32_t *col)
 {
@@ -359,8 +355,7 @@ static void fill_values(const tct_sliced_side *side, const lane_entries *of,
         }
 }
 
-/* What the rows of a slice have of those before them in their nodes, into its
- * first cell. */
+/* Fill the first cell of a slice with the entries within nodes. */
 static void fill_near(const tct_sliced *S, const tct_sliced_side *side,
                       int64_t slice, double *val)
 {

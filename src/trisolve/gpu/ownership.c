@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/ownership.c - whose nodes are, and who reads what others make of
- * them. */
+ * trisolve/gpu/ownership.c - which process owns each node, and which processes
+ * read its results. */
 #include "trisolve/gpu/ownership.h"
 
 static const char *const what = "a part of a plan";
 
-/* --- whose ---------------------------------------------------------------- */
+/* --- owners --------------------------------------------------------------- */
 
-/* All that have rows of it; that have columns. */
+/* All processes that have rows of node k; ... columns. */
 static unsigned row_owners(const tct_distributor *d, int32_t k)
 {
     unsigned all = 0;
     const tct_ownership *h = &d->of[k];
-    const int32_t step = h->home >= 0 ? d->plan->node[k].h : h->rows;
+    const int32_t step = h->owner >= 0 ? d->plan->node[k].h : h->rows;
     for (int32_t i = 0; i < d->plan->node[k].h; i += step)
         all |= tct_bit(tct_row_owner(d, k, i));
     return all;
@@ -21,7 +21,7 @@ static unsigned col_owners(const tct_distributor *d, int32_t k)
 {
     unsigned all = 0;
     const tct_ownership *h = &d->of[k];
-    const int32_t step = h->home >= 0 ? d->plan->node[k].w : h->cols;
+    const int32_t step = h->owner >= 0 ? d->plan->node[k].w : h->cols;
     for (int32_t j = 0; j < d->plan->node[k].w; j += step)
         all |= tct_bit(tct_col_owner(d, k, j));
     return all;
@@ -40,21 +40,21 @@ static int32_t common(int32_t a, int32_t b)
     return a / x * b;
 }
 
-/* Blocks of about `least` that end where tasks do, of all cuts. */
+/* A block size of about `least` that is a multiple of the task sizes of all
+ * cuts. */
 static int32_t block_of(const int32_t *steps, int32_t least)
 {
     const int32_t each = common(steps[TCT_FOR_ONE], steps[TCT_FOR_MANY]);
     return (least + each - 1) / each * each;
 }
 
-/* In which cuts the right-hand side of a node is put together by tasks of their
- * own, and so it has several of rows: large nodes are those of which this is so
- * in all. */
+/* Large nodes are those whose right-hand side is assembled by tasks of its own
+ * in all cuts; they then have several tasks of rows. */
 static tacit_status find_large(tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
     int8_t *together = NULL;
-    int32_t(*step)[2][TCT_CUTS] = NULL, turn = 0;
+    int32_t(*step)[2][TCT_CUTS] = NULL, large = 0;
     TRY(TCT_ALLOC(plan->nodes, what, &together));
     tacit_status status = TCT_ALLOC(plan->nodes, what, &step);
     for (int32_t k = 0; k < plan->nodes; k++) together[k] = 0;
@@ -70,12 +70,12 @@ static tacit_status find_large(tct_distributor *d)
     }
     for (int32_t k = 0; k < plan->nodes && status >= 0; k++) {
         tct_ownership *h = &d->of[k];
-        *h = (tct_ownership){.home = -1, .turn = -1};
+        *h = (tct_ownership){.owner = -1, .number = -1};
         if (together[k] != (1 << TCT_CUTS) - 1) continue;
-        h->turn = turn++;
+        h->number = large++;
         h->rows = block_of(step[k][0], TCT_BLOCK_ROWS);
         h->cols = block_of(step[k][1], TCT_BLOCK_COLUMNS);
-        if (d->s->px == 1) h->home = h->turn % d->s->py;
+        if (d->s->px == 1) h->owner = h->number % d->s->py;
     }
     TCT_FREE(together, step);
     return status;
@@ -83,9 +83,10 @@ static tacit_status find_large(tct_distributor *d)
 
 /* --- small nodes and branches --------------------------------------------- */
 
-/* The process in whose stretch the middle of what is below a node lies. */
-static int32_t stretch_of(const tct_distributor *d, const double *before,
-                          int32_t lowest, int32_t k)
+/* The process whose part of the forest holds the middle of a node's subtree. */
+static int32_t process_of_subtree(const tct_distributor *d,
+                                  const double *before, int32_t lowest,
+                                  int32_t k)
 {
     const double all = before[d->plan->nodes];
     const double middle = 0.5 * (before[lowest] + before[k + 1]);
@@ -93,14 +94,14 @@ static int32_t stretch_of(const tct_distributor *d, const double *before,
     return at < tct_processes(d) ? at : tct_processes(d) - 1;
 }
 
-static void find_homes(const tct_distributor *d, double *before,
-                       int32_t *lowest)
+static void find_owners(const tct_distributor *d, double *before,
+                        int32_t *lowest)
 {
     const tct_tri_plan *plan = d->plan;
     before[0] = 0.0;
     for (int32_t k = 0; k < plan->nodes; k++) {
         const tct_node *N = &plan->node[k];
-        const double weight = d->of[k].turn < 0 ? (double)N->h * N->w : 0.0;
+        const double weight = d->of[k].number < 0 ? (double)N->h * N->w : 0.0;
         before[k + 1] = before[k] + weight;
         lowest[k] = k;
     }
@@ -109,20 +110,20 @@ static void find_homes(const tct_distributor *d, double *before,
         if (up >= 0 && lowest[k] < lowest[up]) lowest[up] = lowest[k];
     }
     for (int32_t k = 0; k < plan->nodes; k++)
-        if (d->of[k].turn < 0)
-            d->of[k].home = stretch_of(d, before, lowest[k], k);
+        if (d->of[k].number < 0)
+            d->of[k].owner = process_of_subtree(d, before, lowest[k], k);
     for (int32_t b = 0; b < plan->branches; b++) {
         const tct_branch *B = &plan->branch[b];
         const int32_t from = plan->level[B->from].from,
                       to = plan->level[B->to - 1].to;
-        const int32_t home = d->of[plan->order[from]].home;
-        for (int32_t i = from; i < to; i++) d->of[plan->order[i]].home = home;
+        const int32_t owner = d->of[plan->order[from]].owner;
+        for (int32_t i = from; i < to; i++) d->of[plan->order[i]].owner = owner;
     }
 }
 
-/* --- who reads ------------------------------------------------------------ */
+/* --- readers -------------------------------------------------------------- */
 
-/* Who gathers what `take` says is process p. */
+/* Process p reads the updates in `t`. */
 static void read_by(const tct_distributor *d, const tct_take *t, int p)
 {
     const tct_tri_plan *plan = d->plan;
@@ -133,7 +134,7 @@ static void read_by(const tct_distributor *d, const tct_take *t, int p)
     for (int32_t n = 1; n <= rest[0]; n++) d->s->to_u[rest[n]] = (uint8_t)p;
 }
 
-static void find_swaps(const tct_distributor *d)
+static void find_doubling(const tct_distributor *d)
 {
     for (int64_t i = 0; i < d->plan->rows; i++) d->doubling_of[i] = -1;
     for (int32_t i = 0; i < d->count; i++)
@@ -166,7 +167,7 @@ static void find_readers(const tct_distributor *d)
     }
 }
 
-/* What this process stores at others. */
+/* Values that this process stores at others. */
 static void count_values(const tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
@@ -187,7 +188,7 @@ static void count_values(const tct_distributor *d)
                     tct_others(to->sum, s->rank);
             if (tct_col_owner(d, k, j) != s->rank) continue;
             s->values[TCT_PEER_SIGNALS_UP] += tct_others(to->x, s->rank);
-            if (d->of[k].turn >= 0)
+            if (d->of[k].number >= 0)
                 s->values[TCT_PEER_SIGNALS_DOWN] += tct_others(to->v, s->rank);
         }
     }
@@ -195,11 +196,11 @@ static void count_values(const tct_distributor *d)
 
 static tacit_status place_small(const tct_distributor *d)
 {
-    double *before = NULL;  /* values of small nodes before each       */
-    int32_t *lowest = NULL; /* of those below it, and itself */
+    double *before = NULL;  /* values of small nodes before each */
+    int32_t *lowest = NULL; /* lowest node of each subtree */
     TRY(TCT_ALLOC(d->plan->nodes + 1, what, &before));
     const tacit_status status = TCT_ALLOC(d->plan->nodes, what, &lowest);
-    if (status >= 0) find_homes(d, before, lowest);
+    if (status >= 0) find_owners(d, before, lowest);
     TCT_FREE(before, lowest);
     return status;
 }
@@ -208,7 +209,7 @@ tacit_status tct_find_ownership(tct_distributor *d)
 {
     TRY(find_large(d));
     TRY(place_small(d));
-    find_swaps(d);
+    find_doubling(d);
     find_readers(d);
     count_values(d);
     return TACIT_OK;

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/peer_signals.h - how workers of several GPUs tell each other
- * that tasks are done: one text for the blocks of a kernel and for threads that
- * stand for them (tests/test_distribution.c).
+ * trisolve/gpu/peer_signals.h - signals between workers of several GPUs that
+ * tasks are done: one source for the blocks of a kernel and for the host
+ * threads of tests/test_distribution.c.
  *
- * The tasks of one plan are dealt out to the processes of a grid (spread.h),
- * each of which has its own in the order in which the plan has all. A task
- * waits for one counter, and adds to one, as in turns.h; here each process
- * counts what its own tasks add. The worker that adds the last of a run sends
- * the run's number to all processes that have tasks which wait for that
- * counter, one message each; who waits has heard from all that add. Who hears
- * of a message sees what was stored by all on whom the sender built, wherever
- * it was stored: so values go first, each to who reads it, and messages have
- * none.
+ * The tasks of a plan are distributed to the processes of a grid
+ * (distribute.h); each keeps the plan's order. As in task_queue.h, a task waits
+ * for one counter and adds to one; here each process counts its own tasks. The
+ * worker that completes a process's count for a run sends the run's number to
+ * every process with tasks that wait for the counter, one message each. A
+ * waiting task needs the number from every process that adds. Values are stored
+ * at their readers before the message is sent, and a message makes visible all
+ * stores that the sender depended on, so messages carry no values.
  *
- * Of the first task of all that is not done everything it waits for is done and
- * told, and its process has a worker that is at it: nobody waits for ever, as
- * long as the kernels of all processes run.
+ * The first unfinished task of all has its dependencies done and signalled, and
+ * a worker of its process runs it: every wait ends as long as the kernels of
+ * all processes run.
  *
- * Numbers only grow, and nothing is reset. What a run stores takes the place of
- * what the one before has stored: so nobody begins a run before all are through
- * with the one before, as each tells all when its workers have left. */
+ * Numbers only grow and are not reset. A run overwrites the values of the run
+ * before, so a process begins only after all have signalled the end of that
+ * run. */
 #ifndef TCT_TRISOLVE_GPU_PEER_SIGNALS_H
 #define TCT_TRISOLVE_GPU_PEER_SIGNALS_H
 #include "trisolve/gpu/task_queue.h"
 
 enum { TCT_PEER_SIGNALS_MOST = 16 /* processes of a grid */ };
 
-/* Phases of a run, whose messages are counted. */
+/* Phases of a run; messages are counted by phase. */
 enum {
     TCT_PEER_SIGNALS_DOWN,
     TCT_PEER_SIGNALS_BETWEEN,
@@ -35,13 +34,14 @@ enum {
 };
 
 typedef struct tct_peer_signals {
-    int rank, ranks; /* this process of the grid, and how many there are    */
-    int32_t counters, swapped; /* how many; the one that swaps add to       */
+    int rank, ranks;           /* process in the grid, and their number */
+    int32_t counters, swapped; /* their number; the one of recursive doubling */
     const uint16_t *adds;      /* [counters] bit p: process p adds to it    */
     const uint16_t *waits;     /* [counters] ... has tasks that wait for it */
-    uint64_t *sent;            /* [TCT_PEER_SIGNALS_PHASES] messages so far  */
-    /* In memory of each process: [ranks][counters] the last run of which all
-     * has been added by the first; [ranks] runs that are over. */
+    uint64_t *sent;            /* [TCT_PEER_SIGNALS_PHASES] messages so far */
+    /* In the memory of each process. came [ranks][counters]: the last run in
+     * which that process completed its count. over [ranks]: runs that have
+     * ended. */
     uint64_t *came[TCT_PEER_SIGNALS_MOST], *over[TCT_PEER_SIGNALS_MOST];
 } tct_peer_signals;
 
@@ -62,7 +62,7 @@ TCT_LANE bool tct_peer_signals_hear(const tct_round *R, const uint64_t *word,
     return status == TCT_CAME;
 }
 
-/* Before the first task: all others are through with the last run. */
+/* Before the first task: wait until all processes have ended the last run. */
 TCT_LANE bool tct_peer_signals_begin(const tct_round *R,
                                      const tct_peer_signals *M)
 {
@@ -73,7 +73,7 @@ TCT_LANE bool tct_peer_signals_begin(const tct_round *R,
     return true;
 }
 
-/* Wait for what the task builds upon; false: in vain, or others have. */
+/* Wait for the task's dependency; false: this wait or another one failed. */
 TCT_LANE bool tct_peer_signals_await(const tct_round *R,
                                      const tct_peer_signals *M,
                                      const tct_worker_state *w,
@@ -89,8 +89,8 @@ TCT_LANE bool tct_peer_signals_await(const tct_round *R,
     return true;
 }
 
-/* It is done: the last one that this process adds to a counter tells who
- * waits. */
+/* The task is done. The last task of this process for a counter signals the
+ * processes that wait. */
 TCT_LANE void tct_peer_signals_done(const tct_round *R,
                                     const tct_peer_signals *M,
                                     const tct_worker_state *w,
@@ -114,7 +114,7 @@ TCT_LANE void tct_peer_signals_done(const tct_round *R,
             messages_sent);
 }
 
-/* A worker ends; the last one tells all that this run is over. */
+/* A worker ends; the last one signals the end of the run. */
 TCT_LANE void tct_peer_signals_end(const tct_round *R,
                                    const tct_peer_signals *M,
                                    const tct_worker_state *w, unsigned workers)
@@ -126,9 +126,9 @@ TCT_LANE void tct_peer_signals_end(const tct_round *R,
         tct_signal_send(&M->over[p][M->rank], runs);
 }
 
-/* When all have ended and turns->late is set: the first task that waited in
- * vain, and for which process; -1: none did. What `R` points to, and `came` of
- * this process, may be copies. */
+/* After all workers have ended and queue->late is set: the first task that
+ * timed out and the process it waited for; -1: none. R's arrays and this
+ * process's `came` may be copies. */
 static inline int32_t tct_peer_signals_late(const tct_round *R,
                                             const tct_peer_signals *M,
                                             const uint64_t *came, int *process)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/rows_none.c - no solves by rows: the build has no CUDA. */
+ * trisolve/gpu/rows_none.c - solves by rows in a build without CUDA:
+ * refused. */
 #include "trisolve/gpu/rows.h"
 
 tacit_status tct_rows_create(tacit_queue *q, const tacit_factor_panels *P,
@@ -12,7 +13,7 @@ tacit_status tct_rows_create(tacit_queue *q, const tacit_factor_panels *P,
 
 void tct_rows_destroy(tct_rows **rows)
 {
-    (void)rows; /* there are none */
+    (void)rows; /* none was created */
 }
 
 tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
@@ -25,7 +26,7 @@ tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
 tacit_status tct_rows_status(const tct_rows *R)
 {
     (void)R;
-    return TACIT_OK; /* none waits */
+    return TACIT_OK; /* none was created */
 }
 
 tct_rows_info tct_rows_about(const tct_rows *R)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/solver.h - solves on a GPU, for those inside the library: the
- * parts of tacit_factor_solver. */
+ * trisolve/gpu/solver.h - solves on a GPU: the library's interface to the parts
+ * of tacit_factor_solver. */
 #ifndef TCT_TRISOLVE_GPU_SOLVER_H
 #define TCT_TRISOLVE_GPU_SOLVER_H
 #include "trisolve/gpu/recursive_doubling.h"
@@ -8,56 +8,54 @@
 #include <tacit/factor.h>
 
 /* As tacit_factor_solver_create; row k of the factor is row place[k] of B and
- * X, NULL: its original one. */
+ * X; NULL: the original row. */
 tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
                                    const int32_t *place,
                                    const tacit_factor_solver_options *options,
                                    tacit_factor_solver **out);
-/* Of a factor of which this rank of several has a part, leaf and all that is
- * above it: the rows that others have, too, those of the highest tree nodes
- * first. Grid z XOR 2^k has the first count[k] of them. */
+/* A rank has a leaf of the factor's tree and the nodes above. These are its
+ * rows that other ranks have, too, the highest tree nodes first; grid z XOR 2^k
+ * shares the first count[k]. */
 typedef struct tct_shared_rows {
     int64_t all_rows; /* of B and X, and of scalings */
     int steps;        /* log2 of the ranks           */
     int32_t count[TCT_DOUBLING_STEPS_MOST];
-    const int32_t *row; /* [count[0]] among those of the part */
+    const int32_t *row; /* [count[0]] rows of the part */
 } tct_shared_rows;
 
-/* How a solve went. */
+/* Statistics of solves. */
 typedef struct tct_shared_info {
-    /* In L, for what is shared, in U: */
-    double seconds[3];   /* of the last one                                */
-    int64_t messages[3]; /* that this rank sends in one                    */
-    int64_t values[3];   /* ... of one column, in them, or stored before   */
-    int64_t
-        messages_sent[3]; /* so far, as it has counted them, ...            */
-    int64_t doublings; /* ... and these of messages[1] in each: not counted */
-    const char *link;  /* by which they go                                 */
-    bool by_kernel;    /* the one kernel of a solve sends them              */
+    /* In L, for shared rows, in U: */
+    double seconds[3];        /* of the last solve */
+    int64_t messages[3];      /* of this rank in one solve */
+    int64_t values[3];        /* ... per column, sent or stored directly */
+    int64_t messages_sent[3]; /* so far, as counted */
+    int64_t doublings; /* part of messages[1] in each solve, not counted */
+    const char *link;  /* their link */
+    bool by_kernel;    /* sent by the kernel of the solve */
 } tct_shared_info;
 
-/* As tct_factor_solver_new for the part `P` of each rank of `q`, which are in
- * grids of px x py, one after the other, whose ranks have the same part; rows
- * whose place is below 0 begin with 0, and their x is not stored. A solve is
- * collective: one kernel on each GPU where these store into each other's
- * memory, else two, and messages between them that go as those of the queue do.
- * Grids of several ranks spread a part (spread.h).
- * Collective.  Errors besides: COMM, UNSUPPORTED (grids of several ranks whose kernels
- * do not store into each other's memory); after a failed solve it can only be
- * destroyed. */
+/* As tct_factor_solver_new, for the part `P` of each rank of `q`. Ranks form
+ * consecutive grids of px x py; the ranks of a grid have the same part, and
+ * distribute it (distribute.h). Rows with place < 0 start from 0, and their x
+ * is not stored. A solve is collective: one kernel on each GPU where they store
+ * into each other's memory, else two kernels with messages of the queue between
+ * them.
+ * Collective.  Errors besides: COMM, UNSUPPORTED (grids of several ranks whose
+ * kernels cannot store into each other's memory). After a failed solve the
+ * solver can only be destroyed. */
 tacit_status tct_factor_solver_share(
     tacit_queue *q, const tacit_factor_panels *P, const int32_t *place,
     const tct_shared_rows *rows, int px, int py,
     const tacit_factor_solver_options *options, tacit_factor_solver **out);
-/* [rows of P] Does this rank read b, and write x, of a row? NULL: of all. */
+/* [rows of P] this rank reads b and writes x of a row; NULL: of all. */
 const bool *tct_factor_solver_mine(const tacit_factor_solver *S);
-/* Once its solves have ended. */
+/* Statistics, after solves have ended. */
 tacit_status tct_factor_solver_shared(const tacit_factor_solver *S,
                                       tct_shared_info *out);
 
-/* As tacit_factor_solver_run, but only the passes TCT_DOWN, which leaves its
- * result in the solver, or TCT_UP, which begins with that; of as many columns
- * as fit at once. */
+/* As tacit_factor_solver_run, for one pass: TCT_DOWN leaves its result in the
+ * solver, TCT_UP begins with it. `columns` is at most those at once. */
 tacit_status tct_factor_solver_pass(tacit_factor_solver *S, unsigned passes,
                                     int columns, const double *B, size_t ldb,
                                     double *X, size_t ldx);

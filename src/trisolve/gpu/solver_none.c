@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/solver_none.c - no solves on a GPU: the build has no CUDA. */
+ * trisolve/gpu/solver_none.c - solves on a GPU in a build without CUDA:
+ * refused. */
 #include "trisolve/gpu/solver.h"
 
 tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
@@ -45,7 +46,7 @@ tacit_status tacit_factor_solver_create(
 
 void tacit_factor_solver_destroy(tacit_factor_solver **solver)
 {
-    (void)solver; /* there are none */
+    (void)solver; /* none was created */
 }
 
 tacit_status tacit_factor_solver_run(tacit_factor_solver *solver, int columns,

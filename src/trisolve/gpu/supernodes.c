@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/supernodes.c - a plan from a factor: nodes, what their rows
- * gather, P. */
+ * trisolve/gpu/supernodes.c - builds a plan from a factor: nodes, the updates
+ * that their rows gather, P. */
 #include "trisolve/gpu/supernodes.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
@@ -10,12 +10,12 @@
 
 static const char *const what = "the plan of a triangular solve";
 
-/* Panels [panel, end) have the same rows but for their columns. */
+/* Panels [panel, end) have the same rows except for their own columns. */
 typedef struct {
     int32_t panel, end;
 } front;
 
-/* A plan that is being made. */
+/* A plan under construction. */
 typedef struct {
     const tacit_factor_panels *P;
     tct_tri_plan *plan;
@@ -38,7 +38,7 @@ static int64_t height_of(const tacit_factor_panels *P, int32_t K)
 
 /* --- fronts and nodes ----------------------------------------------------- */
 
-/* Does panel K + 1 go on with the rows of panel K? */
+/* Panel K + 1 has the rows of panel K. */
 static bool goes_on(const tacit_factor_panels *P, int32_t K)
 {
     if (K + 1 >= P->panels || P->parent[K] != K + 1) return false;
@@ -49,7 +49,7 @@ static bool goes_on(const tacit_factor_panels *P, int32_t K)
                   (size_t)below * sizeof *P->row) == 0;
 }
 
-/* Fronts, each in nodes of even widths. */
+/* Fronts, each cut into nodes of equal width. */
 static tacit_status find_fronts(maker *M)
 {
     const tacit_factor_panels *P = M->P;
@@ -75,7 +75,7 @@ static int64_t below_front(const tacit_factor_panels *P, const front *f)
     return height_of(P, f->end - 1) - width_of(P, f->end - 1);
 }
 
-/* The node of columns [from, to) of front `f`, behind those that are there. */
+/* Append the node of columns [from, to) of front `f`. */
 static void add_node(maker *M, int32_t f, int64_t from, int64_t to)
 {
     const front *F = &M->fronts[f];
@@ -125,7 +125,7 @@ static tacit_status find_nodes(maker *M)
     return TACIT_OK;
 }
 
-/* --- rows, and what they gather ------------------------------------------- */
+/* --- rows and gathers ----------------------------------------------------- */
 
 static void list_rows(const maker *M)
 {
@@ -146,7 +146,7 @@ static void list_rows(const maker *M)
     }
 }
 
-/* The place among the rows of node `N` of `row`, from place `i` on; -1:
+/* The index of `row` among the rows of node `N`, searched from `i` on; -1:
  * none. */
 static int32_t place_in(const tct_tri_plan *plan, const tct_node *N, int32_t i,
                         int32_t row)
@@ -157,7 +157,8 @@ static int32_t place_in(const tct_tri_plan *plan, const tct_node *N, int32_t i,
     return i < N->h && plan->row[N->below + i - N->w] == row ? i : -1;
 }
 
-/* Counts, and once `list` is there places, of what node `k` passes on. */
+/* Count the updates of node `k` per row of its parent; with `list`, list
+ * them. */
 static tacit_status pass_on(const tct_tri_plan *plan, int32_t k, int32_t *start,
                             int32_t *list)
 {
@@ -184,7 +185,7 @@ static tacit_status pass_on(const tct_tri_plan *plan, int32_t k, int32_t *start,
     return TACIT_OK;
 }
 
-/* What each row takes, of its part of `list`. */
+/* The updates of each row, from `list`. */
 static tacit_status find_takes(tct_tri_plan *plan, const int32_t *start,
                                const int32_t *list)
 {
@@ -210,7 +211,7 @@ static tacit_status find_takes(tct_tri_plan *plan, const int32_t *start,
     return TACIT_OK;
 }
 
-/* Of each row, children in their order. */
+/* List the updates of each row, in the order of children. */
 static tacit_status list_gathers(tct_tri_plan *plan, int32_t *start,
                                  int32_t *list)
 {
@@ -242,7 +243,7 @@ static tacit_status find_gathers(tct_tri_plan *plan)
 
 /* --- values --------------------------------------------------------------- */
 
-/* L11 [w w], and L21 to the lower rows of P. */
+/* Copy L11 [w w], and L21 into the lower rows of P. */
 static void take_values(const maker *M, int32_t k, const double *from,
                         double *L11, double *to)
 {
@@ -265,21 +266,21 @@ static void take_values(const maker *M, int32_t k, const double *from,
     }
 }
 
-/* || | L^-1 | | L | || of the rows: L as it was, its inverse on top of P. It
- * leaves 0 above the diagonal, and the sign of what is below. */
+/* Returns || | L^-1 | | L | ||_inf, from L11 and its inverse at the top of P.
+ * Also clears P above the diagonal and negates the lower rows. */
 static double finish(const tct_node *N, double *L11, double *value)
 {
-    double worst = 0.0, *sum = L11; /* of the first column, which goes last */
+    double worst = 0.0, *sum = L11; /* column 0 of L11, free once read */
     for (int32_t i = 0; i < N->w; i++) {
         double s = 0.0;
         for (int32_t j = 0; j <= i; j++) s += fabs(L11[i + (int64_t)j * N->w]);
-        sum[i] = s; /* only row i of column 0 was read for it */
+        sum[i] = s; /* row i of column 0 is not read again */
     }
     for (int32_t i = 0; i < N->w; i++) {
         double s = 0.0;
         for (int32_t j = 0; j <= i; j++)
             s += fabs(value[i + (int64_t)j * N->ld]) * sum[j];
-        if (!(s <= worst)) worst = s; /* NaN, too */
+        if (!(s <= worst)) worst = s; /* NaN counts */
     }
     for (int32_t j = 0; j < N->w; j++) {
         double *v = value + (int64_t)j * N->ld;
@@ -289,7 +290,7 @@ static double finish(const tct_node *N, double *L11, double *value)
     return worst;
 }
 
-/* P of node `k`; its condition, below 0 without memory. */
+/* Form P of node `k`; returns its condition, < 0: no memory. */
 static double form(const maker *M, int32_t k, const double *from, double *to)
 {
     const tct_node *N = &M->plan->node[k];
@@ -303,8 +304,8 @@ static double form(const maker *M, int32_t k, const double *from, double *to)
     return condition;
 }
 
-/* Of all nodes into `to`, their conditions into `condition`: small ones by
- * threads of ours, others by those of the BLAS. */
+/* Form P of all nodes into `to`: small nodes in parallel by our threads, large
+ * ones by the threads of the BLAS. */
 static void form_all(const maker *M, const double *from, double *to,
                      double *condition)
 {
@@ -325,7 +326,7 @@ static void form_all(const maker *M, const double *from, double *to,
     }
 }
 
-/* Cut nodes that are badly conditioned; are there any? */
+/* Halve ill-conditioned nodes; sets *any if there are some. */
 static tacit_status narrow(maker *M, const double *condition, bool *any)
 {
     tct_tri_plan *plan = M->plan;
@@ -391,7 +392,7 @@ static tacit_status make(maker *M, int workers)
         TCT_FREE(plan->row);
         TRY(TCT_ALLOC(plan->updates, what, &plan->row));
         list_rows(M);
-        TRY(find_gathers(plan)); /* first: it is what may be refused */
+        TRY(find_gathers(plan)); /* first: it may refuse the factor */
         TRY(find_values(M, &again));
     }
     TRY(take_diagonal(M));

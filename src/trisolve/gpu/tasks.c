@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/tasks.c - who does what in a plan: branches, levels, tasks in
- * turn. */
+ * trisolve/gpu/tasks.c - branches, levels and tasks of a plan. */
 #include "trisolve/gpu/supernodes.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,33 +7,32 @@
 static const char *const what = "the tasks of a triangular solve";
 
 enum {
-    /* For a worker: with fewer the last ones keep all waiting, with more there
-     * is more to do above them. */
+    /* Per worker: fewer are imbalanced, more leave a larger top of the tree. */
     BRANCHES_EACH = 6,
-    BRANCH_LEAST = 1024, /* values of a branch, at most: between these    */
+    BRANCH_LEAST = 1024, /* bounds of a branch's values */
     BRANCH_MOST = 20000,
-    PIECE_LEAST = 8192, /* ... and of a task of one node                  */
+    PIECE_LEAST = 8192, /* ... and of those of a task of one node */
     PIECE_MOST = 32768,
-    ROWS_LEAST = 8, /* of such a task, for one column                     */
+    ROWS_LEAST = 8, /* rows of such a task, one column */
     ROWS_MOST = 256,
     COLUMNS_LEAST = 4,
     COLUMNS_MOST = 32,
-    PIECE_OF_MANY = 16384, /* values of a task for several columns        */
-    SHARED_BY = 2,  /* a right-hand side that more tasks want is put together */
-    TOGETHER = 512, /* ... by so many rows each                           */
+    PIECE_OF_MANY = 16384, /* values of a task, several columns */
+    SHARED_BY = 2,         /* assemble a right-hand side that more tasks read */
+    TOGETHER = 512,        /* ... by tasks of so many rows */
     TOGETHER_OF_MANY = 32,
-    DOUBLING_ROWS_OF_MANY = 32 /* as TCT_DOUBLING_ROWS for one column */
+    DOUBLING_ROWS_OF_MANY = 32 /* as TCT_DOUBLING_ROWS, several columns */
 };
 
 typedef struct {
     tct_tri_plan *plan;
-    double *weight;  /* [nodes] values of a node and of those below it     */
-    int32_t *branch; /* [nodes] -1: it is above branches                   */
+    double *weight;  /* [nodes] values of its subtree */
+    int32_t *branch; /* [nodes] -1: above branches */
     int32_t *height; /* [nodes] in its branch                              */
-    int32_t *depth;  /* [nodes] 0: a root                                  */
-    int32_t *parent; /* [branches] of its topmost nodes                    */
-    double *carries; /* [branches]                                         */
-    int32_t *open;   /* [nodes + 1] the branch below a node that has room  */
+    int32_t *depth;  /* [nodes] 0: root */
+    int32_t *parent; /* [branches] parent of its subtrees */
+    double *carries; /* [branches] values */
+    int32_t *open;   /* [nodes + 1] branch below a node with room */
 } weighing;
 
 static double between(double least, double x, double most)
@@ -55,7 +53,7 @@ static void weigh(const weighing *W)
     }
 }
 
-/* Subtrees of up to `most` values, those of one parent packed together. */
+/* Pack subtrees of up to `most` values with the same parent into branches. */
 static void find_branches(const weighing *W, double most)
 {
     tct_tri_plan *plan = W->plan;
@@ -77,8 +75,8 @@ static void find_branches(const weighing *W, double most)
     }
 }
 
-/* Of such a size that there are about BRANCHES_EACH for a worker: the one that
- * makes so many is between `least` and `most`. */
+/* Bisect the branch size between `least` and `most` to get about BRANCHES_EACH
+ * per worker. */
 static void choose_branches(const weighing *W, int workers)
 {
     double least = BRANCH_LEAST, most = BRANCH_MOST;
@@ -120,7 +118,7 @@ static void find_heights(const weighing *W)
     }
 }
 
-/* Nodes of branches, level by level. */
+/* Nodes of branches, by level. */
 static void list_levels(const weighing *W, place *all)
 {
     tct_tri_plan *plan = W->plan;
@@ -146,8 +144,7 @@ static void list_levels(const weighing *W, place *all)
 
 /* --- tasks ---------------------------------------------------------------- */
 
-/* Rows of node `N` that a task takes on the way down; columns, on the way
- * up. */
+/* How nodes are cut into tasks. */
 typedef struct {
     bool many;
     double piece;
@@ -184,7 +181,7 @@ typedef struct {
     int64_t number;
 } job;
 
-/* From the deepest, the longest first. */
+/* By depth, deepest first; then by weight, heaviest first. */
 static int by_depth(const void *a, const void *b)
 {
     const job *x = a, *y = b;
@@ -193,7 +190,7 @@ static int by_depth(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* A list of jobs; `all` NULL: only how many of them. */
+/* A list of jobs; `all` NULL: they are only counted. */
 typedef struct {
     const weighing *W;
     const cutting *C;
@@ -208,7 +205,7 @@ static void add_job(joblist *J, tct_task task, int32_t depth, double weight)
     J->count++;
 }
 
-/* What the tasks of node, or branch, `k` below `parent` wait for and tell. */
+/* The counters of the tasks of node or branch `k` below `parent`. */
 static tct_task task_of(const joblist *J, int32_t k, int32_t parent)
 {
     const int32_t n = J->W->plan->nodes, above = parent < 0 ? n : parent;
@@ -219,7 +216,7 @@ static tct_task task_of(const joblist *J, int32_t k, int32_t parent)
     return t;
 }
 
-/* Rows, or columns, of node `k`: jobs of `step` each. */
+/* Jobs of `step` rows or columns of node `k`. */
 static void add_pieces(joblist *J, int32_t k, tct_task t, int32_t end,
                        int32_t step)
 {
@@ -230,9 +227,9 @@ static void add_pieces(joblist *J, int32_t k, tct_task t, int32_t end,
     }
 }
 
-/* The right-hand side of node `k` first, if many want it; then they wait for
- * that. */
-static void add_together(joblist *J, int32_t k, tct_task *t)
+/* Jobs that assemble the right-hand side of node `k`; *t then waits for
+ * them. */
+static void add_assembly(joblist *J, int32_t k, tct_task *t)
 {
     const int32_t n = J->W->plan->nodes, w = J->W->plan->node[k].w;
     const int32_t step = J->C->many ? TOGETHER_OF_MANY : TOGETHER;
@@ -263,12 +260,12 @@ static void list_jobs(joblist *J)
             continue;
         }
         const int32_t rows = rows_at_once(J->C, N);
-        if ((N->h + rows - 1) / rows > SHARED_BY) add_together(J, k, &t);
+        if ((N->h + rows - 1) / rows > SHARED_BY) add_assembly(J, k, &t);
         add_pieces(J, k, t, N->h, rows);
     }
 }
 
-/* One way, sorted: its tasks to `to`, and what they tell to `due`. */
+/* One pass: sorted tasks into `to`, their additions into `due`. */
 static void list_tasks(joblist *J, tct_task *to, uint32_t *due)
 {
     job *all = J->all;
@@ -281,7 +278,7 @@ static void list_tasks(joblist *J, tct_task *to, uint32_t *due)
         to[i] = all[i].task;
         if (to[i].tell >= 0) due[to[i].tell]++;
     }
-    for (int64_t i = 0; i < J->count; i++) /* a leaf waits for nothing */
+    for (int64_t i = 0; i < J->count; i++) /* a leaf waits for none */
         if (to[i].wait >= 0 && due[to[i].wait] == 0) to[i].wait = -1;
 }
 
@@ -361,8 +358,8 @@ tacit_status tct_tri_plan_tasks(tct_tri_plan *plan, int workers)
 
 /* --- between the passes --------------------------------------------------- */
 
-static tacit_status add_swaps(const tct_tri_plan *plan, tct_cut *cut,
-                              int32_t rows, int32_t step)
+static tacit_status add_doubling(const tct_tri_plan *plan, tct_cut *cut,
+                                 int32_t rows, int32_t step)
 {
     const int32_t roots = plan->nodes, all = tct_counts_swapped(plan->nodes);
     const int32_t pieces = rows > 0 ? (rows + step - 1) / step : 1;
@@ -390,9 +387,9 @@ static tacit_status add_swaps(const tct_tri_plan *plan, tct_cut *cut,
 tacit_status tct_tri_plan_doubling(tct_tri_plan *plan, int32_t rows)
 {
     if (plan->nodes == 0) return TACIT_OK;
-    TRY(add_swaps(plan, &plan->cut[TCT_FOR_ONE], rows, TCT_DOUBLING_ROWS));
-    return add_swaps(plan, &plan->cut[TCT_FOR_MANY], rows,
-                     DOUBLING_ROWS_OF_MANY);
+    TRY(add_doubling(plan, &plan->cut[TCT_FOR_ONE], rows, TCT_DOUBLING_ROWS));
+    return add_doubling(plan, &plan->cut[TCT_FOR_MANY], rows,
+                        DOUBLING_ROWS_OF_MANY);
 }
 
 double tct_tri_plan_bytes(const tct_tri_plan *plan)

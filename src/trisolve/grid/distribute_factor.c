@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/distribute_factor.c - a factor for the ranks of a world. */
+ * trisolve/grid/distribute_factor.c - a factor from rank 0 to all ranks. */
 #include "trisolve/grid/distribute_factor.h"
 
 static const char *const what = "a factor from rank 0";
 
-enum { PIECE = 1 << 22 }; /* values at once, or a panel */
+enum { PIECE = 1 << 22 }; /* values in a message, unless a panel is longer */
 
 void tct_factor_distribution_close(tct_factor_distribution *d)
 {
@@ -14,7 +14,7 @@ void tct_factor_distribution_close(tct_factor_distribution *d)
 
 /* --- the pattern ---------------------------------------------------------- */
 
-/* The arrays that all ranks get, with their lengths. */
+/* An array that all ranks receive, and its length. */
 typedef struct {
     const void **array;
     size_t bytes;
@@ -37,13 +37,13 @@ static int list_parts(tacit_factor_panels *P, part out[11])
     return sizeof all / sizeof *all;
 }
 
-/* Array `k` from rank 0; one that it has not nobody has. */
+/* Broadcast array `k`, unless rank 0 lacks it. */
 static tacit_status send_part(tct_factor_distribution *d, part x, int k)
 {
-    int64_t there = *x.array != NULL;
+    int64_t has_array = *x.array != NULL;
     tacit_status status = TACIT_OK;
-    TRY(tct_bcast(d->world, 0, sizeof there, &there));
-    if (!there) return TACIT_OK;
+    TRY(tct_bcast(d->world, 0, sizeof has_array, &has_array));
+    if (!has_array) return TACIT_OK;
     if (d->world->rank > 0) {
         status = tct_alloc_array(x.bytes, 1, what, &d->got[k]);
         *x.array = d->got[k];
@@ -78,7 +78,7 @@ static tacit_status take_own(const tacit_factor_panels *panels,
     return tct_read_sized("tacit_factor_panels", panels, out, sizeof *out);
 }
 
-/* --- the same on all ranks ------------------------------------------------ */
+/* --- check that all ranks have the same ----------------------------------- */
 
 static uint64_t mix_bytes(uint64_t h, size_t bytes, const void *from)
 {
@@ -102,7 +102,7 @@ static int64_t pattern_hash(const tacit_factor_panels *P)
     return (int64_t)(h >> 1);
 }
 
-/* Two factors of one matrix need not be the same. */
+/* Two factorizations of one matrix may differ. */
 static tacit_status compare(const tct_factor_distribution *d)
 {
     const int64_t mine = pattern_hash(&d->P);
@@ -132,7 +132,7 @@ tacit_status tct_factor_distribution_open(tacit_world *world,
 
 /* --- values --------------------------------------------------------------- */
 
-/* Panels from `from` on whose values are one piece. */
+/* The end of a piece: panels from `from` on that fit in one message. */
 static int32_t end_of_piece(const tacit_factor_panels *P, int32_t from)
 {
     int32_t end = from + 1;

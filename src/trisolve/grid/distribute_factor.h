@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/distribute_factor.h - a factor for the ranks of a world: each
- * gets its pattern, and of its values what is handed to a function piece by
- * piece. */
+ * trisolve/grid/distribute_factor.h - distributes a factor to the ranks of a
+ * world: each receives the pattern, and the values piece by piece, through a
+ * callback. */
 #ifndef TCT_TRISOLVE_GRID_DISTRIBUTE_FACTOR_H
 #define TCT_TRISOLVE_GRID_DISTRIBUTE_FACTOR_H
 #include "comm/world/world.h"
@@ -9,24 +9,25 @@
 
 typedef struct tct_factor_distribution {
     tacit_world *world;
-    bool each;             /* rank has it; only rank 0 does        */
-    tacit_factor_panels P; /* arrays of values: NULL, but where it is */
-    void *got[11];         /* what this rank has got, or NULL      */
+    bool each;             /* all ranks have it; else rank 0 */
+    tacit_factor_panels P; /* value arrays are NULL on ranks without it */
+    void *got[11];         /* arrays that this rank received, or NULL */
 } tct_factor_distribution;
 
-/* The pattern of `panels`, NULL on ranks that are to get it, on all.
+/* Broadcast the pattern of `panels`, NULL on ranks that are to receive it.
  * Collective.  Errors as tacit_factor_check, INVALID, NO_MEMORY, COMM. */
 tacit_status tct_factor_distribution_open(tacit_world *world,
                                           const tacit_factor_panels *panels,
                                           tct_factor_distribution *out);
 void tct_factor_distribution_close(tct_factor_distribution *d);
 
-/* Take panels [from, end): `value` and `upper` (NULL: there is none) begin with
- * those of the first. */
+/* Receives panels [from, end): `value` and `upper` (or NULL) begin with the
+ * first one's. */
 typedef void tct_factor_distribution_function(void *ctx, int32_t from,
                                               int32_t end, const double *value,
                                               const double *upper);
-/* All values, in pieces that follow one another. Collective.  Errors NO_MEMORY, COMM. */
+/* Broadcast all values in consecutive pieces.
+ * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status
 tct_factor_distribution_values(const tct_factor_distribution *d,
                                tct_factor_distribution_function *take,

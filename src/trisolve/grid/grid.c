@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/grid.c - the grid of processes: as it was asked for, or the one
- * for which fewest messages are predicted. */
+ * trisolve/grid/grid.c - the grid of processes: as requested, or the one with
+ * the fewest predicted messages. */
 #include "trisolve/grid/plan.h"
 
 static tacit_status check(const int e[3], int size, int leaves,
@@ -39,8 +39,8 @@ static tct_grid grid_of(tacit_trsv_scheme scheme, const int e[3])
                       .by_height = scheme == TACIT_TRSV_BASELINE3D};
 }
 
-/* The best of the grids with `pz` of them, into `out` if it is better than the
- * `least` messages known so far. */
+/* Put the best grid of extent `pz` into `out` if it needs fewer messages than
+ * `least`. */
 static tacit_status try_grids(const tacit_factor_panels *P,
                               tacit_trsv_scheme scheme, tacit_trsv_map map,
                               const int asked[3], int size, int pz,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/group.c - who takes part in a column or a row of blocks. */
+ * trisolve/grid/group.c - the processes of a column or a row of blocks. */
 #include "trisolve/grid/plan.h"
 
 tacit_status tct_group_open(const tct_grid *g, tct_group *t)
@@ -25,11 +25,11 @@ static void begin(tct_group *t, int owner)
     t->count = 1;
 }
 
-static void add(tct_group *t, int who)
+static void add(tct_group *t, int process)
 {
-    if (t->seen[who] == t->round) return;
-    t->seen[who] = t->round;
-    t->member[t->count++] = who;
+    if (t->seen[process] == t->round) return;
+    t->seen[process] = t->round;
+    t->member[t->count++] = process;
 }
 
 static void reverse(int *from, int *end)
@@ -41,7 +41,7 @@ static void reverse(int *from, int *end)
     }
 }
 
-/* All but the owner, so that not always the same are inner nodes of trees. */
+/* Rotate all but the owner by K, so that the inner nodes of trees vary. */
 static void rotate(tct_group *t, int32_t K)
 {
     const int others = t->count - 1;
@@ -77,10 +77,10 @@ bool tct_group_of_row(const tct_pattern *S, const tct_grid *g, int32_t I,
     return any;
 }
 
-int tct_group_place(const tct_group *t, int who)
+int tct_group_place(const tct_group *t, int process)
 {
-    if (t->seen[who] != t->round) return -1;
+    if (t->seen[process] != t->round) return -1;
     int i = 0;
-    while (t->member[i] != who) i++;
+    while (t->member[i] != process) i++;
     return i;
 }

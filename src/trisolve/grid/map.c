@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/map.c - whole subtrees for the processes of a grid.
+ * trisolve/grid/map.c - maps whole subtrees to the processes of a grid.
  *
  * [GN89] Geist and Ng, "Task scheduling for parallel sparse Cholesky
- * factorization",
- *        Int. J. Parallel Programming 18 (1989).
+ *        factorization", Int. J. Parallel Programming 18 (1989).
  *
- * The forest is that of the pattern, whose rows are above their columns
- * whatever entries have been left out. In each leaf of the tree it is cut into
- * subtrees that are small beside a process's share, and these, in their order,
- * into as many stretches of like weight as there are processes. A panel whose
- * subtrees are all of one process is of that one, too; one whose subtrees are
- * of some neighbours is of one of these, in turn; what is above all of them,
- * and in nodes that grids share, is dealt out block by block. */
+ * The forest is that of the pattern: rows are above their columns, whatever
+ * entries were dropped. In each leaf of the tree it is cut into subtrees that
+ * are small compared to a process's share. In their order, these form one
+ * contiguous part of similar weight per process. A panel above subtrees of one
+ * process belongs to that process; above subtrees of some neighbours, to one of
+ * these, cyclically. Panels above subtrees of all processes, and in nodes that
+ * grids share, are distributed by blocks. */
 #include "trisolve/grid/plan.h"
 
 enum {
-    FINE = 8,  /* subtrees of a process, at least */
-    PASSES = 3 /* weights follow who has what, and that follows weights */
+    FINE = 8,  /* subtrees per process, at least */
+    PASSES = 3 /* owners and weights depend on each other: iterate */
 };
 
 typedef struct {
     tct_pattern *S;
     int processes;
-    int32_t *up; /* [panels] in the forest, -1: a root                     */
+    int32_t *up; /* [panels] parent in the forest, -1: a root */
     int32_t *low,
         *high; /* [panels] processes of its subtrees; low > high: unknown */
-    double *weight; /* [panels] values of its panels ...                      */
-    double *all;    /* [panels] ... and of those below, too                   */
+    double *weight; /* [panels] values of the panel ... */
+    double *all;    /* [panels] ... and of its subtree */
 } mapper;
 
 static bool in_leaf(const mapper *m, int32_t K)
@@ -34,7 +33,7 @@ static bool in_leaf(const mapper *m, int32_t K)
     return tct_height_of(m->S, m->S->node[K]) == 0;
 }
 
-/* `top` [panels] shortens ways that have been gone. */
+/* Find parents; `top` [panels] is for path compression. */
 static void find_forest(const mapper *m, int32_t *top)
 {
     const tct_pattern *S = m->S;
@@ -81,19 +80,19 @@ static bool is_root(const mapper *m, const leaf *l, int32_t K)
            (I < 0 || !in_leaf(m, I) || m->all[I] > l->limit);
 }
 
-/* Panel K is for how many neighbours; 0: for all, which it is, too, where these
- * would get more than their shares, as of a forest that is a path. */
-static int32_t some(const mapper *m, const leaf *l, int32_t K)
+/* The number of neighbours that share panel K; 0: all processes, also if the
+ * neighbours would exceed their share, as in a forest that is a path. */
+static int32_t sharers(const mapper *m, const leaf *l, int32_t K)
 {
     const int32_t n = m->high[K] - m->low[K] + 1;
     if (n < 1 || n >= m->processes) return 0;
     return m->all[K] <= (FINE * n + 1) * l->limit ? n : 0;
 }
 
-/* What lies between subtrees counts where it is of one process by now. */
+/* Panels between subtrees count if they already have one process. */
 static bool counts(const mapper *m, const leaf *l, int32_t K)
 {
-    return m->all[K] <= l->limit || some(m, l, K) == 1;
+    return m->all[K] <= l->limit || sharers(m, l, K) == 1;
 }
 
 static double sum_up(const mapper *m, const leaf *l)
@@ -104,14 +103,14 @@ static double sum_up(const mapper *m, const leaf *l)
     return sum;
 }
 
-/* What panel K adds to the stretches, a subtree all at once. */
+/* The weight that panel K adds; a subtree counts at its root. */
 static double adds(const mapper *m, const leaf *l, int32_t K)
 {
     if (is_root(m, l, K)) return m->all[K];
     return m->all[K] > l->limit && counts(m, l, K) ? m->weight[K] : 0.0;
 }
 
-/* Stretches of like weight, of the subtrees' roots in their order. */
+/* Cut the subtrees' roots, in their order, into parts of similar weight. */
 static void cut(const mapper *m, const leaf *l)
 {
     const double each = sum_up(m, l) / m->processes;
@@ -135,8 +134,9 @@ static void widen(const mapper *m, int32_t I, int32_t K)
     if (m->high[K] > m->high[I]) m->high[I] = m->high[K];
 }
 
-/* From the subtrees up to what is above them, and down into them. */
-static void spread(const mapper *m, const leaf *l)
+/* Propagate owners from the subtrees to the panels above, and within
+ * subtrees. */
+static void propagate(const mapper *m, const leaf *l)
 {
     for (int32_t k = 0; k < l->count; k++) {
         const int32_t K = l->panel[k], I = m->up[K];
@@ -160,11 +160,11 @@ static void distribute(const mapper *m, int32_t node)
     l.limit = sum / (FINE * m->processes);
     for (int pass = 0; pass < PASSES; pass++) {
         cut(m, &l);
-        spread(m, &l);
+        propagate(m, &l);
     }
     for (int32_t k = 0; k < l.count; k++) {
-        const int32_t K = l.panel[k], n = some(m, &l, K);
-        if (n > 0) S->home[K] = m->low[K] + K % n;
+        const int32_t K = l.panel[k], n = sharers(m, &l, K);
+        if (n > 0) S->column_owner[K] = m->low[K] + K % n;
     }
 }
 
@@ -176,9 +176,9 @@ static void map(const mapper *m)
     find_forest(m, m->low);
     weigh(m);
     for (int32_t K = 0; K < S->P.panels; K++) {
-        m->low[K] = m->processes; /* nobody's yet */
+        m->low[K] = m->processes; /* no owner yet */
         m->high[K] = -1;
-        S->home[K] = -1;
+        S->column_owner[K] = -1;
     }
     for (int z = 0; z < S->leaves; z++) distribute(m, tct_node_at(S, z, 0));
 }
@@ -188,7 +188,7 @@ tacit_status tct_pattern_map(tct_pattern *S, int processes)
     static const char *const what = "subtrees of a factor";
     mapper m = {.S = S, .processes = processes};
     if (processes == 1) return TACIT_OK;
-    tacit_status status = TCT_ALLOC(S->P.panels, what, &S->home);
+    tacit_status status = TCT_ALLOC(S->P.panels, what, &S->column_owner);
     if (status >= 0) status = TCT_ALLOC(S->P.panels, what, &m.up);
     if (status >= 0) status = TCT_ALLOC(S->P.panels, what, &m.low);
     if (status >= 0) status = TCT_ALLOC(S->P.panels, what, &m.high);

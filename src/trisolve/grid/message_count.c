@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/message_count.c - the messages of all ranks, counted from their
+ * trisolve/grid/message_count.c - counts the messages of all ranks from their
  * groups. */
 #include "trisolve/grid/plan.h"
 
@@ -14,21 +14,22 @@ typedef struct {
     tct_message_count *out;
 } count;
 
-/* The group of a column or row, of a panel `w` wide: one way each tells those
- * below it, the other way each but the owner those above. */
+/* Count the messages in the group of a column or row, of a panel `w` wide: in
+ * one pass each member sends to those below, in the other all but the owner
+ * send up. */
 static void count_group(count *c, bool column, int z, int64_t w)
 {
     const tct_group *t = &c->group;
     const int first_rank = z * c->g->px * c->g->py;
     for (int phase = DOWN; phase <= UP; phase += UP) {
-        const bool tells = column == (phase == DOWN);
+        const bool sends_down = column == (phase == DOWN);
         c->out->messages_sent[phase] += t->count - 1;
         c->out->width[phase] += (t->count - 1) * w;
         for (int i = 0; i < t->count; i++) {
             int first, end;
             tct_group_below(t, i, &first, &end);
             c->sent[first_rank + t->member[i]][phase] +=
-                tells ? end - first : i > 0;
+                sends_down ? end - first : i > 0;
         }
     }
 }
@@ -56,8 +57,8 @@ static void count_sweep(count *c, int z, int low, int high)
 
 /* --- between grids -------------------------------------------------------- */
 
-/* Panels above height `low` of grid `z` by their owners, into shares [px py]:
- * how many, and of how many columns. */
+/* Panels above height `low` of grid `z` per owner, into shares [px py]: their
+ * number and total width. */
 static void share(const count *c, int z, int low, int64_t (*shares)[2])
 {
     const tct_pattern *S = c->S;
@@ -75,7 +76,7 @@ static void share(const count *c, int z, int low, int64_t (*shares)[2])
     }
 }
 
-/* Grid z + 2^low tells grid z, and is told later. */
+/* Grid z + 2^low sends to grid z, and later receives from it. */
 static void count_between(count *c, int z, int low, int64_t (*shares)[2])
 {
     share(c, z, low, shares);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/grid/on_gpu.c - triangular solves on a grid of Px x Py x Pz
- * processes with a GPU each: every one of Pz grids has its part of the factor,
- * and where it has several GPUs these have the part's tasks dealt out
+ * processes with a GPU each: each of Pz grids has its part of the factor. In a
+ * grid of several GPUs the part's tasks are distributed
  * (trisolve/gpu/distribute.h). */
 #include "trisolve/grid/part.h"
 #include "trisolve/grid/trsv.h"
@@ -10,11 +10,11 @@ struct tct_trsv_gpu {
     tacit_queue *q;
     tacit_factor_solver *S;
     int64_t launches;     /* so far                                     */
-    int64_t columns;      /* of right-hand sides in them                */
+    int64_t columns;      /* right-hand sides in them */
     tct_shared_info info; /* of the last solve                          */
 };
 
-/* Of `extent`, all or none of which is asked for. */
+/* The grid of `extent`; zeros are unspecified. */
 static tacit_status find_grid(const tacit_trsv *T, const tacit_factor_panels *P,
                               const int extent[3], tct_grid *out)
 {
@@ -28,7 +28,7 @@ static tacit_status find_grid(const tacit_trsv *T, const tacit_factor_panels *P,
     return tct_grid_of(P, T->scheme, e, size, out);
 }
 
-/* b is read, and x written, of these rows. */
+/* List the rows whose b is read and x written. */
 static tacit_status list_rows(tacit_trsv *T, const tct_factor_part *s)
 {
     const bool *mine = tct_factor_solver_mine(T->gpu->S);
@@ -39,7 +39,7 @@ static tacit_status list_rows(tacit_trsv *T, const tct_factor_part *s)
     return TACIT_OK;
 }
 
-/* Messages of one solve: of all ranks, and of the one that sends most. */
+/* Messages of one solve: the sum over ranks, and the largest. */
 static tacit_status predict(tacit_trsv *T, const tct_shared_info *info)
 {
     tct_message_count *f = &T->message_count;

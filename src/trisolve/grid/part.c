@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/part.c - leaf z of a factor's tree and what is above it. */
+ * trisolve/grid/part.c - leaf z of a factor's tree and the nodes above it. */
 #include "trisolve/grid/part.h"
 
 static const char *const what = "a part of a factor";
@@ -9,9 +9,9 @@ typedef struct {
     int z;
     tct_factor_part *out;
     int owned;
-    int32_t *panel; /* [panels] its number in the part; -1: it is not of it */
-    int32_t *row;   /* [rows] the same of rows                              */
-    /* Of the part, as in tacit_factor_panels */
+    int32_t *panel; /* [panels] number in the part; -1: not in it */
+    int32_t *row;   /* [rows] the same */
+    /* The part's arrays, as in tacit_factor_panels */
     int64_t *first, *row_start, *value_start;
     int32_t *parent, *node, *rows;
     double *value, *upper, *diagonal;
@@ -24,7 +24,7 @@ void tct_factor_part_clear(tct_factor_part *s)
     *s = (tct_factor_part){.place = NULL};
 }
 
-/* An array that the part owns. */
+/* Allocate an array that the part owns. */
 static tacit_status take(maker *m, int64_t count, size_t size, void *out)
 {
     void *p = NULL;
@@ -35,7 +35,7 @@ static tacit_status take(maker *m, int64_t count, size_t size, void *out)
 }
 #define TAKE(m, count, out) take((m), (count), sizeof **(out), (out))
 
-/* --- which panels and rows ------------------------------------------------ */
+/* --- panels and rows of the part ------------------------------------------ */
 
 static int height_of(const maker *m, int32_t K)
 {
@@ -55,7 +55,7 @@ static void number(maker *m)
     }
 }
 
-/* Each panel as it is, in the numbers of the part. */
+/* Copy each panel in the numbers of the part. */
 static void copy_pattern(const maker *m)
 {
     const tacit_factor_panels *P = &m->S->P;
@@ -135,9 +135,9 @@ static tacit_status make_rows(maker *m)
     return TACIT_OK;
 }
 
-/* --- what others have, too ------------------------------------------------ */
+/* --- shared rows ---------------------------------------------------------- */
 
-/* Rows of the tree node at `height`, behind the `count` that are there. */
+/* Append the rows of the tree node at `height` to the `count` in `list`. */
 static int32_t list_node(const maker *m, int height, int32_t count,
                          int32_t *list)
 {
@@ -184,7 +184,7 @@ static void take_panels(void *ctx, int32_t from, int32_t end,
     }
 }
 
-static tacit_status make_alone(maker *m)
+static tacit_status make_local(maker *m)
 {
     const tacit_factor_panels *P = &m->S->P;
     const bool has_upper =
@@ -208,7 +208,7 @@ tacit_status tct_factor_part_create(const tct_factor_distribution *d,
 {
     *out = (tct_factor_part){.place = NULL};
     maker m = {.S = S, .z = z, .out = out};
-    tacit_status status = tct_agree(d->world, make_alone(&m));
+    tacit_status status = tct_agree(d->world, make_local(&m));
     if (status >= 0)
         status = tct_factor_distribution_values(d, take_panels, &m);
     TCT_FREE(m.panel, m.row);

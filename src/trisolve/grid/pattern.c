@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/pattern.c - the blocks of a factor, by columns and by rows, and
+ * trisolve/grid/pattern.c - the blocks of a factor by columns and by rows, and
  * its panels by tree node. */
 #include "trisolve/grid/plan.h"
 
@@ -8,7 +8,7 @@ static const char *const what = "the blocks of a factor";
 void tct_pattern_clear(tct_pattern *S)
 {
     TCT_FREE(S->node, S->member, S->member_start, S->start, S->row, S->col,
-             S->first, S->end, S->row_start, S->in_row, S->home);
+             S->first, S->end, S->row_start, S->in_row, S->column_owner);
     *S = (tct_pattern){.leaves = 0};
 }
 
@@ -21,7 +21,7 @@ int tct_height_of(const tct_pattern *S, int32_t node)
 
 /* --- tree nodes ----------------------------------------------------------- */
 
-/* Panels by tree node: counted, then put in their places. */
+/* Counting sort of panels by tree node. */
 static tacit_status sort_by_node(tct_pattern *S)
 {
     const int32_t panels = S->P.panels, nodes = 2 * S->leaves - 1;
@@ -52,8 +52,8 @@ static int32_t width_of(const tct_pattern *S, int32_t K)
     return (int32_t)tct_width(S, K);
 }
 
-/* Blocks of column K; into the arrays from number `at` on, unless it is < 0.
- * `of` [rows] has the panels of rows. */
+/* List the blocks of column K from number `at` on; at < 0: only count. `of`
+ * [rows] has the panel of each row. */
 static int64_t list_blocks(tct_pattern *S, const int32_t *of, int32_t K,
                            int64_t at)
 {

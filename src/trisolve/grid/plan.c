@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan.c - what one rank of a grid does: its blocks, whom it
- * hears from and whom it tells, and its steps in their order. */
+ * trisolve/grid/plan.c - the plan of one rank of a grid: its blocks, its
+ * messages, and its steps in order. */
 #include "trisolve/grid/plan.h"
 #include <stdlib.h>
 
@@ -25,12 +25,12 @@ void tct_trsv_plan_clear(tct_trsv_plan *p)
     *p = (tct_trsv_plan){.rank = 0};
 }
 
-/* What the making of a plan needs besides. */
+/* A plan under construction. */
 typedef struct {
     const tct_pattern *S;
     tct_trsv_plan *p;
     tct_group group;
-    bool *has;       /* [2 leaves] nodes of the columns of the sweep */
+    bool *has;       /* [2 leaves] tree nodes of the sweep's columns */
     int32_t *listed; /* [panels]                                     */
 } maker;
 
@@ -40,12 +40,13 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Panels of this grid at heights [low, high], ascending; how many. */
+/* List the panels of this grid at heights [low, high], ascending; returns their
+ * number. */
 static int32_t list_panels(maker *m, int low, int high)
 {
     const tct_pattern *S = m->S;
     int32_t count = 0;
-    bool sorted = true; /* as our own factors are */
+    bool sorted = true; /* as in this library's factors */
     for (int h = low; h <= high; h++) {
         const int32_t node = tct_node_at(S, m->p->z, h);
         for (int32_t k = S->member_start[node]; k < S->member_start[node + 1];
@@ -72,36 +73,37 @@ static int32_t find(int32_t count, const int32_t *sorted, int32_t K)
 
 /* --- groups of this rank -------------------------------------------------- */
 
-/* Without a group it is known that this rank is not of it. */
+/* This rank is certainly not in the group of K, which need not be built. */
 static bool has_none(const maker *m, bool column, int32_t K)
 {
     const tct_trsv_plan *p = m->p;
-    const int32_t *home = m->S->home;
-    if (home && home[K] >= 0 && column) return home[K] != p->who;
+    const int32_t *owner_of = m->S->column_owner;
+    if (owner_of && owner_of[K] >= 0 && column)
+        return owner_of[K] != p->process;
     if (column) return K % p->grid.py != p->y;
-    return !home && K % p->grid.px != p->x;
+    return !owner_of && K % p->grid.px != p->x;
 }
 
-/* This rank's place in the group of `K`, which is made; -1: it has none. */
+/* Build the group of `K`; returns this rank's place in it, or -1. */
 static int place_in(maker *m, const tct_sweep *s, bool column, int32_t K)
 {
     const tct_trsv_plan *p = m->p;
     if (has_none(m, column, K)) return -1;
     if (column) {
         tct_group_of_column(m->S, &p->grid, K, &m->group);
-        return tct_group_place(&m->group, p->who);
+        return tct_group_place(&m->group, p->process);
     }
     const bool any = tct_group_of_row(m->S, &p->grid, K, m->has, &m->group);
     if (!any && tct_height_of(m->S, m->S->node[K]) > s->high) return -1;
-    return tct_group_place(&m->group, p->who);
+    return tct_group_place(&m->group, p->process);
 }
 
 static int rank_in(const maker *m, int place)
 {
-    return m->p->rank - m->p->who + m->group.member[place];
+    return m->p->rank - m->p->process + m->group.member[place];
 }
 
-/* Entry k of a side, of which there is only the count yet unless it `fills`. */
+/* Add an entry to a side; without `fills` only count it. */
 static void add_entry(const maker *m, bool fills, int32_t K, int place,
                       tct_side *side, int32_t *below)
 {
@@ -167,8 +169,7 @@ static void find_twins(const tct_trsv_plan *p, tct_side *side,
 
 /* --- blocks of this rank -------------------------------------------------- */
 
-/* Blocks, and their rows, of all columns that this rank has; counted, or
- * listed. */
+/* Count or list the blocks, and their rows, of this rank's columns. */
 static int64_t list_blocks(const maker *m, bool fills, tct_sweep *s)
 {
     const tct_pattern *S = m->S;
@@ -179,7 +180,8 @@ static int64_t list_blocks(const maker *m, bool fills, tct_sweep *s)
         const int64_t before = rows;
         for (int64_t b = S->start[K]; b < S->start[K + 1]; b++) {
             const int32_t I = S->row[b], k = s->blocks;
-            if (tct_block_owner(S, &m->p->grid, I, K) != m->p->who) continue;
+            if (tct_block_owner(S, &m->p->grid, I, K) != m->p->process)
+                continue;
             if (fills) {
                 const int32_t *row = S->P.row + S->P.row_start[K];
                 s->block_col[k] = j;
@@ -199,7 +201,7 @@ static int64_t list_blocks(const maker *m, bool fills, tct_sweep *s)
     return rows;
 }
 
-/* The numbers of the blocks of each entry, by `of` [blocks]. */
+/* Sort the numbers of blocks by entry; `of` [blocks] has the entry of each. */
 static tacit_status sort_blocks(int32_t blocks, const int32_t *of,
                                 tct_side *side)
 {
@@ -232,19 +234,19 @@ static tacit_status make_blocks(const maker *m, tct_sweep *s)
 
 /* --- messages ------------------------------------------------------------- */
 
-static void count_messages(tct_trsv_plan *p, const tct_side *side, int tells,
-                           int adds)
+static void count_messages(tct_trsv_plan *p, const tct_side *side,
+                           int solutions, int sums)
 {
     for (int32_t k = 0; k < side->count; k++) {
         const int64_t w = side->width[k + 1] - side->width[k];
         const int32_t below = side->below_start[k + 1] - side->below_start[k];
-        const int hears = side->above[k] >= 0;
-        p->in[tells] += hears;
-        p->out[tells] += below;
-        p->out_width[tells] += below * w;
-        p->in[adds] += below;
-        p->out[adds] += hears;
-        p->out_width[adds] += hears * w;
+        const int has_above = side->above[k] >= 0;
+        p->in[solutions] += has_above;
+        p->out[solutions] += below;
+        p->out_width[solutions] += below * w;
+        p->in[sums] += below;
+        p->out[sums] += has_above;
+        p->out_width[sums] += has_above * w;
         if (w > p->longest) p->longest = w;
     }
 }
@@ -275,7 +277,7 @@ static tacit_status list_own(maker *m)
     tct_trsv_plan *p = m->p;
     const int32_t count = list_panels(m, 0, m->S->heights - 1);
     for (int32_t k = 0; k < count; k++)
-        if (tct_panel_owner(m->S, &p->grid, m->listed[k]) == p->who)
+        if (tct_panel_owner(m->S, &p->grid, m->listed[k]) == p->process)
             m->listed[p->owns++] = m->listed[k];
     TRY(TCT_ALLOC(p->owns, what, &p->own));
     TRY(TCT_ALLOC(p->owns + 1, what, &p->own_width));
@@ -294,8 +296,7 @@ static void add_step(tct_trsv_plan *p, tct_stage step)
     p->step[p->steps++] = step;
 }
 
-/* Between grids that differ in bit `low`: what both have is of the nodes
- * above. */
+/* A step between grids that differ in bit `low`: they share the nodes above. */
 static void add_between(tct_trsv_plan *p, int kind, int low)
 {
     const int bit = 1 << low, tag = tct_tag_of(kind, low);
@@ -334,12 +335,12 @@ static tacit_status make_steps(maker *m)
 {
     tct_trsv_plan *p = m->p;
     const int top = m->S->heights - 1;
-    const bool apart = p->grid.by_height;
+    const bool by_height = p->grid.by_height;
     TRY(list_own(m));
-    if (!apart) TRY(make_sweep(m, 0, top));
-    if (!apart) add_sweep(p, TCT_SWEEP_L, 0);
+    if (!by_height) TRY(make_sweep(m, 0, top));
+    if (!by_height) add_sweep(p, TCT_SWEEP_L, 0);
     for (int h = 0; h <= top; h++) {
-        if (apart && p->z % (1 << h) == 0) {
+        if (by_height && p->z % (1 << h) == 0) {
             TRY(make_sweep(m, h, h));
             add_sweep(p, TCT_SWEEP_L, h);
         }
@@ -347,9 +348,9 @@ static tacit_status make_steps(maker *m)
     }
     for (int h = top; h >= 0; h--) {
         if (h < top) add_between(p, TCT_PASS_ON, h);
-        if (apart && p->z % (1 << h) == 0) add_sweep(p, TCT_SWEEP_U, h);
+        if (by_height && p->z % (1 << h) == 0) add_sweep(p, TCT_SWEEP_U, h);
     }
-    if (!apart) add_sweep(p, TCT_SWEEP_U, 0);
+    if (!by_height) add_sweep(p, TCT_SWEEP_U, 0);
     return TACIT_OK;
 }
 
@@ -359,7 +360,7 @@ tacit_status tct_trsv_plan_create(const tct_pattern *S, const tct_grid *grid,
     const int each = grid->px * grid->py;
     *out = (tct_trsv_plan){.grid = *grid,
                            .rank = rank,
-                           .who = rank % each,
+                           .process = rank % each,
                            .x = rank % each / grid->py,
                            .y = rank % grid->py,
                            .z = rank / each};

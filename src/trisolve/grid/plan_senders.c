@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan_senders.c - from whom the messages of a rank's plan
- * come. */
+ * trisolve/grid/plan_senders.c - the senders of the messages in a rank's
+ * plan. */
 #include "trisolve/grid/plan.h"
 
-/* Of one side: in the box of solutions, and in that of sums [ranks]. */
-static void count_side(const tct_side *side, int32_t *tells, int32_t *adds)
+/* Count the senders of solutions and of sums of one side [ranks]. */
+static void count_side(const tct_side *side, int32_t *solutions, int32_t *sums)
 {
     for (int32_t k = 0; k < side->count; k++) {
-        if (side->above[k] >= 0) tells[side->above[k]]++;
+        if (side->above[k] >= 0) solutions[side->above[k]]++;
         for (int32_t n = side->below_start[k]; n < side->below_start[k + 1];
              n++)
-            adds[side->below[n]]++;
+            sums[side->below[n]]++;
     }
 }
 

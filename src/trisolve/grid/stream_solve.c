@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/stream_solve.c - solves with a factor whose parts are those of
- * several ranks. The columns of an element of a part's vectors stand side by
- * side; those of a message one behind the other. */
+ * trisolve/grid/stream_solve.c - solves with a factor whose parts are on
+ * several ranks. A part's vectors are stored by row, messages by column. */
 #include "trisolve/grid/stream_solve.h"
 #include "comm/exchange/plan.h"
 #include "comm/setup/directory.h"
@@ -12,7 +11,7 @@ static const char *const what = "a factor dealt out over a grid";
 
 enum { STEPS = 13 }; /* log2 TCT_LEAVES_MOST + 1 */
 
-/* What a function of an application is called with. */
+/* Argument of the functions that an application enqueues. */
 typedef struct {
     struct tct_stream_solve *J;
     int columns;
@@ -22,18 +21,19 @@ struct tct_stream_solve {
     tacit_queue *q;
     int64_t n; /* rows of this rank's vectors */
     int parts, steps;
-    tct_factor_part part; /* of no rows, where there is none */
-    double *inverse; /* [part.P.rows] of pivots, if rows are panels; NULL */
-    tct_branches branches; /* ... if not */
+    tct_factor_part part;  /* of no rows if this rank has none */
+    double *inverse;       /* [part.P.rows] inverse pivots, if panels are rows;
+                      * NULL */
+    tct_branches branches; /* ... otherwise */
     tct_sweeps sweeps;
-    int64_t mine; /* rows that begin and end here      */
-    int32_t *row; /* [mine] of the part, as they come  */
+    int64_t mine; /* rows whose b and x are this part's */
+    int32_t *row; /* [mine] rows of the part, in the order of messages */
     tct_plan *in, *back;
     tct_plan *up[STEPS], *down[STEPS];
     int columns;
-    double *v;      /* [part.P.rows][columns] and room for a panel */
-    double *at;     /* [columns] panels of `mine`, as they go back */
-    double *shared; /* ... of part.rows.count[0]                 */
+    double *v;      /* [part.P.rows][columns], and scratch */
+    double *at;     /* [columns][mine] x to return */
+    double *shared; /* [columns][part.rows.count[0]] */
     call call[TCT_COLUMNS_MOST + 1];
     tct_stream_solve_info info;
 };
@@ -48,8 +48,8 @@ int tct_stream_solve_parts(int size, int leaves)
 
 /* --- an application ------------------------------------------------------- */
 
-static tacit_status go_down(void *ctx, tacit_queue *q, const double *x,
-                            double *y)
+static tacit_status solve_down(void *ctx, tacit_queue *q, const double *x,
+                               double *y)
 {
     (void)x, (void)y;
     const call *of = ctx;
@@ -70,7 +70,8 @@ static tacit_status go_down(void *ctx, tacit_queue *q, const double *x,
     return TACIT_OK;
 }
 
-static tacit_status go_up(void *ctx, tacit_queue *q, const double *x, double *y)
+static tacit_status solve_up(void *ctx, tacit_queue *q, const double *x,
+                             double *y)
 {
     (void)x, (void)y;
     const call *of = ctx;
@@ -87,9 +88,9 @@ static tacit_status go_up(void *ctx, tacit_queue *q, const double *x, double *y)
     return TACIT_OK;
 }
 
-/* What came back, to where it had come from. */
-static tacit_status take_home(void *ctx, tacit_queue *q, const double *x,
-                              double *y)
+/* Store the returned x where b came from. */
+static tacit_status return_solution(void *ctx, tacit_queue *q, const double *x,
+                                    double *y)
 {
     (void)x;
     const call *of = ctx;
@@ -111,8 +112,8 @@ static void exchange(tct_stream_solve *J, tct_plan *p, int columns,
     q_exchange_end(J->q, &p->base, columns);
 }
 
-/* Of what two parts share: the higher one's is added to the lower one's, or is
- * replaced by that. */
+/* The shared rows of two parts: add the higher part's to the lower one's, or
+ * replace them by the lower one's. */
 static void share(tct_stream_solve *J, tct_plan *p, int columns, bool adds)
 {
     const size_t stride = (size_t)J->part.rows.count[0],
@@ -132,15 +133,15 @@ void tct_stream_solve_apply(tct_stream_solve *J, int columns, const double *x,
 {
     tacit_queue *q = J->q;
     call *with = &J->call[columns];
-    const tct_system_batch batch = q->batch; /* of other strides than here */
+    const tct_system_batch batch = q->batch; /* strides differ here */
     q->batch = (tct_system_batch){0};
     exchange(J, J->in, columns, x, tct_stride((size_t)J->n));
-    q_call(q, go_down, with, NULL, NULL);
+    q_call(q, solve_down, with, NULL, NULL);
     for (int k = 0; k < J->steps; k++) share(J, J->up[k], columns, true);
     for (int k = J->steps; k-- > 0;) share(J, J->down[k], columns, false);
-    q_call(q, go_up, with, NULL, NULL);
+    q_call(q, solve_up, with, NULL, NULL);
     exchange(J, J->back, columns, J->at, (size_t)J->mine);
-    q_call(q, take_home, with, NULL, y);
+    q_call(q, return_solution, with, NULL, y);
     q->batch = batch;
 }
 
@@ -173,7 +174,7 @@ static tacit_status make_room(const tct_stream_solve *J, int columns, room *out)
     return tacit_queue_alloc(J->q, shared * c, &out->shared);
 }
 
-/* Messages to oneself are none. */
+/* Messages to other ranks. */
 static int64_t messages_of(const tct_plan *p)
 {
     int64_t count = 0;
@@ -190,7 +191,7 @@ static int64_t values_of(const tct_plan *p)
     return count;
 }
 
-/* The same plan, for so many columns at once. */
+/* Replace a plan by one for `columns` columns. */
 static tacit_status widen(tct_plan **p, int columns, tct_plan **old)
 {
     tct_plan *now = *p;
@@ -212,7 +213,7 @@ static tacit_status widen_all(tct_stream_solve *J, int columns)
     }
     for (; done < count && status >= 0; done += status >= 0)
         status = widen(all[done], columns, &old[done]);
-    for (int k = 0; k < done; k++) { /* all new, or all as they were */
+    for (int k = 0; k < done; k++) { /* replace all, or restore all */
         tct_plan *gone = old[k];
         if (status < 0) {
             gone = *all[k];
@@ -243,7 +244,7 @@ tacit_status tct_stream_solve_columns(tct_stream_solve *J, int columns)
 
 /* --- plans ---------------------------------------------------------------- */
 
-/* A row of the part, and its number in the vectors. */
+/* A row of the part and its number in the vectors. */
 typedef struct {
     int64_t number;
     int32_t row;
@@ -256,7 +257,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rows that begin here, by original number, into number [mine]. */
+/* List this part's rows; `number` [mine] gets their original numbers. */
 static void list_mine(tct_stream_solve *J, int64_t *number)
 {
     int64_t count = 0;
@@ -267,7 +268,7 @@ static void list_mine(tct_stream_solve *J, int64_t *number)
     }
 }
 
-/* Numbers of the file become those of the partition. */
+/* Map original numbers to those of the partition. */
 static tacit_status look_up(const tacit_matrix *m, int64_t count,
                             int64_t *number)
 {
@@ -289,7 +290,7 @@ static tacit_status look_up(const tacit_matrix *m, int64_t count,
     return status;
 }
 
-/* Rows in the order in which they come: by their numbers. */
+/* Sort the rows by number: the order of messages. */
 static void sort_mine(tct_stream_solve *J, int64_t *number, place *all)
 {
     for (int64_t i = 0; i < J->mine; i++)
@@ -301,7 +302,7 @@ static void sort_mine(tct_stream_solve *J, int64_t *number, place *all)
     }
 }
 
-/* What came from a rank goes back to it. */
+/* The exchange back is the reverse of the one in. */
 static tacit_status plan_back(tct_stream_solve *J)
 {
     const tct_plan *in = J->in;
@@ -314,8 +315,8 @@ static tacit_status plan_back(tct_stream_solve *J)
     return status;
 }
 
-static tacit_status plan_ways(tct_stream_solve *J, const tacit_matrix *m,
-                              const tct_order *order)
+static tacit_status plan_in_and_back(tct_stream_solve *J, const tacit_matrix *m,
+                                     const tct_order *order)
 {
     int64_t *number = NULL;
     place *all = NULL;
@@ -339,8 +340,8 @@ static tacit_status plan_ways(tct_stream_solve *J, const tacit_matrix *m,
     return plan_back(J);
 }
 
-/* Parts that differ in bit `k`, and in none below it: the higher one sends, or
- * the lower one, all that they share. */
+/* Exchange all shared rows between parts that differ in bit `k` and not below:
+ * the higher one sends if `up`, else the lower one. */
 static tacit_status plan_step(tct_stream_solve *J, int k, bool up,
                               tct_plan **out)
 {
@@ -362,7 +363,7 @@ static tacit_status plan_step(tct_stream_solve *J, int k, bool up,
 static tacit_status plan_all(tct_stream_solve *J, const tacit_matrix *m,
                              const tct_order *order)
 {
-    TRY(plan_ways(J, m, order));
+    TRY(plan_in_and_back(J, m, order));
     J->in->base.messages = messages_of(J->in);
     J->back->base.messages = messages_of(J->back);
     for (int k = 0; k < J->steps; k++) {
@@ -380,7 +381,7 @@ static void take_nothing(void *ctx, int32_t from, int32_t end,
     (void)ctx, (void)from, (void)end, (void)value, (void)upper;
 }
 
-/* This rank's part; one that has none takes part in dealing all the same. */
+/* Create this rank's part; ranks without one join the collective calls. */
 static tacit_status take_part(tct_stream_solve *J,
                               const tct_factor_distribution *d,
                               const tct_pattern *S)
@@ -419,9 +420,9 @@ static tacit_status plan_sweeps(tct_stream_solve *J)
     return TACIT_OK;
 }
 
-/* Of all ranks. */
-static tacit_status take_stock(tct_stream_solve *J,
-                               const tacit_factor_panels *whole)
+/* Statistics over all ranks. */
+static tacit_status sum_statistics(tct_stream_solve *J,
+                                   const tacit_factor_panels *whole)
 {
     const tacit_factor_panels *P = &J->part.P;
     const int64_t stored = P->panels ? P->value_start[P->panels] : 0;
@@ -466,7 +467,7 @@ static tacit_status build(tct_stream_solve *J, const tct_factor_distribution *d,
     J->shared = r.shared;
     J->columns = 1;
     TRY(tct_agree(w, status));
-    return take_stock(J, &d->P);
+    return sum_statistics(J, &d->P);
 }
 
 tacit_status tct_stream_solve_create(tacit_queue *q,

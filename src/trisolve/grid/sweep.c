@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/sweep.c - one solve on a rank of a grid: sweeps that messages
- * drive, and what goes between grids. The columns of an element of a vector
- * stand side by side.
+ * trisolve/grid/sweep.c - one solve on a rank of a grid: message-driven sweeps,
+ * and exchanges between grids. The columns of a vector element are adjacent.
  *
- * In a sweep a rank tells what it hears, multiplies by its blocks, and counts
- * for each sum what is still to come: blocks, and messages of those below it in
- * the group. A sum that is complete goes up, or, at the owner, is solved with,
- * and then told. */
+ * In a sweep a rank forwards the solutions that it receives, multiplies them by
+ * its blocks, and counts for each sum the contributions to come: blocks, and
+ * messages from members below it in the group. A complete sum is sent up; its
+ * owner solves with it and sends the solution. */
 #include "trisolve/grid/trsv.h"
 
-typedef struct
-{ /* of a message: what it is, so that no other is taken for it */
+typedef struct { /* Head of a message; identifies it. */
     int32_t panel, is_sum;
     uint64_t round;
 } head;
@@ -24,17 +22,19 @@ typedef struct {
     int64_t c;           /* columns at once */
     bool down;           /* L */
     int tag;
-    const tct_side *tell, *add; /* who hears of solutions, who makes sums */
-    int64_t tell_at, add_at;    /* their messages */
-    int32_t ready;              /* entries of `add` in T->ready */
-    int64_t coming;             /* messages                      */
+    const tct_side *solutions,
+        *sums; /* groups that solutions are sent to, and that
+                                 * sums come from */
+    int64_t solutions_at, sums_at; /* offsets of their messages */
+    int32_t ready;                 /* entries in T->ready */
+    int64_t coming;                /* messages to come */
 } sweep;
 
 /* --- messages ------------------------------------------------------------- */
 
 static double *message_of(const sweep *w, const tct_side *side, int32_t k)
 {
-    const int64_t at = side == w->tell ? w->tell_at : w->add_at;
+    const int64_t at = side == w->solutions ? w->solutions_at : w->sums_at;
     return (double *)(void *)w->T->active->room + at + TCT_MESSAGE_HEAD * k +
            w->c * side->width[k];
 }
@@ -51,20 +51,20 @@ static int64_t bytes_of(int64_t width, int64_t c)
     return (TCT_MESSAGE_HEAD + width * c) * (int64_t)sizeof(double);
 }
 
-static void address(const tct_active *p, double *message, int32_t panel,
-                    bool is_sum)
+static void write_head(const tct_active *p, double *message, int32_t panel,
+                       bool is_sum)
 {
     const head h = {panel, is_sum, p->round};
     memcpy(message, &h, sizeof h);
 }
 
-/* Entry k of `side` to those ranks [count]. */
+/* Send entry k of `side` to ranks to[count]. */
 static tacit_status send(const sweep *w, const tct_side *side, int32_t k,
                          int32_t count, const int32_t *to)
 {
     double *message = message_of(w, side, k);
     const int64_t bytes = bytes_of(width_of(side, k), w->c);
-    address(w->T->active, message, side->panel[k], side == w->add);
+    write_head(w->T->active, message, side->panel[k], side == w->sums);
     for (int32_t n = 0; n < count; n++)
         TRY(tct_active_send(w->T->active, w->tag, to[n], message, bytes));
     return TACIT_OK;
@@ -93,7 +93,7 @@ static tacit_status refuse(const tct_active_message *l)
 
 /* --- arithmetic ----------------------------------------------------------- */
 
-/* t = -L y of all rows that this rank has of a column */
+/* t = -L y for all rows of a column that this rank has */
 static void multiply(const sweep *w, int64_t m, int64_t n, const double *L,
                      const double *y, double *t)
 {
@@ -102,7 +102,7 @@ static void multiply(const sweep *w, int64_t m, int64_t n, const double *L,
     else w->T->dense->subtract(true, c, m, n, y, c, L, m, 0.0, t, c);
 }
 
-/* s = s - L' x of them */
+/* s -= L' x for these rows */
 static void multiply_transposed(const sweep *w, int64_t m, int64_t n,
                                 const double *L, const double *x, double *s)
 {
@@ -125,20 +125,20 @@ static void count_down(sweep *w, int32_t r)
     if (--w->T->left[r] == 0) w->T->ready[w->ready++] = r;
 }
 
-/* L: the sums of rows, from y of column k */
+/* L: add a column's products to the sums of its rows */
 static void apply_column(sweep *w, int32_t k)
 {
     const tct_sweep *s = w->s;
     const int64_t c = w->c, m = s->rows[k + 1] - s->rows[k];
     const int32_t *offset = s->offset + s->rows[k];
     double *t = w->T->scratch;
-    if (m == 0) return; /* BLAS refuses a matrix of no rows: its stride is 0 */
+    if (m == 0) return; /* BLAS rejects stride 0 */
     multiply(w, m, width_of(&s->col, k), w->value + w->H->below_at[k],
-             values_of(w, w->tell, k), t);
+             values_of(w, w->solutions, k), t);
     for (int32_t n = s->col.block_start[k]; n < s->col.block_start[k + 1];
          n++) {
         const int32_t b = s->col.block[n], r = s->block_row[b];
-        double *sum = values_of(w, w->add, r);
+        double *sum = values_of(w, w->sums, r);
         for (int64_t i = s->first[b]; i < s->first[b] + s->height[b]; i++)
             for (int64_t j = 0; j < c; j++)
                 sum[offset[i] * c + j] += t[i * c + j];
@@ -157,20 +157,19 @@ static void gather_column(const sweep *w, int32_t k)
     for (int32_t n = s->col.block_start[k]; n < s->col.block_start[k + 1];
          n++) {
         const int32_t b = s->col.block[n];
-        const double *x = values_of(w, w->tell, s->block_row[b]);
+        const double *x = values_of(w, w->solutions, s->block_row[b]);
         for (int64_t i = s->first[b]; i < s->first[b] + s->height[b]; i++)
             for (int64_t j = 0; j < c; j++) t[i * c + j] = x[offset[i] * c + j];
     }
     multiply_transposed(w, m, width_of(&s->col, k),
                         w->value + w->H->below_at[k], t,
-                        values_of(w, w->add, k));
+                        values_of(w, w->sums, k));
 }
 
-/* Solution k of `tell` is known here: those below hear of it, and it is
- * used. */
-static tacit_status spread(sweep *w, int32_t k)
+/* Solution k is known: send it to the members below and use it. */
+static tacit_status propagate(sweep *w, int32_t k)
 {
-    const tct_side *t = w->tell;
+    const tct_side *t = w->solutions;
     TRY(send(w, t, k, t->below_start[k + 1] - t->below_start[k],
              t->below + t->below_start[k]));
     if (w->down) apply_column(w, k);
@@ -185,11 +184,11 @@ static double *own_of(const sweep *w, int32_t own)
     return w->T->v + w->c * w->T->plan.own_width[own];
 }
 
-/* Sum r of `add` is complete. Of a row that is not of this sweep it waits at
- * the owner, with b. */
-static tacit_status conclude(sweep *w, int32_t r)
+/* Sum r is complete: send it up, or at the owner add it to b and solve. A row
+ * outside this sweep keeps its sum at the owner. */
+static tacit_status finish_sum(sweep *w, int32_t r)
 {
-    const tct_side *a = w->add;
+    const tct_side *a = w->sums;
     if (!w->down) gather_column(w, r);
     if (a->above[r] >= 0) return send(w, a, r, 1, &a->above[r]);
     const int64_t n = width_of(a, r);
@@ -204,8 +203,8 @@ static tacit_status conclude(sweep *w, int32_t r)
     if (twin < 0) return TACIT_OK;
     const int32_t col = w->down ? twin : r;
     solve_diagonal(w, n, w->value + w->H->diagonal[col], v);
-    memcpy(values_of(w, w->tell, twin), v, (size_t)(n * w->c) * sizeof *v);
-    return spread(w, twin);
+    memcpy(values_of(w, w->solutions, twin), v, (size_t)(n * w->c) * sizeof *v);
+    return propagate(w, twin);
 }
 
 static tacit_status take(sweep *w)
@@ -214,7 +213,7 @@ static tacit_status take(sweep *w)
     TRY(tct_active_take(w->T->active, w->tag, &l));
     const head *h = l.data;
     const double *from = (const double *)l.data + TCT_MESSAGE_HEAD;
-    const tct_side *side = h->is_sum ? w->add : w->tell;
+    const tct_side *side = h->is_sum ? w->sums : w->solutions;
     const int32_t k = find(side, h->panel);
     if (k < 0 || h->round != w->T->active->round ||
         l.bytes != bytes_of(width_of(side, k), w->c))
@@ -225,17 +224,17 @@ static tacit_status take(sweep *w)
     for (int64_t i = 0; i < n && is_sum; i++) to[i] += from[i];
     if (!is_sum) memcpy(to, from, (size_t)n * sizeof *to);
     tct_active_drop(w->T->active, &l);
-    if (!is_sum) return spread(w, k);
+    if (!is_sum) return propagate(w, k);
     count_down(w, k);
     return TACIT_OK;
 }
 
 /* --- a sweep -------------------------------------------------------------- */
 
-/* Sums begin at 0; those of nothing are complete. */
+/* Sums begin at 0; those without contributions are complete. */
 static void begin(sweep *w)
 {
-    const tct_side *a = w->add;
+    const tct_side *a = w->sums;
     for (int32_t r = 0; r < a->count; r++) {
         memset(values_of(w, a, r), 0,
                (size_t)(width_of(a, r) * w->c) * sizeof(double));
@@ -245,15 +244,15 @@ static void begin(sweep *w)
     }
 }
 
-/* U: x of panels that are not of this sweep is known. */
-static tacit_status tell_known(sweep *w)
+/* U: send x of panels that earlier sweeps have solved. */
+static tacit_status send_known(sweep *w)
 {
-    const tct_side *t = w->tell;
+    const tct_side *t = w->solutions;
     for (int32_t k = 0; k < t->count && !w->down; k++) {
         if (t->above[k] >= 0 || t->twin[k] >= 0) continue;
         memcpy(values_of(w, t, k), own_of(w, t->own[k]),
                (size_t)(width_of(t, k) * w->c) * sizeof(double));
-        TRY(spread(w, k));
+        TRY(propagate(w, k));
     }
     return TACIT_OK;
 }
@@ -271,15 +270,15 @@ static tacit_status run_sweep(tacit_trsv *T, const tct_stage *step, int64_t c)
                .c = c,
                .down = down,
                .tag = tag,
-               .tell = down ? &s->col : &s->row,
-               .add = down ? &s->row : &s->col,
-               .tell_at = down ? H->col_at[0] : H->row_at[1],
-               .add_at = down ? H->row_at[0] : H->col_at[1],
+               .solutions = down ? &s->col : &s->row,
+               .sums = down ? &s->row : &s->col,
+               .solutions_at = down ? H->col_at[0] : H->row_at[1],
+               .sums_at = down ? H->row_at[0] : H->col_at[1],
                .coming = T->plan.in[tag]};
     begin(&w);
-    TRY(tell_known(&w));
+    TRY(send_known(&w));
     for (;;) {
-        while (w.ready > 0) TRY(conclude(&w, T->ready[--w.ready]));
+        while (w.ready > 0) TRY(finish_sum(&w, T->ready[--w.ready]));
         if (w.coming-- == 0) return TACIT_OK;
         TRY(take(&w));
     }
@@ -287,7 +286,7 @@ static tacit_status run_sweep(tacit_trsv *T, const tct_stage *step, int64_t c)
 
 /* --- between grids -------------------------------------------------------- */
 
-/* `from` of c columns into own panel k: added, or instead of what is there. */
+/* Add `from`, c columns, to own panel k, or replace it. */
 static void put(tacit_trsv *T, int32_t k, int64_t c, bool adds,
                 const double *from)
 {
@@ -312,19 +311,19 @@ static tacit_status send_between(tacit_trsv *T, const tct_stage *step, int tag,
                T->v + c * p->own_width[k], (size_t)(c * w) * sizeof *message);
         width += w;
         if (!each) continue;
-        address(T->active, message, p->own[k], false);
+        write_head(T->active, message, p->own[k], false);
         TRY(tct_active_send(T->active, tag, step->peer, message,
                             bytes_of(w, c)));
         message += TCT_MESSAGE_HEAD + c * w;
     }
     if (each) return TACIT_OK;
-    address(T->active, message, -1, false);
+    write_head(T->active, message, -1, false);
     return tct_active_send(T->active, tag, step->peer, message,
                            bytes_of(width, c));
 }
 
-/* All panels above its height come in one message, or one after the other, from
- * one sender and so in this order. */
+/* All panels above the step's height, in one message or one each; those of one
+ * sender arrive in this order. */
 static tacit_status take_between(tacit_trsv *T, const tct_stage *step, int tag,
                                  int64_t c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/trsv.c - triangular solves on a grid: what a rank keeps of a
- * factor, and right-hand sides in and out. */
+ * trisolve/grid/trsv.c - triangular solves on a grid: the factor's values on a
+ * rank, and its rows of right-hand sides. */
 #include "trisolve/grid/trsv.h"
 
 static const char *const what = "a triangular solve";
@@ -24,14 +24,14 @@ static tacit_status make_holding(const tct_sweep *s, bool has_upper,
     return has_upper ? TCT_ALLOC(H->values, what, &H->upper) : TACIT_OK;
 }
 
-/* Who takes what is dealt out. */
+/* Receives the distributed values. */
 typedef struct {
     tacit_trsv *T;
     const tacit_factor_panels *P;
-    int32_t next[TCT_HEIGHTS]; /* column of each sweep */
-} taker;
+    int32_t next[TCT_HEIGHTS]; /* next column of each sweep */
+} receiver;
 
-/* Of column j what this rank has, from its panel at `from` to `to`. */
+/* Copy this rank's part of column j of a panel. */
 static void copy_column(const tct_sweep *s, const tct_holding *H, int32_t j,
                         int64_t h, const double *from, double *to)
 {
@@ -53,7 +53,7 @@ static void copy_column(const tct_sweep *s, const tct_holding *H, int32_t j,
 static void take_panels(void *ctx, int32_t from, int32_t end,
                         const double *value, const double *upper)
 {
-    taker *t = ctx;
+    receiver *t = ctx;
     const tacit_factor_panels *P = t->P;
     for (int k = 0; k < t->T->plan.sweeps; k++) {
         const tct_sweep *s = &t->T->plan.sweep[k];
@@ -128,8 +128,7 @@ static tacit_status allocate_rows(tacit_trsv *T, const tct_pattern *S)
 
 /* --- messages ------------------------------------------------------------- */
 
-/* Where the messages of a side lie, from double `at` on; where the next ones
- * may. */
+/* Place the messages of a side from double `from` on; returns the end. */
 static int64_t place(const tct_side *side, int columns, int64_t *at,
                      int64_t from)
 {
@@ -222,8 +221,8 @@ static tacit_status measure_depth(tacit_trsv *T, const tacit_factor_panels *P)
     return TACIT_OK;
 }
 
-/* All that this rank does by itself. */
-static tacit_status plan_alone(tacit_trsv *T, const tacit_factor_panels *P,
+/* The local part of the construction. */
+static tacit_status plan_local(tacit_trsv *T, const tacit_factor_panels *P,
                                const tct_grid *grid, tct_pattern *S)
 {
     const bool has_upper =
@@ -249,8 +248,8 @@ static tacit_status build(tacit_trsv *T, const tct_factor_distribution *d,
     tct_pattern S = {.leaves = 0};
     TRY(tct_agree(T->world, tct_grid_for(&d->P, T->scheme, T->map, extent,
                                          T->world->size, &grid)));
-    tacit_status status = tct_agree(T->world, plan_alone(T, &d->P, &grid, &S));
-    taker t = {.T = T, .P = &d->P};
+    tacit_status status = tct_agree(T->world, plan_local(T, &d->P, &grid, &S));
+    receiver t = {.T = T, .P = &d->P};
     if (status >= 0)
         status = tct_factor_distribution_values(d, take_panels, &t);
     tct_pattern_clear(&S);
@@ -353,7 +352,7 @@ tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
 
 static void describe(const tacit_trsv *T, tacit_trsv_info *info)
 {
-    static const int phase[] = {0, 1, 1, 2}; /* of kinds of step */
+    static const int phase[] = {0, 1, 1, 2}; /* by kind of step */
     const tct_active *active = T->active;    /* NULL: on a GPU   */
     const tct_message_count *f = &T->message_count;
     *info = (tacit_trsv_info){
@@ -392,7 +391,7 @@ tacit_status tacit_trsv_describe(const tacit_trsv *trsv, tacit_trsv_info *out)
 
 /* --- right-hand sides ----------------------------------------------------- */
 
-/* Does this grid begin with b of own panel k? */
+/* This grid reads b of own panel k. */
 static bool begins(const tct_trsv_plan *p, int32_t k)
 {
     return p->z % (1 << p->own_height[k]) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/distribute.c - a solver whose tasks are dealt out to the
- * GPUs of a grid: where each has what others store. */
+ * trisolve/gpu/kernels/distribute.c - a solver whose tasks are distributed over
+ * the GPUs of a grid: the windows of memory that its processes share. */
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
@@ -10,19 +10,19 @@ static const char *const what = "a solver of several GPUs";
 
 typedef struct tct_distribution_gpu {
     tct_distribution s;
-    int first; /* rank of the grid's first process */
+    int first; /* rank of process 0 of this grid */
     tct_shared_rows rows;
     tct_peer_window window;
     tct_distribution_side side[TCT_CUTS];
-    /* On the device, what `side` has of this process: */
+    /* Device arrays that `side` refers to: */
     uint8_t *to_u;
     tct_readers *to;
     uint16_t *speak[TCT_CUTS][2];
 } spread;
 
-/* --- to make one ---------------------------------------------------------- */
+/* --- create --------------------------------------------------------------- */
 
-/* The processes of a grid are to have dealt out the same. */
+/* All processes of a grid must have made the same plan. */
 static tacit_status check_marks(const tacit_factor_solver *S, int px, int py)
 {
     const spread *g = S->spread;
@@ -101,8 +101,8 @@ static tacit_status send_lists(tacit_factor_solver *S)
     return TACIT_OK;
 }
 
-/* Words, and behind them values, of the window of each process of a grid, which
- * all are alike. */
+/* Layout of a window: words, then values. All processes of a grid have the
+ * same. */
 typedef struct {
     int64_t over, sent, came[TCT_CUTS], words, y, x, u, values;
 } layout;
@@ -123,7 +123,7 @@ static layout lay_out(const tacit_factor_solver *S)
     return l;
 }
 
-/* Where process p of the grid has its window. */
+/* Set the pointers to the window of process p of the grid. */
 static void point_to(const tacit_factor_solver *S, int p, const layout *l,
                      void *at)
 {
@@ -178,7 +178,7 @@ void tct_distribution_close(tacit_factor_solver *S)
 {
     spread *g = S->spread;
     if (!g) return;
-    S->a.y = S->a.x = S->a.u = NULL; /* of the window */
+    S->a.y = S->a.x = S->a.u = NULL; /* they are in the window */
     if (g->window.arena >= 0) tct_peer_give_window(S->q, &g->window);
     tct_gpu_release(g->to_u);
     tct_gpu_release(g->to);
@@ -191,7 +191,7 @@ void tct_distribution_close(tacit_factor_solver *S)
     S->spread = NULL;
 }
 
-/* --- to solve, and afterwards --------------------------------------------- */
+/* --- solve ---------------------------------------------------------------- */
 
 const bool *tct_factor_solver_mine(const tacit_factor_solver *S)
 {
@@ -208,7 +208,7 @@ tacit_status tct_distribution_run(const tacit_factor_solver *S,
                           "starting a triangular solve");
 }
 
-/* Of the shared rows those that this process swaps in step k. */
+/* Number of shared rows that this process exchanges in step k. */
 static int32_t swapped_in(const spread *g, int k)
 {
     const int32_t each = TCT_DOUBLING_ROWS, many = g->s.px * g->s.py;

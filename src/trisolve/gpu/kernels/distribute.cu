@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/distribute.cu - both triangular solves, and sums between
- * grids, in one kernel of each GPU of a grid: tasks are dealt out
- * (trisolve/gpu/distribute.h), what is found goes into memory of who reads it,
- * and messages say so (trisolve/gpu/peer_signals.h). */
+ * trisolve/gpu/kernels/distribute.cu - both triangular solves, with recursive
+ * doubling between grids, in one kernel on each GPU of a grid. Tasks are
+ * distributed (trisolve/gpu/distribute.h); a result is stored in the memory of
+ * its readers and signalled (trisolve/gpu/peer_signals.h). */
 #include "trisolve/gpu/kernels/tasks.cuh"
 
 struct tct_distribution_job : tct_tri_job {
     tct_distribution_side side;
 };
 
-/* --- in the way of several GPUs ------------------------------------------- */
+/* --- synchronization among several GPUs ----------------------------------- */
 
 static __device__ inline bool d_begin(const tct_distribution_job &J)
 {
@@ -33,9 +33,9 @@ static __device__ inline void d_end(const tct_distribution_job &J,
     tct_peer_signals_end(&J.round, &J.side.signals, &hand, gridDim.x);
 }
 
-/* --- what is found -------------------------------------------------------- */
+/* --- results -------------------------------------------------------------- */
 
-/* To those vectors `at` whose process reads it. */
+/* Store v at each process that reads it. */
 template <int W>
 static __device__ inline void d_give(double *const *at, unsigned readers,
                                      int64_t element, const tct_pack<W> &v)
@@ -90,7 +90,7 @@ static __device__ inline void d_put_together(const tct_distribution_job &J,
         });
 }
 
-/* A thread has those elements that it has added up. */
+/* A thread passes on the elements that it has summed. */
 template <int STRIDE>
 static __device__ inline void d_put_sums(const tct_distribution_job &J,
                                          int32_t from, int32_t to)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/node.cuh - a node, by a team: a block, or a warp that
- * has small ones to itself. Values of P are read in runs along its columns,
- * both ways.
+ * trisolve/gpu/kernels/node.cuh - the product with one node's P by a team: a
+ * block, or one warp for a small node. Both passes read P along its columns.
  *
- * For one right-hand side lanes stand along rows, and sum over columns (down),
- * or hold four columns each and sum over rows (up). Several are a product of
- * dense matrices on the tensor cores: a warp has TCT_TILE rows of the result,
- * and all of its columns; what it is multiplied by lies in shared memory, a
+ * With one right-hand side, lanes lie along rows and sum over columns (down),
+ * or hold four columns each and sum over rows (up). Several right-hand sides
+ * are a product of dense matrices on tensor cores: a warp computes TCT_TILE
+ * rows of the result in all columns; the other factor is in shared memory, one
  * slab at a time.
  *
- * JOB is tct_tri_job, or one that has more and puts what is found elsewhere,
- * too. */
+ * JOB is tct_tri_job or an extension of it that also stores results
+ * elsewhere. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_NODE_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_NODE_CUH
 #include "trisolve/gpu/kernels/terms.cuh"
@@ -29,16 +28,16 @@ struct tct_block_team {
     static __device__ void sync() { __syncthreads(); }
 };
 
-/* Doubles of shared memory: right-hand sides of one column and parts of sums,
- * or a slab. A warp has its share of the first, and of a slab. */
+/* Doubles of shared memory: one right-hand side and partial sums, or a slab.
+ * Warp teams divide the right-hand side and the slab. */
 static constexpr int TCT_ROOM_PARTS = TCT_NODE_WIDTH;
 static constexpr int TCT_ROOM = TCT_NODE_WIDTH + TCT_SOLVE_THREADS;
 static_assert(TCT_ALONE_WIDTH * TCT_SOLVE_WARPS <= TCT_NODE_WIDTH, "shares");
 
 /* --- one column ----------------------------------------------------------- */
 
-/* The `s` of threads that are a multiple of `rows` apart, a power of two: to
- * those before `rows`. */
+/* Sum `s` over the threads that are a multiple of `rows`, a power of two,
+ * apart. The first `rows` threads get the sums. */
 template <class TEAM>
 static __device__ inline double d_add_parts(double s, int rows, double *parts)
 {
@@ -54,8 +53,9 @@ static __device__ inline double d_add_parts(double s, int rows, double *parts)
     return s;
 }
 
-/* s += columns group, group + groups, ... before `end` of P, of each row of
- * which p has the first, times v; a thread waits for AHEAD of each at once. */
+/* s += columns group, group + groups, ... before `end` of P times v, per row; p
+ * points to each row's first element. A thread has AHEAD loads of a row in
+ * flight. */
 template <int ROWS, int AHEAD>
 static __device__ inline void
 d_add_columns(const double *const (&p)[ROWS], int64_t step, int group,
@@ -128,11 +128,11 @@ static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
 }
 
 enum {
-    TCT_ABREAST = 4, /* columns that a warp sums over at once */
-    TCT_AHEAD_UP = 2 /* ... and rows of each that it waits for at once */
+    TCT_ABREAST = 4, /* columns that a warp sums at once */
+    TCT_AHEAD_UP = 2 /* ... and loads of each in flight */
 };
 
-/* Rows i, i + stride, ... of columns p, times what is known, to s. */
+/* s += rows i, i + stride, ... of columns p times the known values. */
 static __device__ inline void d_add_rows(const tct_tri_job &J,
                                          const tct_node &N, int i, int stride,
                                          const double *const (&p)[TCT_ABREAST],
@@ -156,7 +156,7 @@ static __device__ inline void d_add_rows(const tct_tri_job &J,
         for (int c = 0; c < TCT_ABREAST; c++) s[c] += a[b][c] * v[b].v[0];
 }
 
-/* The sum over lanes of s[c] to lane c. */
+/* Lane c gets the sum of s[c] over all lanes. */
 static __device__ inline double d_add_lanes(const double (&s)[TCT_ABREAST])
 {
     static_assert(TCT_ABREAST == 4, "halved twice");
@@ -174,14 +174,14 @@ static __device__ inline double d_add_lanes(const double (&s)[TCT_ABREAST])
     return tct_shuffle(one, lane % TCT_ABREAST * 8);
 }
 
-/* Columns [from, to) of P, each times what is known. */
+/* Columns [from, to) of P, each times the known values. */
 template <class TEAM, class JOB>
 static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
                                 int to, double *parts)
 {
     constexpr int WARPS = TEAM::THREADS / GPU_WAVE;
     const int t = TEAM::thread(), lane = tct_lane(), warp = t / GPU_WAVE;
-    int abreast = 1; /* warps with columns of their own; others share rows */
+    int abreast = 1; /* warps with their own columns; the others share rows */
     while (abreast < WARPS && abreast * TCT_ABREAST < to - from) abreast *= 2;
     const int part = warp / abreast, stride = WARPS / abreast * GPU_WAVE;
     for (int base = from; base < to; base += abreast * TCT_ABREAST) {
@@ -211,12 +211,13 @@ static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
 
 /* --- several -------------------------------------------------------------- */
 
-/* C = A V on the way down, A = P; terms are its columns. */
+/* Pass down: C = A V, A = P; terms are columns of P. */
 template <int STRIDE, class JOB> struct tct_down_side {
     static constexpr int W = tct_pack_width<STRIDE>;
-    static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
-    /* Terms that a thread reads at once, beside its corner: as registers
-     * allow. */
+    static constexpr bool FROM_THE_FIRST = true; /* terms of all rows begin at
+                                                  * column 0 */
+    /* Terms that a thread loads at once next to its corner; limited by
+     * registers. */
     static constexpr int AT_ONCE = 2;
     const JOB &J;
     const tct_node &N;
@@ -248,7 +249,7 @@ template <int STRIDE, class JOB> struct tct_down_side {
         d_put_down<STRIDE>(J, N, i, n, v);
     }
 };
-/* ... and up, A = P'; terms are its rows. */
+/* Pass up: A = P'; terms are rows of P. */
 template <int STRIDE, class JOB> struct tct_up_side {
     static constexpr int W = tct_pack_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = false;
@@ -279,13 +280,13 @@ template <int STRIDE, class JOB> struct tct_up_side {
     }
 };
 
-/* What a warp has of C: lane l has rows l / 4 and 8 more, columns 2 (l % 4) and
- * the next one of each tile. */
+/* The part of C that a warp holds: lane l has rows l / 4 and 8 more, columns 2
+ * (l % 4) and the next one of each tile. */
 template <int TILES> struct tct_corner {
     tct_pack<2> c[2][TILES];
 };
 
-/* Terms [k0, k0 + SLAB) up to `end` to shared memory. */
+/* Load terms [k0, k0 + SLAB), up to `end`, into shared memory. */
 template <class SIDE, class TEAM, int TILES>
 static __device__ inline void d_fill(const SIDE &S, int k0, int end,
                                      double *slab)
@@ -301,8 +302,7 @@ static __device__ inline void d_fill(const SIDE &S, int k0, int end,
     TEAM::sync();
 }
 
-/* Add the products of the terms that this warp has of a slab: `some` from `k`
- * on, which stand at `slab`. */
+/* Add this warp's products: `some` terms from `k` on, stored at `slab`. */
 template <class SIDE, int QUADS, int TILES>
 static __device__ inline void
 d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
@@ -336,7 +336,7 @@ d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
     }
 }
 
-/* Warps that share a tile of rows: the sum to the first. */
+/* Sum the corners of warps that share a tile of rows into the first warp. */
 template <class TEAM, int TILES>
 static __device__ inline void d_add_corners(int warp, int tiles, double *room,
                                             tct_corner<TILES> &C)
@@ -357,7 +357,7 @@ static __device__ inline void d_add_corners(int warp, int tiles, double *room,
     }
 }
 
-/* With what is added to it. */
+/* Add the children's updates and store the corner. */
 template <class SIDE, int TILES>
 static __device__ inline void d_put_corner(const SIDE &S, int first, int to,
                                            const tct_corner<TILES> &C)
@@ -388,11 +388,11 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
 {
     constexpr int WARPS = TEAM::THREADS / GPU_WAVE, QUADS = WARPS == 1 ? 2 : 4;
     const int warp = TEAM::thread() / GPU_WAVE, lane = tct_lane();
-    int tiles = 1; /* at once; warps beyond share their terms */
+    int tiles = 1; /* tiles at once; surplus warps share their terms */
     while (tiles < WARPS && tiles * TCT_TILE < to - from) tiles *= 2;
     const int some = TEAM::SLAB * tiles / WARPS, mine = warp / tiles * some;
     const bool kept = SIDE::FROM_THE_FIRST && tiles == WARPS &&
-                      S.last(to) <= TEAM::SLAB; /* one slab is all of them */
+                      S.last(to) <= TEAM::SLAB; /* all terms fit in one slab */
     if (kept) d_fill<SIDE, TEAM, TILES>(S, 0, S.last(to), room);
     for (int base = from; base < to; base += tiles * TCT_TILE) {
         const int first = base + warp % tiles * TCT_TILE;
@@ -414,7 +414,8 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
 
 /* --- a node --------------------------------------------------------------- */
 
-/* Rows, or columns, [from, to) of it. TILES 0: one right-hand side. */
+/* Rows (down) or columns (up) [from, to) of a node; TILES 0: one right-hand
+ * side. */
 template <class TEAM, int TILES, class JOB>
 static __device__ void d_part(const JOB &J, const tct_node &N, bool up,
                               int from, int to, bool together, double *room)
@@ -438,7 +439,7 @@ static __device__ void d_part(const JOB &J, const tct_node &N, bool up,
     }
 }
 
-/* All of it. */
+/* The whole node. */
 template <class TEAM, int TILES, class JOB>
 static __device__ inline void d_node(const JOB &J, const tct_node &N, bool up,
                                      double *room)
@@ -446,7 +447,7 @@ static __device__ inline void d_node(const JOB &J, const tct_node &N, bool up,
     d_part<TEAM, TILES>(J, N, up, 0, up ? N.w : N.h, false, room);
 }
 
-/* Rows [from, to) of its right-hand side. */
+/* Assemble rows [from, to) of the node's right-hand side. */
 template <int STRIDE>
 static __device__ inline void
 d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
@@ -461,7 +462,7 @@ d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
         });
 }
 
-/* --- what will be read, while others still work on what is waited for ----- */
+/* --- prefetch while the task still waits ---------------------------------- */
 
 template <class TEAM>
 static __device__ inline void d_expect_run(const void *from, int64_t bytes)
@@ -487,7 +488,7 @@ static __device__ inline void d_expect(const tct_tri_job &J, const tct_node &N,
         d_expect_run<TEAM>(J.a.row + N.below, (int64_t)(N.h - N.w) * 4);
         return;
     }
-    const bool all = to - from == N.h; /* also what it is multiplied by */
+    const bool all = to - from == N.h; /* ... and the right-hand side */
     const int top = from < 0 ? -1 - from : from;
     const int wanted = from < 0 ? to - top : all ? N.w : 0;
     if (!N.leaf)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/recursive_doubling.cu - what ranks share of y, brought
- * together for messages between the passes, and added up. */
+ * trisolve/gpu/kernels/recursive_doubling.cu - y of rows that ranks share,
+ * packed for messages between the passes, and summed. */
 #include "device/gpu/lane.cuh"
 #include "trisolve/gpu/kernels/solve.h"
 
 enum { THREADS = 256, BLOCKS = 512 };
 
-/* each(i, n, where it is packed), for the first `count` rows and all
+/* Call each(i, n, packed position) for the first `count` rows of all
  * columns. */
 template <class EACH>
 static __device__ inline void for_all(const tct_tri_pack &p, int32_t count,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/rows.c - the rows of L and of L', in slices, on their
- * way to a GPU. */
+ * trisolve/gpu/kernels/rows.c - upload of the rows of L and L', in slices. */
 #include "trisolve/gpu/kernels/rows.h"
 #include "sparse/parallel.h"
 #include "trisolve/gpu/level_slices.h"
@@ -9,26 +8,26 @@ _Static_assert(TCT_SLICED_LANES == (int)GPU_WAVE, "a lane has a row");
 
 static const char *const what = "rows of a triangular matrix";
 
-/* Levels that are under way at a time: more warps only wait. */
+/* Levels in flight at a time: more warps would only wait. */
 enum { LEVELS_AHEAD = 6, WARPS = TCT_ROWS_THREADS / GPU_WAVE };
 
 struct tct_rows {
     tct_rows_kernel k;
     int blocks;
-    int *late; /* k.late as the host sees it */
+    int *late; /* host address of k.late */
     tct_rows_info about;
 };
 
 /* --- upload --------------------------------------------------------------- */
 
-/* What goes to the GPU is made in pieces, in memory that it reads by itself: it
- * has one while the host makes the next. */
+/* Data is built piece by piece in mapped host memory: the GPU copies one piece
+ * while the host fills the other. */
 enum { PIECE = 8 << 20 }; /* bytes, at least */
 enum { CELL = (int)GPU_WAVE * (int)(sizeof(double) + sizeof(int32_t)) };
 typedef struct {
     gpu_stream stream;
     void *piece[2];
-    gpu_event sent[2]; /* NULL: none has been */
+    gpu_event sent[2]; /* NULL: not recorded yet */
     size_t bytes;      /* of a piece */
     int turn;
 } conveyor;
@@ -70,7 +69,7 @@ static tacit_status close_conveyor(conveyor *c)
     return tct_gpu_status(error, "an upload");
 }
 
-/* Room for the next piece. */
+/* Wait for the next piece to be free. */
 static tacit_status next_piece(conveyor *c, void **out)
 {
     c->turn = !c->turn;
@@ -78,7 +77,7 @@ static tacit_status next_piece(conveyor *c, void **out)
     return tct_gpu_status(gpu_event_sync(c->sent[c->turn]), "an upload");
 }
 
-/* What is in it at `from` goes to `to`. */
+/* Enqueue the copy of part of the piece to the device. */
 static tacit_status send(const conveyor *c, const void *from, size_t bytes,
                          void *to)
 {
@@ -87,14 +86,14 @@ static tacit_status send(const conveyor *c, const void *from, size_t bytes,
         "an upload");
 }
 
-/* The piece is on its way. */
+/* Mark the piece as in flight. */
 static tacit_status end_piece(const conveyor *c)
 {
     return tct_gpu_status(gpu_event_record(c->sent[c->turn], c->stream),
                           "an upload");
 }
 
-/* Columns and values of all slices, so that each row is looked for once. */
+/* Columns and values of all slices in one pass, so each row is found once. */
 static tacit_status send_slices(conveyor *c, const tct_sliced *S,
                                 const tct_sliced_side *side, int32_t *col,
                                 double *val)
@@ -209,7 +208,7 @@ static tacit_status store_all(conveyor *c, const tct_sliced *S,
 
 /* --- all of it ------------------------------------------------------------ */
 
-/* Vectors, and what blocks tell one another. */
+/* Allocate the vectors and the kernel's counters. */
 static tacit_status open_kernel(tacit_queue *q, tct_rows *R)
 {
     tct_rows_kernel *k = &R->k;
@@ -229,7 +228,7 @@ static tacit_status open_kernel(tacit_queue *q, tct_rows *R)
     return q_own_status(q);
 }
 
-/* As many as have something to do, and no more than there is room for. */
+/* As many blocks as have work, at most those that are resident at once. */
 static void choose_blocks(const tacit_queue *q, tct_rows *R)
 {
     const int32_t *levels = R->about.levels;

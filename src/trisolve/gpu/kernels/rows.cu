@@ -5,7 +5,7 @@
 
 enum {
     WARPS = TCT_ROWS_THREADS / GPU_WAVE,
-    AT_ONCE = 4 /* entries of a lane that are waited for together */
+    AT_ONCE = 4 /* entries in flight per lane */
 };
 
 template <bool NODES>
@@ -38,7 +38,8 @@ static __global__ void __launch_bounds__(TCT_ROWS_THREADS)
         if (!first) continue;
         y[K.up.at[p]] = found;
         next[p] = tct_unset();
-        *own = tct_unset(); /* the rows of L that wait for it are above this */
+        *own = tct_unset(); /* its readers in L are done: this row waited for
+                             * them */
     }
     __syncthreads();
     if (threadIdx.x != 0) return;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/rows.cuh - a warp's part of a solve by rows (rows.h),
- * whatever kernel it is in. */
+ * trisolve/gpu/kernels/rows.cuh - one warp's part of a solve by rows (rows.h),
+ * for use in any kernel. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_ROWS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_ROWS_CUH
 #include "device/gpu/lane.cuh"
 #include "trisolve/gpu/kernels/rows.h"
 
-/* Looks at what is not there between two looks at the clock; no row waits for
- * so many nanoseconds. */
+/* Polls between two readings of the clock, and the timeout in nanoseconds. */
 enum { TCT_ROWS_CHECKS = 1 << 12 };
 static const uint64_t TCT_ROWS_LIMIT = 5000000000;
 
-/* No arithmetic makes it: a NaN that it makes has no sign. */
+/* The mark of an unset value. Arithmetic does not produce it: its NaNs have no
+ * sign. */
 static __device__ inline double tct_unset()
 {
     return __longlong_as_double(-1);
@@ -21,7 +21,7 @@ static __device__ inline bool tct_is_unset(double v)
     return __double_as_longlong(v) == -1;
 }
 
-/* One warp's wait for others; over: the solve has been given up. */
+/* State of one warp's wait; over: the solve was given up. */
 struct tct_row_wait {
     volatile int *late;
     unsigned looks;
@@ -38,7 +38,7 @@ static __device__ inline void tct_row_look(tct_row_wait &w)
     w.over = *w.late != 0;
 }
 
-/* Where the entries of a slice are: cells [first, first + width). */
+/* Cells [first, first + width) of a slice. */
 struct tct_row_cells {
     uint32_t first;
     int width;
@@ -50,7 +50,7 @@ static __device__ inline tct_row_cells tct_row_cells_of(const tct_rows_side &S,
     return {(uint32_t)first, (int)(tct_read_only(S.cell + s + 1) - first)};
 }
 
-/* The next entries that a lane has of its row, from cell `k` on. */
+/* The next entries of a lane's row, from cell `k` on. */
 template <int AT_ONCE> struct tct_row_entries {
     int32_t col[AT_ONCE];
     double val[AT_ONCE];
@@ -68,9 +68,9 @@ static __device__ inline void tct_load_entries(const tct_rows_side &S,
     }
 }
 
-/* Entries become what they come to with `from`: is all of it there? Lanes of
- * nodes, many of which wait, look again only at what is missing; others at all
- * of it. */
+/* Multiply the entries by their elements of `from`; true once all are set. With
+ * NODES, where many lanes wait, only missing elements are read again; else
+ * all. */
 template <int AT_ONCE, bool NODES>
 static __device__ inline bool tct_take_entries(tct_row_entries<AT_ONCE> &e,
                                                const double *from)
@@ -92,7 +92,7 @@ static __device__ inline bool tct_take_entries(tct_row_entries<AT_ONCE> &e,
     return there;
 }
 
-/* The sum of entries that have all been taken. */
+/* The sum of entries that are all multiplied. */
 template <int AT_ONCE>
 static __device__ inline double tct_sum_taken(tct_row_entries<AT_ONCE> &e)
 {
@@ -103,12 +103,11 @@ static __device__ inline double tct_sum_taken(tct_row_entries<AT_ONCE> &e)
     return e.val[0];
 }
 
-/* What a lane is to its row, and this to its node: found once, since it takes
- * divisions. */
+/* Position of a lane in its row and node; computed once, since it divides. */
 struct tct_row_lane {
-    int row, lane;  /* of the slice, of the row */
-    int before;     /* rows of the node         */
-    tct_lanes node; /* all lanes of it          */
+    int row, lane;  /* in the slice, in the row */
+    int before;     /* earlier rows of the node */
+    tct_lanes node; /* lanes of the node */
 };
 static __device__ inline tct_row_lane tct_row_lane_of(const tct_rows_kernel &K)
 {
@@ -117,8 +116,7 @@ static __device__ inline tct_row_lane tct_row_lane_of(const tct_rows_kernel &K)
             (TCT_ALL_LANES >> (GPU_WAVE - all)) << (tct_lane() / all * all)};
 }
 
-/* The sum of what the lanes of each row have, in a fixed tree, for its first
- * lane. */
+/* The first lane of each row gets the sum over its lanes, in a fixed tree. */
 static __device__ inline double tct_lanes_sum(double part, int lane, int lanes)
 {
     for (int d = 1; d < lanes; d *= 2) {
@@ -128,10 +126,10 @@ static __device__ inline double tct_lanes_sum(double part, int lane, int lanes)
     return part;
 }
 
-/* What is known of a slice before others are waited for. The first lane of a
- * row brings and stores what the row has but once. */
+/* The state of a slice that needs no other rows. The first lane of a row loads
+ * and stores what the row has once. */
 template <int AT_ONCE> struct tct_row_slice {
-    int32_t p; /* the row that a lane has a part of, if it has one */
+    int32_t p; /* the lane's row, if is */
     bool is, first;
     tct_row_cells cells;
     double inverse, near;
@@ -155,8 +153,8 @@ tct_row_open(const tct_rows_kernel &K, const tct_rows_side &S,
     return it;
 }
 
-/* Rows of a node, whose sums over others have come to `left`, one after the
- * other. */
+/* Solve the rows of a node in order; `left` is each row's right-hand side less
+ * the terms of other nodes. */
 static __device__ inline double tct_row_node(const tct_rows_kernel &K,
                                              const tct_row_lane &l, double near,
                                              double inverse, double left)
@@ -170,10 +168,10 @@ static __device__ inline double tct_row_node(const tct_rows_kernel &K,
     return left * inverse;
 }
 
-/* The rest of the slice: row p is S.inverse (left - its entries times `to`),
- * stored there, with `left` of its first lane, from *own, where that is not
- * NULL, once it is set. A lane may wait for another of its warp, so none of
- * them may wait for all. The first lane of a row gets what it is. */
+/* Finish the slice: row p = S.inverse (left - its entries times `to`), stored
+ * in to[p]. If `own` is set, `left` of the row's first lane is *own once that
+ * is set. Lanes may wait for lanes of the same warp, so no lane blocks. The
+ * first lane of a row returns the solution. */
 template <int AT_ONCE, bool NODES>
 static __device__ inline double
 tct_row_close(const tct_rows_kernel &K, const tct_rows_side &S,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/shared.c - a solver of factors of which each rank has a
- * part: what goes between L and U, by the kernel itself, or by messages of the
- * queue. */
+ * trisolve/gpu/kernels/shared.c - a solver of which each rank has a part of the
+ * factor: the exchange between L and U, by the kernel itself or by messages of
+ * the queue. */
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
@@ -11,24 +11,24 @@
 static const char *const what = "rows that ranks share";
 
 typedef struct tct_swaps {
-    tct_shared_rows rows; /* its rows are on the device */
+    tct_shared_rows rows; /* rows.row is on the device */
     int each;             /* ranks of a grid            */
     bool by_kernel;
     int last; /* cut of the last solve */
-    /* By the kernel: of each cut */
+    /* By the kernel, per cut */
     tct_peer_window window[TCT_CUTS];
     tct_doubling doubling[TCT_CUTS];
-    /* By messages: of each step */
+    /* By messages, per step */
     tacit_exchange *step[TCT_DOUBLING_STEPS_MOST];
     double *packed; /* [columns count[0]] */
-    /* Times, of each of two kernels: room for all of both cuts */
+    /* Time stamps of up to two kernels; room for both cuts */
     uint64_t *stamp[2];
     int32_t stamps;
 } shared;
 
-/* --- to make one ---------------------------------------------------------- */
+/* --- create --------------------------------------------------------------- */
 
-/* What is there of `rows` on all ranks, whose kernels swap or not alike. */
+/* Upload the row list and choose kernel or messages, alike on all ranks. */
 static tacit_status begin(tacit_factor_solver *S, shared *s,
                           const tct_shared_rows *rows)
 {
@@ -57,15 +57,15 @@ tacit_status tct_shared_open(tacit_factor_solver *S,
     return tct_agree(S->q->world, status);
 }
 
-/* Who swaps with this rank in step k. */
+/* The rank that this one exchanges with in step k. */
 static int partner(const tacit_factor_solver *S, int k)
 {
     const int each = S->shared->each, z = S->q->rank / each;
     return S->q->rank + ((z ^ 1 << k) - z) * each;
 }
 
-/* Memory of all steps of one cut: [steps][2][room] values, then as many
- * numbers. */
+/* Memory of all steps of one cut: [steps][2][room] values, then
+ * [steps][2][pieces] numbers. */
 static tacit_status make_doubling(tacit_factor_solver *S, int c)
 {
     shared *s = S->shared;
@@ -97,8 +97,7 @@ static tacit_status make_doubling(tacit_factor_solver *S, int c)
     return TACIT_OK;
 }
 
-/* Of the packed rows the first go to the rank that has them, too, and come from
- * there. */
+/* The exchange of step k: the first packed rows, both ways. */
 static tacit_status make_step(tacit_factor_solver *S, int k)
 {
     shared *s = S->shared;
@@ -167,7 +166,7 @@ void tct_shared_close(tacit_factor_solver *S)
     S->shared = NULL;
 }
 
-/* --- to solve ------------------------------------------------------------- */
+/* --- solve ---------------------------------------------------------------- */
 
 static tacit_status run(const tacit_factor_solver *S, tct_tri_job *job,
                         int stamp)
@@ -180,7 +179,7 @@ static tacit_status run(const tacit_factor_solver *S, tct_tri_job *job,
     return S->spread ? tct_distribution_run(S, job) : tct_solver_launch(S, job);
 }
 
-/* y of what is shared, added up in as many steps as the kernel's. */
+/* Sum y of the shared rows, in the same steps as the kernel. */
 static tacit_status exchange(const tacit_factor_solver *S, int columns)
 {
     const shared *s = S->shared;
@@ -220,7 +219,7 @@ tacit_status tct_shared_solve(tacit_factor_solver *S, int columns,
     return run(S, &up, 1);
 }
 
-/* --- afterwards ----------------------------------------------------------- */
+/* --- report --------------------------------------------------------------- */
 
 tacit_status tct_shared_tell(const tacit_factor_solver *S, uint64_t missing)
 {
@@ -247,7 +246,7 @@ static double between(uint64_t from, uint64_t to)
     return to > from ? 1e-9 * (double)(to - from) : 0.0;
 }
 
-/* Of one kernel, or of two. */
+/* Times of the phases, from one kernel or from two. */
 static void read_times(const tacit_factor_solver *S, const uint64_t *one,
                        const uint64_t *two, double *seconds)
 {

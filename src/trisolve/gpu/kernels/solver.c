@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/solver.c - solves on a GPU: the plan goes there, and
- * each solve is one launch. */
+ * trisolve/gpu/kernels/solver.c - solves on a GPU: the plan is uploaded once,
+ * and a solve is one launch. */
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
 #include <inttypes.h>
@@ -10,14 +10,14 @@ static const char *const what = "a solver of factors";
 
 enum { TIMEOUT_SECONDS = 10 };
 
-/* --- to the device -------------------------------------------------------- */
+/* --- upload --------------------------------------------------------------- */
 
-/* `count` of `size` bytes, and what they take. */
+/* Upload `count` elements of `size` bytes and add to info.bytes. */
 static tacit_status send(tacit_factor_solver *S, const void *from,
                          int64_t count, size_t size, void *out)
 {
     const size_t bytes = (size_t)(count > 0 ? count : 1) * size;
-    if (count > 0 && !from) { /* not there, and not wanted */
+    if (count > 0 && !from) { /* optional array */
         *(void **)out = NULL;
         return TACIT_OK;
     }
@@ -50,7 +50,7 @@ static tacit_status send_plan(tacit_factor_solver *S,
     return TACIT_OK;
 }
 
-/* Rows that have kept their numbers. */
+/* Rows in the factor's order. */
 static tacit_status send_in_order(tacit_factor_solver *S,
                                   const tacit_factor_panels *P)
 {
@@ -71,7 +71,7 @@ static tacit_status make_room(tacit_factor_solver *S, int64_t count,
     return tct_gpu_upload(NULL, bytes, out);
 }
 
-/* Turns begin from 0. */
+/* Counters and the queue start from 0. */
 static tacit_status clear(const tacit_factor_solver *S, int c)
 {
     const size_t counters = (size_t)tct_counters(S->plan.nodes);
@@ -106,7 +106,7 @@ static tacit_status send_tasks(tacit_factor_solver *S, int c)
     return clear(S, c);
 }
 
-/* --- to make one ---------------------------------------------------------- */
+/* --- create --------------------------------------------------------------- */
 
 static tacit_status check(const tacit_queue *q,
                           const tacit_factor_solver_options *o)
@@ -186,7 +186,7 @@ static tacit_status upload(tacit_factor_solver *S, const tacit_factor_panels *P,
     return TACIT_OK;
 }
 
-/* Its tasks, and what they are done with. */
+/* Upload the tasks; free the host's arrays. */
 static tacit_status finish(tacit_factor_solver *S)
 {
     const double start = tct_seconds();
@@ -307,7 +307,7 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
     *solver = NULL;
 }
 
-/* --- to solve ------------------------------------------------------------- */
+/* --- solve ---------------------------------------------------------------- */
 
 tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
                            int columns, const double *B, size_t ldb, double *X,
@@ -388,7 +388,7 @@ int32_t tct_solver_panel(const tacit_factor_solver *S, int c, int32_t k)
     return p->node[node].panel;
 }
 
-/* What a wait in vain has left of the `counters`, in one sentence. */
+/* Fail with one sentence on the task that timed out, from `counters`. */
 static tacit_status tell_late(const tacit_factor_solver *S, int c,
                               tct_task_queue *T, uint64_t *counters)
 {
@@ -436,7 +436,7 @@ static tacit_status look_after(const tacit_factor_solver *S, int c)
     tacit_status status = tct_gpu_status(
         gpu_memcpy(counters, S->cut[c].counter, bytes, GPU_TO_HOST),
         "a triangular solve");
-    /* the others' numbers would not begin anew */
+    /* with other ranks, their numbers would not be reset */
     if (status >= 0 && !S->shared) status = clear(S, c);
     if (status >= 0) status = tell_late(S, c, &T, counters);
     tct_free(counters);

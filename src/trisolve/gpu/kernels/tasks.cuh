@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/tasks.cuh - the kernel that solves: blocks take tasks in
- * turns (trisolve/gpu/task_queue.h) until there are no more, and swap y of the
- * rows that other grids have, too (trisolve/gpu/recursive_doubling.h). What
- * JOBs do each in their way: they begin, wait for what a task builds upon, tell
- * that it is done, and end. */
+ * trisolve/gpu/kernels/tasks.cuh - the solve kernel: blocks take tasks from the
+ * queue (trisolve/gpu/task_queue.h), and between the passes sum y of shared
+ * rows by recursive doubling (trisolve/gpu/recursive_doubling.h). Each JOB type
+ * defines how a solve begins, waits for a task's dependency, signals and
+ * ends. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_TASKS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_TASKS_CUH
 #include "trisolve/gpu/kernels/node.cuh"
 
-/* --- in one GPU's way ----------------------------------------------------- */
+/* --- synchronization on one GPU ------------------------------------------- */
 
 static __device__ inline bool d_begin(const tct_tri_job &)
 {
@@ -29,7 +29,7 @@ static __device__ inline void d_end(const tct_tri_job &J,
 {
     (void)tct_task_queue_end(&J.round, &hand, gridDim.x);
 }
-/* y of shared rows [from, to) is added up where it is read. */
+/* One GPU: the sums stay in y. */
 template <int STRIDE>
 static __device__ inline void d_put_sums(const tct_tri_job &, int32_t, int32_t)
 {
@@ -37,13 +37,13 @@ static __device__ inline void d_put_sums(const tct_tri_job &, int32_t, int32_t)
 
 /* --- tasks ---------------------------------------------------------------- */
 
-/* The first nodes of a branch, which a block reads ahead. */
+/* The first nodes of a branch, prefetched by a block. */
 struct tct_nodes_ahead {
     static constexpr int MOST = 64;
     tct_node node[MOST];
 };
 
-/* Node `k` of order; the branch begins with `first`. */
+/* Node `k` of `order`, in the branch that starts at `first`. */
 static __device__ inline tct_node d_node_of(const tct_tri_job &J, int32_t first,
                                             int32_t k,
                                             const tct_nodes_ahead &ahead)
@@ -52,8 +52,8 @@ static __device__ inline tct_node d_node_of(const tct_tri_job &J, int32_t first,
                                              : J.a.node[J.a.order[k]];
 }
 
-/* All nodes of a branch: those of a level first by a warp each, then the large
- * ones by the block. */
+/* All nodes of a branch by level: small nodes by one warp each, then large ones
+ * by the block. */
 template <int TILES, class JOB>
 static __device__ void d_branch(const JOB &J, const tct_branch &B, bool up,
                                 const tct_nodes_ahead &ahead, double *room)
@@ -88,8 +88,7 @@ static __device__ inline void d_expect_branch(const tct_tri_job &J,
     }
 }
 
-/* A task of thread 0's, for all of the block; waits in between: false, in
- * vain. */
+/* Run a task, which thread 0 has; false: its wait failed. */
 template <int TILES, class JOB>
 static __device__ inline bool d_task(const JOB &J, const tct_worker_state &hand,
                                      const tct_task &t, bool up, double *room)
@@ -117,9 +116,9 @@ static __device__ inline bool d_task(const JOB &J, const tct_worker_state &hand,
     return true;
 }
 
-/* --- what several GPUs share ---------------------------------------------- */
+/* --- recursive doubling --------------------------------------------------- */
 
-/* A piece with all ranks that have it, one after the other. */
+/* All steps of one piece, in order. */
 template <int STRIDE, class JOB>
 static __device__ bool d_doubling(const JOB &J, const tct_worker_state &hand,
                                   const tct_task &t)
@@ -161,7 +160,7 @@ static __device__ bool d_doubling(const JOB &J, const tct_worker_state &hand,
 
 /* --- all ------------------------------------------------------------------ */
 
-/* All of a kernel; one thread speaks for its block. */
+/* The whole kernel; thread 0 synchronizes for its block. */
 template <int TILES, bool SHARED, class JOB>
 static __device__ inline void d_solve(const JOB &J)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/terms.cuh - what a node reads, and writes, for its rows.
- * A thread has some rows at once, so that what they read is on its way
- * together: each read builds upon another one, and what takes the time is how
- * long such a chain is. */
+ * trisolve/gpu/kernels/terms.cuh - loads and stores of a node's rows. A thread
+ * handles several rows at once: loads depend on earlier loads, and the latency
+ * of such a chain is what costs time. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_TERMS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_TERMS_CUH
 #include "device/gpu/lane.cuh"
 #include "trisolve/gpu/kernels/solve.h"
 
-/* Columns of a row that go at once: one, or two that stand side by side. */
+/* Adjacent columns of a row that are loaded at once: one or two. */
 template <int W> struct alignas(8 * W) tct_pack {
     double v[W];
 };
-/* ... of which a row of STRIDE columns has as many as may be. */
+/* The widest pack that divides STRIDE columns. */
 template <int STRIDE> static constexpr int tct_pack_width = STRIDE == 1 ? 1 : 2;
 
 template <int W> static __device__ inline tct_pack<W> d_load(const double *p)
@@ -31,14 +30,14 @@ static __device__ inline void d_add(tct_pack<W> &to, const tct_pack<W> &s)
     for (int c = 0; c < W; c++) to.v[c] += s.v[c];
 }
 
-/* BATCH rows of a node, -1: none, and the first column of each share. */
+/* BATCH rows of a node, -1: none, and the first column of each pack. */
 template <int BATCH> struct tct_numbering {
     int row[BATCH], n[BATCH];
 };
 
-/* --- what children pass on ------------------------------------------------ */
+/* --- updates of children -------------------------------------------------- */
 
-/* What rows take; nothing where there is none. */
+/* The updates that the rows sum; -1 where there is no row. */
 template <int BATCH>
 static __device__ inline void d_takes(const tct_tri_job &J, const tct_node &N,
                                       const tct_numbering<BATCH> &at,
@@ -51,7 +50,7 @@ static __device__ inline void d_takes(const tct_tri_job &J, const tct_node &N,
     }
 }
 
-/* Those of the list for which `second` stands. */
+/* Add the updates of the list that `second` refers to. */
 template <int STRIDE, int W>
 static __device__ inline void d_add_list(const tct_tri_job &J, int32_t second,
                                          int n, tct_pack<W> &v)
@@ -63,7 +62,7 @@ static __device__ inline void d_add_list(const tct_tri_job &J, int32_t second,
         d_add(v, d_load<W>(J.a.u + (int64_t)rest[k] * STRIDE + n));
 }
 
-/* To v what the rows take, in the order of children. */
+/* v += the rows' updates, in the order of children. */
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
 d_add_taken(const tct_tri_job &J, const tct_numbering<BATCH> &at,
@@ -89,9 +88,9 @@ d_add_taken(const tct_tri_job &J, const tct_numbering<BATCH> &at,
     }
 }
 
-/* --- what a node is multiplied by ----------------------------------------- */
+/* --- operands of a node --------------------------------------------------- */
 
-/* Its right-hand side. */
+/* The right-hand side b, scaled. */
 template <int W, int BATCH>
 static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
                                       const tct_numbering<BATCH> &at,
@@ -120,8 +119,7 @@ static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
                 v[b].v[c] *= tct_read_only(&J.a.row_scale[place[b]]);
 }
 
-/* Rows of what it is multiplied by on the way down: put together before, or
- * now. */
+/* Operand rows of the pass down: assembled before, or now. */
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
 d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
@@ -143,7 +141,7 @@ d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
     d_add_taken<STRIDE>(J, at, t, v);
 }
 
-/* ... and on the way up. */
+/* ... and of the pass up. */
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
                                       const tct_numbering<BATCH> &at,
@@ -165,9 +163,9 @@ static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
     }
 }
 
-/* --- what it writes ------------------------------------------------------- */
+/* --- results -------------------------------------------------------------- */
 
-/* y of row j is scaled so. */
+/* Scale y of row j by 1 / D. */
 template <int W>
 static __device__ inline void d_scale(const tct_tri_job &J, int j,
                                       tct_pack<W> &v)
@@ -177,7 +175,7 @@ static __device__ inline void d_scale(const tct_tri_job &J, int j,
     for (int c = 0; c < W; c++) v.v[c] *= tct_read_only(&J.a.scale[j]);
 }
 
-/* `v` is row i of the product on the way down, with what it takes. */
+/* `v` is row i of the product of the pass down, updates included. */
 template <int STRIDE, int W>
 static __device__ inline void
 d_put_down(const tct_tri_job &J, const tct_node &N, int i, int n, tct_pack<W> v)
@@ -191,7 +189,7 @@ d_put_down(const tct_tri_job &J, const tct_node &N, int i, int n, tct_pack<W> v)
     d_store(J.a.y + (int64_t)j * STRIDE + n, v);
 }
 
-/* x of row j to where it is wanted of a solve. */
+/* Store x of row j in X. */
 template <int W>
 static __device__ inline void d_put_result(const tct_tri_job &J, int j, int n,
                                            tct_pack<W> v)
@@ -216,8 +214,8 @@ static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
 
 /* --- some rows of a team -------------------------------------------------- */
 
-/* put(row, column, share) of rows [from, from + count), zeros from `end` on:
- * read(places, shares) knows what they are. */
+/* Call put(row, column, pack) for rows [from, from + count), zero from `end`
+ * on; read(rows, packs) loads them. */
 template <int STRIDE, class TEAM, int BATCH, class READ, class PUT>
 static __device__ inline void d_each(int from, int count, int end,
                                      const READ &read, const PUT &put)
@@ -241,7 +239,7 @@ static __device__ inline void d_each(int from, int count, int end,
     }
 }
 
-/* ... to `to`, a row each `ld` doubles. */
+/* ... storing to `to`, `ld` doubles per row. */
 template <int STRIDE, class TEAM, int BATCH, class READ>
 static __device__ inline void d_bring(int from, int count, int end, double *to,
                                       int ld, const READ &read)
