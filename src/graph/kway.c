@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph/kway.c - the one place that calls METIS. */
+ * graph/kway.c - calls METIS; no other file does. */
 #include "graph/kway.h"
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int leave(int code)
+static int unlock(int code)
 {
     pthread_mutex_unlock(&lock);
     return code;
@@ -20,9 +20,9 @@ int tct_kway(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight,
     options[METIS_OPTION_SEED] = 1;
     options[METIS_OPTION_NITER] = sweeps;
     pthread_mutex_lock(&lock);
-    return leave(METIS_PartGraphKway(&nodes, &constraints, start, next, weight,
-                                     NULL, between, &parts, NULL, NULL, options,
-                                     edge_cut, part));
+    return unlock(METIS_PartGraphKway(&nodes, &constraints, start, next, weight,
+                                      NULL, between, &parts, NULL, NULL,
+                                      options, edge_cut, part));
 }
 
 int tct_dissect(idx_t nodes, idx_t *start, idx_t *next, idx_t leaves,
@@ -32,8 +32,8 @@ int tct_dissect(idx_t nodes, idx_t *start, idx_t *next, idx_t leaves,
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_NSEPS] = tries;
     pthread_mutex_lock(&lock);
-    return leave(METIS_NodeNDP(nodes, start, next, NULL, leaves, options, old,
-                               now, sizes));
+    return unlock(METIS_NodeNDP(nodes, start, next, NULL, leaves, options, old,
+                                now, sizes));
 }
 
 int tct_separate(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight,
@@ -42,6 +42,6 @@ int tct_separate(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight,
     idx_t between = 0, options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     pthread_mutex_lock(&lock);
-    return leave(METIS_ComputeVertexSeparator(&nodes, start, next, weight,
-                                              options, &between, side));
+    return unlock(METIS_ComputeVertexSeparator(&nodes, start, next, weight,
+                                               options, &between, side));
 }

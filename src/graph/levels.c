@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph/levels.c - rows that wait for one another, by levels. */
+ * graph/levels.c - levels of the rows of a triangular matrix. */
 #include "graph/levels.h"
 #include "sparse/parallel.h"
 #include <string.h>
 
-/* Of nodes of `block` rows, which the compiler knows where it is called. */
+/* For nodes of `block` rows, a constant in each call. */
 static inline int32_t find(int64_t n, const int64_t *start, const int32_t *row,
                            int32_t block, bool up, int32_t *level)
 {
@@ -31,7 +31,8 @@ int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
     return find(n, start, row, block, up, level);
 }
 
-/* Rows in as many pieces as pays: each has a count for every level. */
+/* The number of pieces of rows; each has a counter for every level, so few
+ * levels allow more pieces. */
 static int64_t pieces_of(int64_t n, int32_t levels)
 {
     const int64_t most = n / (4 * ((int64_t)levels + 1)),
@@ -39,7 +40,7 @@ static int64_t pieces_of(int64_t n, int32_t levels)
     return most < 1 ? 1 : most < threads ? most : threads;
 }
 
-/* Where piece p of them puts its first row of each level: at[p levels + l]. */
+/* Offsets of the first row of each level in piece p: at[p levels + l]. */
 static void find_places(int64_t pieces, int32_t levels, int64_t *at,
                         int64_t *first)
 {

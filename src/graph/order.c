@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph/order.c - reverse Cuthill and McKee, and parts by METIS. */
+ * graph/order.c - reverse Cuthill-McKee, and parts by METIS. */
 #include "graph/order.h"
 #include "graph/kway.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    STARTS = 3,    /* searches for a node on the interface, at most */
+    STARTS = 3,    /* searches for a peripheral node, at most */
     FEW = 64,      /* neighbours that are sorted by insertion */
     PART = 8192,   /* nodes of a part                         */
-    REFINE = 2,    /* METIS's sweeps                          */
-    LOT = 32,      /* nodes of a degree that stay together    */
-    DEGREES = 1024 /* as if no degree were larger             */
+    REFINE = 2,    /* METIS's refinement sweeps */
+    GROUP = 32,    /* nodes of similar degree that stay together */
+    DEGREES = 1024 /* larger degrees are sorted as this one */
 };
 static const char *const what = "the order of rows";
 
@@ -57,12 +57,12 @@ static void sort_nodes(const tct_graph *g, int32_t *node, int64_t n)
 
 typedef struct {
     int64_t nodes, levels;
-    int64_t last; /* where the last level begins */
+    int64_t last; /* first node of the last level */
 } levels;
 
-/* All that can be reached from `start`, breadth first, into `out`. */
-static levels go_through(const search *s, int32_t start, bool sorted,
-                         int32_t *out)
+/* Breadth-first search from `start` into `out`. */
+static levels search_from(const search *s, int32_t start, bool sorted,
+                          int32_t *out)
 {
     const tct_graph *g = s->g;
     levels l = {.nodes = 1};
@@ -96,12 +96,12 @@ static int32_t least_degree(const search *s, int64_t from, int64_t to)
     return least;
 }
 
-/* A node far from others: as long as the levels get more. */
-static int32_t find_interface(const search *s, int32_t start)
+/* A pseudoperipheral node: search again while the levels increase. */
+static int32_t find_peripheral(const search *s, int32_t start)
 {
     int64_t most = 0;
     for (int i = 0; i < STARTS; i++) {
-        const levels l = go_through(s, start, false, s->queue);
+        const levels l = search_from(s, start, false, s->queue);
         for (int64_t k = 0; k < l.nodes; k++) s->seen[s->queue[k]] = 0;
         if (l.levels <= most) break;
         most = l.levels;
@@ -134,10 +134,10 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order)
     int64_t done = 0;
     for (int64_t i = 0; status >= 0 && i < g->nodes; i++) {
         if (s.seen[i]) continue;
-        const int32_t start = find_interface(&s, (int32_t)i);
-        done += go_through(&s, start, true, order + done).nodes;
-        if (s.seen[i]) continue; /* edges go one way: the rest is seen from i */
-        done += go_through(&s, (int32_t)i, true, order + done).nodes;
+        const int32_t start = find_peripheral(&s, (int32_t)i);
+        done += search_from(&s, start, true, order + done).nodes;
+        if (s.seen[i]) continue; /* one-way edges: the rest is reached from i */
+        done += search_from(&s, (int32_t)i, true, order + done).nodes;
     }
     reverse(order, done);
     tct_free(s.seen);
@@ -145,11 +145,11 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order)
     return status;
 }
 
-/* --- equal lengths -------------------------------------------------------- */
+/* --- rows of similar length ----------------------------------------------- */
 
-/* A step that has no divisor in common with `n`, near n over the golden ratio
- * (Knuth 1998, sec. 6.4): multiples of it modulo `n` lie far apart. */
-static int64_t far_step(int64_t n)
+/* A step coprime to `n`, near n over the golden ratio (Knuth 1998, sec. 6.4):
+ * consecutive multiples modulo `n` are far apart. */
+static int64_t coprime_step(int64_t n)
 {
     for (int64_t step = (int64_t)(0.618 * (double)n);; step++) {
         int64_t a = n, b = step;
@@ -162,8 +162,7 @@ static int64_t far_step(int64_t n)
     }
 }
 
-/* The nodes `from` [n] by falling degree, equal ones as they come, into `to`.
- */
+/* Sort nodes `from` [n] by descending degree, stable, into `to`. */
 static void sort_degrees(const tct_graph *g, const int32_t *from, int64_t n,
                          int32_t *to)
 {
@@ -184,21 +183,22 @@ void tct_order_even(const tct_graph *g, int64_t chunk, int32_t *order)
     int32_t sorted[TCT_CHUNK_MOST];
     for (int64_t first = 0; first < g->nodes; first += chunk) {
         const int64_t left = g->nodes - first, n = left < chunk ? left : chunk;
-        const int64_t lots = n / LOT, step = lots > 1 ? far_step(lots) : 1;
-        const uint32_t turn = (uint32_t)(first / chunk) * 2654435769u >> 16;
+        const int64_t groups = n / GROUP,
+                      step = groups > 1 ? coprime_step(groups) : 1;
+        const uint32_t shift = (uint32_t)(first / chunk) * 2654435769u >> 16;
         sort_degrees(g, order + first, n, sorted);
-        for (int64_t k = 0; k < lots; k++)
-            memcpy(order + first + k * LOT,
-                   sorted + (k + turn) * step % lots * LOT,
-                   LOT * sizeof *order);
-        memcpy(order + first + lots * LOT, sorted + lots * LOT,
-               (size_t)(n - lots * LOT) * sizeof *order);
+        for (int64_t k = 0; k < groups; k++)
+            memcpy(order + first + k * GROUP,
+                   sorted + (k + shift) * step % groups * GROUP,
+                   GROUP * sizeof *order);
+        memcpy(order + first + groups * GROUP, sorted + groups * GROUP,
+               (size_t)(n - groups * GROUP) * sizeof *order);
     }
 }
 
 /* --- parts ---------------------------------------------------------------- */
 
-/* METIS's own arrays, without edges to oneself. */
+/* METIS's arrays, without self-loops. */
 typedef struct {
     idx_t *ptr, *next, *part;
 } parting;
@@ -214,7 +214,7 @@ static bool is_edge(const tct_graph *g, int32_t i, int32_t j)
     return low < g->ptr[i + 1] && g->next[low] == j;
 }
 
-static bool goes_both_ways(const tct_graph *g)
+static bool is_symmetric(const tct_graph *g)
 {
     bool both = true;
 #pragma omp parallel for schedule(static) reduction(&& : both)
@@ -235,24 +235,25 @@ static tacit_status cut(const tct_graph *g, idx_t parts, parting *p)
     TRY(TCT_ALLOC(n + 1, what, &p->ptr));
     TRY(TCT_ALLOC(g->ptr[n], what, &p->next));
     TRY(TCT_ALLOC(n, what, &p->part));
-    idx_t edges = 0, between;
+    idx_t edges = 0, edge_cut;
     for (int64_t i = 0; i < n; i++) {
         p->ptr[i] = edges;
         for (int64_t k = g->ptr[i]; k < g->ptr[i + 1]; k++)
             if (g->next[k] != i) p->next[edges++] = g->next[k];
     }
     p->ptr[n] = edges;
-    const int met = tct_kway((idx_t)n, p->ptr, p->next, NULL, NULL, parts,
-                             REFINE, &between, p->part);
-    if (met == METIS_ERROR_MEMORY)
+    const int code = tct_kway((idx_t)n, p->ptr, p->next, NULL, NULL, parts,
+                              REFINE, &edge_cut, p->part);
+    if (code == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
-    if (met != METIS_OK)
-        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)", met);
+    if (code != METIS_OK)
+        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)",
+             code);
     return TACIT_OK;
 }
 
 typedef struct {
-    double place; /* of its nodes in the middle */
+    double place; /* mean position of its nodes */
     int64_t nodes;
     idx_t part;
 } share;
@@ -264,7 +265,7 @@ static int by_place(const void *a, const void *b)
     return (x->part > y->part) - (x->part < y->part);
 }
 
-/* Parts by where their nodes are in `order`, and there as they come. */
+/* Sort parts by mean position in `order`; nodes keep their order in a part. */
 static tacit_status gather_parts(const parting *p, idx_t parts, int64_t n,
                                  int32_t *order)
 {
@@ -299,7 +300,7 @@ tacit_status tct_order_metis(const tct_graph *g, int32_t *order)
 {
     parting p = {0};
     const idx_t parts = (idx_t)((g->nodes + PART - 1) / PART);
-    if (!goes_both_ways(g))
+    if (!is_symmetric(g))
         FAIL(TACIT_UNSUPPORTED,
              "order metis: not for a pattern that is not symmetric, use rcm");
     tacit_status status = tct_order_rcm(g, order);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph/ptscotch.c - the one place that calls PT-Scotch, which talks through
- * MPI by itself. */
+ * graph/ptscotch.c - calls PT-Scotch, which uses MPI itself; no other file
+ * does. */
 #include "graph/ptscotch.h"
 #include "comm/world/mpi.h"
 #include <inttypes.h>
-/* ptscotch.h wants the header above it */
+/* must precede ptscotch.h */
 #include <scotch.h>
 
 #include <ptscotch.h>
 
 static const char *const what = "the graph for PT-Scotch";
-static const double IMBALANCE = 0.03; /* as METIS allows */
+static const double IMBALANCE = 0.03; /* as METIS's default */
 
 /* The graph in PT-Scotch's integers. */
 typedef struct {
@@ -29,8 +29,8 @@ static int64_t own_nodes(const tacit_world *w, const tct_dealt_graph *g)
     return g->starts[w->rank + 1] - g->starts[w->rank];
 }
 
-/* PT-Scotch counts the edges of all ranks, each from both ends, and adds up all
- * weights, of which a node has one more than it has edges. */
+/* PT-Scotch counts all edges from both ends and sums all node weights; a node's
+ * weight is one more than its edges. */
 static tacit_status check(tacit_world *w, const tct_dealt_graph *g)
 {
     const int64_t nodes = own_nodes(w, g);
@@ -67,9 +67,9 @@ static void fill(const tct_dealt_graph *g, int64_t first, lists *l)
     }
 }
 
-/* --- calls of PT-Scotch, which come to 0 or fail -------------------------- */
+/* --- calls of PT-Scotch; nonzero: failed ---------------------------------- */
 
-/* One thread, and random numbers that begin anew: the same cut every time. */
+/* One thread and a fixed seed, so that the partition is deterministic. */
 static int set_up(SCOTCH_Context *c, SCOTCH_Strat *s, int size, int parts)
 {
     int bad = SCOTCH_contextOptionSetNum(c, SCOTCH_OPTIONNUMDETERMINISTIC, 1);
@@ -109,7 +109,7 @@ static int cut_lists(const tacit_world *w, int parts, lists *l)
     return bad;
 }
 
-/* --- the cut -------------------------------------------------------------- */
+/* --- the partition -------------------------------------------------------- */
 
 static tacit_status cut(tacit_world *w, int parts, lists *l)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph/ptscotch_none.c - cuts in a build without PT-Scotch. Who asks
- * tacit_partitioner_at first never comes here. */
+ * graph/ptscotch_none.c - refuses in a build without PT-Scotch; callers that
+ * check tacit_partitioner_at do not get here. */
 #include "graph/ptscotch.h"
 
 tacit_status tct_ptscotch_cut(tacit_world *w, const tct_dealt_graph *g,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/arrays.c - numbers of any width and order, and entries from them. */
+ * io/arrays.c - binary arrays of numbers, and sources of entries made of
+ * them. */
 #include "io/arrays.h"
 #include <string.h>
 
@@ -10,8 +11,8 @@ enum { LINES = 1 << 13 };
 typedef struct {
     const char *path;
     tct_stream *stream;
-    int64_t offset, count; /* bytes before, elements */
-    int width;             /* bytes of one */
+    int64_t offset, count; /* of the first element, number of elements */
+    int width;             /* bytes of an element */
     const tct_array_end *end;
 } stream_array;
 
@@ -27,7 +28,7 @@ static tacit_status stream_read(void *ctx, const char *what, void *out,
     FAIL(TACIT_INPUT, "%s: ends within %s: it is cut short", s->path, what);
 }
 
-enum { AHEAD = 16 }; /* bytes that tell what follows */
+enum { AHEAD = 16 }; /* bytes by which the next object is recognized */
 
 static tacit_status may_end(tct_stream *s, const tct_array_end *end, bool *out)
 {
@@ -111,8 +112,8 @@ void tct_array_close(tct_array *a)
     a->ctx = NULL;
 }
 
-/* One loop for each width, from the back, so that the raw elements at the
- * front of `out` are widened in place. */
+/* Widen the raw elements at the front of `out` in place, from the back; one
+ * loop for each width. */
 #define TCT_WIDEN(word, swap, as)                         \
     for (int64_t k = count - 1; k >= 0; k--) {            \
         word x;                                           \
@@ -193,19 +194,19 @@ typedef struct {
     tct_array array[3];
     tct_line_kind kind;
     bool by_column;
-    int64_t lines, line; /* the present one, -1 before the first */
+    int64_t lines, line; /* current line, -1 before the first */
     int64_t left;        /* entries left in it */
     int64_t done;        /* entries read */
-    int64_t start;       /* where the next line begins */
+    int64_t start;       /* offset of the next line */
     int64_t window_at, window_count, window_first; /* of `window` */
-    int64_t *window;  /* [LINES] what is read of the first array */
+    int64_t *window;  /* [LINES] read-ahead of the first array */
     int64_t *index;   /* [TCT_BATCH] */
     double *value;    /* [TCT_BATCH] */
     tct_entry *entry; /* [TCT_BATCH] */
     tct_part parts[TCT_PARTS];
 } arrays;
 
-/* The next element of the first array. */
+/* Read the next element of the first array. */
 static tacit_status next_line_word(arrays *s, int64_t *out)
 {
     if (s->window_at == s->window_count) {
@@ -226,7 +227,7 @@ static tacit_status bad_line(const arrays *s, const char *why)
          s->array[0].what, (long long)s->line, why);
 }
 
-/* Go to the next line that has entries. */
+/* Advance to the next line with entries. */
 static tacit_status next_line(arrays *s)
 {
     while (s->left == 0) {
@@ -363,13 +364,13 @@ tacit_status tct_arrays_source(const tct_input *in,
     return tct_source_built(&s->base, arrays_build(s), out);
 }
 
-/* --- all values --------------------------------------------------------- */
+/* --- dense arrays --------------------------------------------------------- */
 
 typedef struct {
     tct_source base;
     tct_array array;
     bool by_column;
-    bool zeros; /* are entries, too: in a vector one may be -0 */
+    bool zeros; /* are kept: a vector may contain -0 */
     int64_t done;
     double *value;    /* [TCT_BATCH] */
     tct_entry *entry; /* [TCT_BATCH] */
@@ -441,7 +442,7 @@ tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
 
 /* --- writing -------------------------------------------------------------- */
 
-/* Elements [k, k + n) as words of 64 bits. */
+/* Elements [k, k + n) as 64-bit words. */
 static void take_words(const tct_maker *p, int64_t k, int64_t n, uint64_t *out)
 {
     const int64_t *ptr = p->A ? p->A->ptr : NULL;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/arrays.h - binary files are arrays of numbers, one after another.
- * An array is read as it comes, several arrays of a file at once; three of
- * them are a source of entries. What is written is made likewise. */
+ * io/arrays.h - the arrays of numbers that make up binary files. Several arrays
+ * of a file are read at once, sequentially; three form a source of entries.
+ * Writing is similar. */
 #ifndef TCT_IO_ARRAYS_H
 #define TCT_IO_ARRAYS_H
 #include "io/format.h"
 
-/* An array of a file ends it, or another array follows. */
+/* What may follow an array in a file. */
 typedef struct tct_array_end {
-    /* May these bytes [count] follow? */
+    /* These bytes [count] may follow. */
     bool (*follows)(const char *head, size_t count);
-    /* Fail if the `count` values from byte `offset` are of another kind than
-     * they were taken for; NULL if that cannot be. Asked where they do not end
-     * as they should. */
+    /* Called if an array does not end as it should: fail if the `count` values
+     * from byte `offset` have another type than expected; NULL: not checked. */
     tacit_status (*refuse_kind)(const char *path, int64_t offset,
                                 int64_t count);
 } tct_array_end;
@@ -23,78 +22,77 @@ typedef struct tct_array {
     char kind;               /* 'i', 'u', 'f' */
     int width;               /* bytes of an element: 1, 2, 4, 8 */
     bool big;                /* endian */
-    void *ctx;               /* where the bytes come from */
-    /* Read exactly `bytes` more. */
+    void *ctx;               /* argument of the functions below */
+    /* Read exactly `bytes`. */
     tacit_status (*read)(void *ctx, const char *what, void *out, size_t bytes);
-    /* Check what can only be checked when all is read; may be NULL. */
+    /* Check the file after the last element; may be NULL. */
     tacit_status (*finish)(void *ctx);
     void (*close)(void *ctx);
 } tct_array;
 
-/* The array of `count` elements that begins `offset` bytes into the content of
- * `path`. Borrows `path` and `what`. */
+/* Open the array of `count` elements at byte `offset` of the content of `path`.
+ * Borrows `path` and `what`. */
 tacit_status tct_array_open(const char *path, const char *what, int64_t offset,
                             tct_array *out);
 void tct_array_close(tct_array *a);
 
-/* Check, when all is read, that the content ends behind the array, which begins
- * at byte `offset` of it, or goes on as `end` permits, which is borrowed.
- * Errors of reading then know `end`, too. */
+/* After the last element, check that the content ends or continues as `end`,
+ * which is borrowed, permits; the array begins at byte `offset`. Read errors
+ * then also consult `end`. */
 void tct_array_ends(tct_array *a, int64_t offset, const tct_array_end *end);
 
-/* Does the content of `path` end at byte `at`, or go on as `end` permits? A
- * file that ends before does neither. */
+/* The content of `path` ends at byte `at`, or continues as `end` permits. */
 bool tct_array_ends_at(const char *path, int64_t at, const tct_array_end *end);
 
-/* Fail: what stands at byte `at` does not follow on an array. */
+/* Fail: the bytes at `at` belong to no known object. */
 tacit_status tct_array_goes_on(const char *path, int64_t at);
 
-/* The next `count` elements. */
+/* Read the next `count` elements. */
 tacit_status tct_array_ints(tct_array *a, int64_t *out, int64_t count);
 tacit_status tct_array_doubles(tct_array *a, double *out, int64_t count);
 
-/* How the first array tells the rows (or columns) of the entries. */
+/* Encoding of the rows (or columns) of entries in the first array. */
 typedef enum {
-    TCT_BY_START,  /* [lines + 1] where each row begins */
-    TCT_BY_LENGTH, /* [lines] entries of each row      */
-    TCT_BY_INDEX   /* [entries] the row of each entry  */
+    TCT_BY_START,  /* [lines + 1] offset of each row */
+    TCT_BY_LENGTH, /* [lines] number of entries of each row */
+    TCT_BY_INDEX   /* [entries] row of each entry */
 } tct_line_kind;
 
-/* What the caller knows of the source; the rest is filled in. */
+/* Known properties of a source. */
 typedef struct tct_arrays_shape {
     int64_t rows, cols, entries;
     tct_line_kind kind;
-    bool by_column; /* the lines are columns */
+    bool by_column; /* lines are columns */
     bool unique;
     tct_field field;
 } tct_arrays_shape;
 
-/* A source of entries (lines[], index[], value[]). Takes the arrays, also when
- * it fails. */
+/* Create a source of entries (lines[], index[], value[]). Takes ownership of
+ * the arrays, also on failure. */
 tacit_status tct_arrays_source(const tct_input *in,
                                const tct_arrays_shape *shape,
                                const tct_array arrays[3], tct_source **out);
 
-/* A source of all values of a dense array, by rows or by columns; zeros are
- * left out. Takes the array. */
+/* Create a source of the nonzero values of a dense array, by rows or by
+ * columns. Takes ownership of the array. */
 tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
                               bool by_column, const tct_array *array,
                               tct_source **out);
 
-/* What a rank writes of an array. */
+/* Contents of an array to write. */
 typedef enum {
-    TCT_MAKE_ENDS,    /* A: where each row ends       */
-    TCT_MAKE_LENGTHS, /* A: the entries of each row   */
-    TCT_MAKE_COLUMNS, /* A: the column of each entry  */
-    TCT_MAKE_VALUES   /* x: of 8 bytes                */
+    TCT_MAKE_ENDS,    /* A: end offset of each row */
+    TCT_MAKE_LENGTHS, /* A: number of entries of each row */
+    TCT_MAKE_COLUMNS, /* A: column of each entry */
+    TCT_MAKE_VALUES   /* x: 8 bytes each */
 } tct_make_kind;
 typedef struct tct_maker {
     tct_make_kind kind;
     const tct_csr *A;
     const double *x;
-    int width;      /* bytes of a whole number: 4, 8 */
+    int width;      /* bytes of an integer: 4, 8 */
     bool big;       /* endian */
-    int64_t before; /* entries of the ranks before: added to ends */
+    int64_t before; /* entries on lower ranks, added to ends */
     int64_t at, count;
 } tct_maker;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/assembly.c - a bucket sort of entries by row, in blocks that are
- * given back one by one.
+ * io/assembly.c - bucket sort of entries by row; blocks are freed one by one.
  *
- *     buckets   | rows 0..4095 | rows 4096..8191 | ...      a list of blocks each
- *     block     [ key val | key val | ... ]                 16 KiB
+ *     buckets   | rows 0..4095 | rows 4096..8191 | ...   a list of blocks each
+ *     block     [ key val | key val | ... ]              16 KiB
  *     key       row in the bucket, then column, in one word */
 #include "io/assembly.h"
 #include <string.h>
@@ -22,33 +21,33 @@ static const uint32_t NONE = UINT32_MAX;
 
 typedef struct {
     uint32_t head, tail; /* blocks */
-    uint32_t left;       /* free places in the tail */
+    uint32_t left;       /* free entries in the tail */
     int64_t count;
 } bucket;
 
-/* Where one part of a batch writes into one bucket. */
+/* Write position of one part of a batch in one bucket. */
 typedef struct {
     packed *at;
     uint32_t left, block;
 } cursor;
 
-/* What threads share out: the parts of a batch, later the buckets. */
+/* Arguments of parallel work: the parts of a batch, or the buckets. */
 typedef struct {
     tct_assembly *a;
     const tct_part *parts;
     tct_csr *A;
-    const int64_t *base; /* where each bucket begins in A */
+    const int64_t *base; /* offset of each bucket in A */
 } work;
 
 struct tct_assembly {
-    work work; /* that is under way */
+    work work; /* current work */
     tct_crew *crew;
     int64_t global_rows, global_cols, first, rows;
     int row_shift, col_bits;
     int64_t buckets;
     bucket *bucket; /* [buckets] */
     packed **slab;  /* [slabs] */
-    uint32_t *next; /* [slabs][SLAB], the block after each */
+    uint32_t *next; /* [slabs][SLAB] next block of each */
     uint32_t slabs, slab_room, blocks;
     uint32_t *counts; /* [parts][buckets] */
     cursor *cursors;  /* [parts][buckets] */
@@ -62,7 +61,7 @@ static packed *block_at(const tct_assembly *a, uint32_t block)
 
 /* --- create ------------------------------------------------------------- */
 
-/* About 1 MiB in each bucket, so that making its rows stays in the cache. */
+/* About 1 MiB per bucket: its rows then fit in the cache. */
 static void choose_buckets(tct_assembly *a, int64_t expected)
 {
     int64_t wanted = expected / (1 << 16) + 1;
@@ -112,7 +111,7 @@ void tct_assembly_destroy(tct_assembly **out)
 
 /* --- add ---------------------------------------------------------------- */
 
-/* Make the lists of slabs twice as long. */
+/* Double the lists of slabs. */
 static tacit_status more_slabs(tct_assembly *a)
 {
     const uint32_t room = a->slab_room ? 2 * a->slab_room : 16;
@@ -155,7 +154,7 @@ static tacit_status more_room(tct_assembly *a, bucket *b)
     return TACIT_OK;
 }
 
-/* Let `count` entries of one part follow what bucket `b` holds. */
+/* Reserve space for `count` entries of one part in bucket `b`. */
 static tacit_status reserve(tct_assembly *a, bucket *b, uint32_t count,
                             cursor *c)
 {
@@ -237,8 +236,8 @@ tacit_status tct_assembly_add(tct_assembly *a, const tct_batch *batch)
 
 /* --- finish ------------------------------------------------------------- */
 
-/* Rows of bucket `b`, whose entries begin at base[b] of A. ptr[i + 1] counts
- * row i, then is where its next entry goes, and ends where row i ends. */
+/* Make the rows of bucket `b`, whose entries begin at base[b] of A. ptr[i + 1]
+ * is first the length of row i, then its next free offset, at last its end. */
 static void make_rows(void *ctx, int b)
 {
     const work *j = ctx;
@@ -275,8 +274,8 @@ static void make_rows(void *ctx, int b)
     }
 }
 
-/* As tct_csr_entries, but without its question for free memory: as much as is
- * filled is given back on the way. */
+/* As tct_csr_entries without its check of free memory: memory is freed while
+ * these arrays are filled. */
 static tacit_status alloc_entries(tct_csr *A, int64_t nonzeros)
 {
     TRY(TCT_ALLOC(nonzeros, "the values of a matrix", &A->val));

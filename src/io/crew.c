@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/crew.c - a condition variable wakes the threads, a counter deals
- * the pieces out. */
+ * io/crew.c - threads wait on a condition variable and take pieces from a
+ * counter. */
 #include "io/crew.h"
 #include "sparse/parallel.h"
 #include <pthread.h>
@@ -19,12 +19,12 @@ struct tct_crew {
     pthread_mutex_t lock;
     pthread_cond_t begun, done;
     pthread_t thread[MOST];
-    int threads;    /* besides the caller */
-    uint64_t round; /* of work given out */
-    int busy;       /* threads inside this round */
+    int threads;    /* without the caller */
+    uint64_t round; /* number of jobs started */
+    int busy;       /* threads in this round */
     bool quit;
-    job later, now; /* the pieces of this round, in this order */
-    job deferred;   /* to the next one; the caller's alone */
+    job later, now; /* pieces of this round: `later`, then `now` */
+    job deferred;   /* until the next round; written by the caller only */
     atomic_int next;
 };
 
@@ -39,8 +39,8 @@ static void take_pieces(tct_crew *t)
     }
 }
 
-/* A thread that wakes late finds nothing left: while it is inside, `end` waits,
- * and so does the next `begin`, so that what it reads belongs to one round. */
+/* A late thread finds no pieces left. While it is counted in `busy`, `end` and
+ * the next `begin` wait, so it reads the data of one round only. */
 static void *serve(void *arg)
 {
     tct_crew *t = arg;
@@ -107,7 +107,7 @@ void tct_crew_destroy(tct_crew **out)
 void tct_crew_begin(tct_crew *t, int count, tct_crew_work work, void *ctx)
 {
     pthread_mutex_lock(&t->lock);
-    while (t->busy > 0) pthread_cond_wait(&t->done, &t->lock); /* latecomers */
+    while (t->busy > 0) pthread_cond_wait(&t->done, &t->lock); /* stragglers */
     t->later = t->deferred;
     t->deferred.count = 0;
     t->now = (job){work, ctx, count};

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/crew.h - threads that share out pieces of work and sleep in between.
+ * io/crew.h - threads that share pieces of work and sleep in between.
  *
- * Reading has a thousand short parallel parts with a file in between. OpenMP's
- * threads wait by spinning, which on a machine that others use, too, or under
- * several ranks, takes the processor from those that have work. */
+ * Reading has a thousand short parallel parts between reads of a file. OpenMP's
+ * threads would spin meanwhile, and on a shared machine, or with several ranks,
+ * take processor time from working ones. */
 #ifndef TCT_IO_CREW_H
 #define TCT_IO_CREW_H
 #include "base/base.h"
 
 typedef struct tct_crew tct_crew;
 
-/* As many threads as OpenMP would use, the caller among them; fewer if the
- * system gives no more. */
+/* As many threads as OpenMP would use, the caller included, or fewer if the
+ * system refuses. */
 tacit_status tct_crew_create(tct_crew **out);
 void tct_crew_destroy(tct_crew **crew);
 
-/* Call work(ctx, k) for each k below `count`, on several threads, the lowest
- * first. Other work may be done between begin and end; end takes part, and
- * returns when all is done. */
+/* Call work(ctx, k) for each k < count on several threads, lowest k first. The
+ * caller may do other work between begin and end; end joins in and returns when
+ * all pieces are done. */
 typedef void (*tct_crew_work)(void *ctx, int k);
 void tct_crew_begin(tct_crew *crew, int count, tct_crew_work work, void *ctx);
 void tct_crew_end(tct_crew *crew);
 
-/* Have these pieces done together with those of the next begin, or at the next
- * flush: fewer waits for the slowest thread. One such job at a time. */
+/* Run these pieces together with those of the next begin, or at the next flush,
+ * so that threads wait less for the slowest. One such job at a time. */
 void tct_crew_defer(tct_crew *crew, int count, tct_crew_work work, void *ctx);
 void tct_crew_flush(tct_crew *crew);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/file.c - what tacit/file.h says. */
+ * io/file.c - the implementation of tacit/file.h. */
 #include "io/format.h"
 #include <string.h>
 #include <unistd.h>

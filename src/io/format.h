@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/format.h - what a file format provides. One file per format, one
- * table at its bottom, one row in TCT_FILE_FORMATS.
+ * io/format.h - the interface of a file format. Each format has one file, a
+ * table at its end, and a row in TCT_FILE_FORMATS.
  *
  * Most formats are *sources*: rank 0 reads entries in batches, and read.c
- * deals them out to the ranks that own their rows. A format that each rank can
- * read its own part of has its own functions instead. Vectors are a source of
- * as many columns. */
+ * distributes them to the owners of their rows. A format of which each rank can
+ * read its own part has functions of its own. Vectors are a source with as many
+ * columns. */
 #ifndef TCT_IO_FORMAT_H
 #define TCT_IO_FORMAT_H
 #include "io/crew.h"
@@ -13,7 +13,7 @@
 #include "io/sink.h"
 #include "io/stream.h"
 
-/* In the order in which a file is asked: the surest sign first. */
+/* In the order of probing: the most specific first. */
 #define TCT_FILE_FORMATS(X) \
     X(tacit)                \
     X(npz)                  \
@@ -24,13 +24,13 @@
     X(metis)                \
     X(plain)
 
-/* One entry; indices begin at 0 and are global. */
+/* One entry; indices are global, from 0. */
 typedef struct tct_entry {
     int64_t row, col;
     double val;
 } tct_entry;
 
-/* Entries in the order of the file, in parts that threads can share out. */
+/* Entries in file order, in parts for parallel work. */
 typedef struct tct_part {
     tct_entry *entries;
     int64_t count;
@@ -43,59 +43,60 @@ typedef struct tct_batch {
 typedef struct tct_source tct_source;
 struct tct_source {
     int64_t rows, cols;
-    int64_t stored; /* entries that the file holds, as it says itself */
-    int64_t most;   /* entries that the matrix gets from them         */
+    int64_t stored; /* entries in the file, by its header */
+    int64_t most;   /* entries of the matrix, at most */
     tct_field field;
-    bool symmetric;    /* for tct_file_info                              */
-    bool below, above; /* ... has shown entries there: then none twice, */
-    int64_t diagonal;  /* but for these between the two                 */
-    bool own_rhs;      /* the same                                       */
-    bool unique;       /* an entry given twice is an error               */
-    bool checked;      /* the reader has checked indices and values      */
-    bool lasting;      /* a batch stays valid during the next `next`     */
+    bool symmetric;    /* for tct_file_info */
+    bool below, above; /* symmetric: entries seen off the diagonal; duplicates
+                        * are checked, ... */
+    int64_t diagonal;  /* excluding these on the diagonal */
+    bool own_rhs;      /* for tct_file_info */
+    bool unique;       /* a duplicate entry is an error */
+    bool checked;      /* the reader checks indices and values */
+    bool lasting;      /* a batch stays valid during the next `next` */
 
-    /* The next entries, valid until the next call; `out->count` 0 at the end,
-     * which is reached only if all that was promised was there. */
+    /* Read the next entries, valid until the next call; `out->count` is 0 at
+     * the end. A file that lacks promised entries fails instead. */
     tacit_status (*next)(tct_source *s, tct_batch *out);
-    /* Say what an entry given twice, or a sum of them, makes wrong; NULL if
-     * all is well. Called at the end with their number. */
+    /* Fail if duplicate entries, or sums of them, are an error; may be NULL.
+     * Called at the end. */
     tacit_status (*verify)(const tct_source *s, int64_t duplicates);
     void (*close)(tct_source *s);
 };
 
-/* What a reader gets. `stream` stands at the beginning of the content. */
+/* Arguments of a reader; `stream` is at the start of the content. */
 typedef struct tct_input {
     const char *path;
     tct_stream *stream;
-    bool vector;    /* a vector is wanted */
+    bool vector;    /* read a vector */
     bool many;      /* ... or several */
-    bool guess;     /* ... to start from, not to solve for */
-    int64_t length; /* ... of so many values */
+    bool guess;     /* ... an initial guess, not a right-hand side */
+    int64_t length; /* ... of this length */
     int machines;   /* that share the memory for it */
-    int ranks;      /* on each of these machines    */
+    int ranks;      /* per machine */
     tct_crew *crew;
 } tct_input;
 
-/* Where the values of vectors go: rows [first, first + count) of `rows` are
- * this rank's. */
+/* Destination of vectors: this rank's rows are [first, first + count) of
+ * `rows`. */
 typedef struct tct_vectors {
     int64_t rows, first, count;
-    bool many;   /* `out` is made for as many columns as there are, and theirs
-                    to free; otherwise it is given, for one */
+    bool many;   /* `out` is allocated for all columns, and the caller frees it;
+                  * else it is given, for one */
     int columns; /* of the file */
     double *out; /* [columns][count] */
 } tct_vectors;
 
 typedef struct tct_file_format {
     tacit_file_format about;
-    /* Do these first bytes [count] of the content belong to it? */
+    /* The first bytes [count] of the content have this format. */
     bool (*probe)(const char *head, size_t count);
 
-    bool guesses; /* may hold what to start from beside a matrix */
-    bool seeks;   /* reads here and there, so not what is packed or flows */
-    bool again;   /* opens the file more than once, so not what flows */
+    bool guesses; /* may hold an initial guess besides a matrix */
+    bool seeks;   /* reads out of order: needs a seekable, unpacked file */
+    bool again;   /* opens the file several times: no pipe */
 
-    /* Rank 0 only. Takes nothing: `in` outlives the source. */
+    /* On rank 0. Borrows `in` for the life of the source. */
     tacit_status (*open)(const tct_input *in, tct_source **out);
 
     /* Collective; instead of `open`. */
@@ -104,10 +105,10 @@ typedef struct tct_file_format {
     tacit_status (*read_vectors)(tacit_world *w, const char *path,
                                  tct_vectors *v);
 
-    /* Collective; NULL where it cannot be written. */
+    /* Collective; NULL: cannot be written. */
     tacit_status (*write_matrix)(tct_sink *s, const tct_csr *A,
                                  const tct_write_options *options);
-    /* One, or as many as about.writes_vectors permits. */
+    /* One vector, or as many as about.writes_vectors permits. */
     tacit_status (*write_vectors)(tct_sink *s, int64_t rows, int64_t count,
                                   int columns, const double *x, int64_t stride);
 } tct_file_format;
@@ -123,48 +124,47 @@ enum {
 };
 extern const tct_file_format *const tct_file_formats[TCT_FILE_FORMAT_COUNT];
 
-/* --- for the readers ---------------------------------------------------- */
+/* --- for readers ---------------------------------------------------------- */
 
-/* Check sizes that a file's header claims, before anything is allocated:
- * against 64 bits, against `room` for entries in the rest of the file, and
- * against the memory of this machine. `where` is "file" or "file:line". */
+/* Check sizes of a file's header before anything is allocated: against 64 bits,
+ * against `room` for entries in the rest of the file, and against this
+ * machine's memory. `where` is "file" or "file:line". */
 tacit_status tct_check_sizes(const char *where, const tct_input *in,
                              const tct_source *s, int64_t room);
 
-/* Hand out what was built, or close it if that failed with `status`, which is
- * returned. */
+/* Set *out to `s`, or close `s` if `status` is a failure; returns `status`. */
 tacit_status tct_source_built(tct_source *s, tacit_status status,
                               tct_source **out);
 
-/* `count` entries as a batch; `parts` [TCT_PARTS]. TCT_BATCH is a good number
- * of entries for one. */
+/* Split `count` entries into a batch; `parts` [TCT_PARTS]. TCT_BATCH is a good
+ * number of entries. */
 enum { TCT_PARTS = 16, TCT_BATCH = 1 << 16 };
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
                      int64_t count);
 
-/* Fail with INPUT: a vector has `values` where a matrix has `rows`. */
+/* Fail with INPUT: a vector has `values`, but the matrix `rows`. */
 tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows);
 
-/* Room for the `rows` x `cols` values of the file: sets columns and out.
- * Errors      INPUT (no such vectors are wanted), NO_MEMORY. */
+/* Set columns and out for the `rows` x `cols` values of the file.
+ * Errors    INPUT (not the vectors that are wanted), NO_MEMORY. */
 tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
                               int64_t cols);
 
-/* Fail with UNSUPPORTED if this build lacks what the format needs. */
+/* Fail with UNSUPPORTED if this build lacks a library of the format. */
 tacit_status tct_check_missing(const char *path, const tct_file_format *f);
 
 /* Read exactly `bytes`. */
 tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
                               size_t bytes, const char *what);
 
-/* --- for the writers ---------------------------------------------------- */
+/* --- for writers ---------------------------------------------------------- */
 
-/* Entries of the ranks before this one, and of all.
+/* Sum entries over lower ranks, and over all.
  * Collective. */
 tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
                               int64_t *total);
 
-/* --- bytes in a given order --------------------------------------------- */
+/* --- byte order ----------------------------------------------------------- */
 
 static inline uint64_t tct_load(const void *p, int bytes, bool big)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/harwell_boeing.c - Harwell-Boeing and Rutherford-Boeing files: a
- * matrix by columns, as Fortran wrote it.
+ * io/harwell_boeing.c - Harwell-Boeing and Rutherford-Boeing files: a matrix by
+ * columns, in Fortran formats.
  *
  *     title (72) key (8)
  *     lines: all, pointers, indices, values, right-hand sides
@@ -9,12 +9,12 @@
  *     [right-hand sides: storage, their number, their entries]
  *     pointers, indices, values [, right-hand sides, first guesses, solutions]
  *
- * Fields have fixed columns and may touch one another; an exponent is marked
- * by D, E or only its sign; a number without a point has one as many digits
- * from its end as the format says. The pointers and indices must be kept until
- * the values come; what was used of them is given back. Read as a vector, a
- * file is its first right-hand side, full or sparse, or its first guess; as
- * vectors it is all of them.
+ * Fields have fixed columns and may be adjacent. An exponent is marked by D, E
+ * or only its sign; a number without a point gets one as many digits from its
+ * end as the format says. Pointers and indices are kept until the values are
+ * read, then freed progressively. Read as a vector, a file is its first
+ * right-hand side, dense or sparse, or its first guess; as vectors it is all of
+ * them.
  * [DGL92] Duff, Grimes, Lewis, Users' guide for the Harwell-Boeing sparse
  *         matrix collection (1992). [DGL97] same, Rutherford-Boeing (1997). */
 #include "io/format.h"
@@ -26,10 +26,10 @@
 
 enum { BATCH = 1 << 15, WIDEST = 64 };
 
-/* One Fortran format: `repeat` fields of `width` characters in a line. */
+/* A Fortran format: `repeat` fields of `width` characters per line. */
 typedef struct {
     int repeat, width, decimals, scale;
-    char message;
+    char descriptor; /* I, E, D, F or G */
 } layout;
 
 typedef struct {
@@ -38,15 +38,15 @@ typedef struct {
     tct_text *text;
     layout pointer, index, value, rhs;
     bool has_values;
-    char storage;       /* of right-hand sides: 'F' full, 'M' as the matrix */
-    bool has_guess;     /* for each of them */
-    int64_t sides;      /* how many, 0: none */
-    int64_t side_count; /* their entries, where they are sparse */
+    char storage;       /* of right-hand sides: 'F' dense, 'M' sparse */
+    bool has_guess;     /* one per right-hand side */
+    int64_t sides;      /* number of right-hand sides */
+    int64_t side_count; /* entries of sparse right-hand sides */
     int64_t matrix_cols, matrix_stored;
-    /* The present line of fields. */
+    /* The current line of fields. */
     char *line;
     size_t length;
-    int field;      /* the next one of this line */
+    int field;      /* the next one in this line */
     int64_t *start; /* [cols + 1] from 0 */
     int64_t *row;   /* [stored] from 0 */
     int64_t done, col;
@@ -56,7 +56,7 @@ typedef struct {
 
 /* --- fields ------------------------------------------------------------- */
 
-/* Where the present field stands, for messages. */
+/* Position of the current field, for messages. */
 static const char *place(const boeing *b, const layout *f, char *out, size_t n)
 {
     snprintf(out, n, "%s:%lld:%d", b->in.path,
@@ -65,7 +65,7 @@ static const char *place(const boeing *b, const layout *f, char *out, size_t n)
     return out;
 }
 
-/* The next field without its blanks, closed by zero bytes. */
+/* The next field without blanks, padded by zero bytes. */
 static tacit_status next_field(boeing *b, const layout *f, const char *what,
                                char *out)
 {
@@ -108,30 +108,30 @@ static tacit_status next_int(boeing *b, const layout *f, const char *what,
     return TACIT_OK;
 }
 
-/* Read `word` by Fortran's rules; false if it is no number. */
+/* Read `word` by Fortran's rules; false: not a number. */
 static bool fortran_number(const layout *f, const char *word, double *out)
 {
     char text[2 * WIDEST + TCT_SCAN_PAD] = {0};
     int n = 0;
     bool point = false, exponent = false;
-    if (strpbrk(word, "nN")) { /* nan, inf: refused by value */
+    if (strpbrk(word, "nN")) { /* nan and inf are refused by value */
         const char *stop = tct_scan_double(word, out);
         return stop && *stop == '\0';
     }
     for (const char *p = word; *p; p++) {
-        const bool message = strchr("eEdDqQ", *p) != NULL;
+        const bool mark = strchr("eEdDqQ", *p) != NULL;
         const bool sign = *p == '+' || *p == '-';
         point = point || *p == '.';
-        if (message) exponent = true;
+        if (mark) exponent = true;
         else if (sign && n > 0 && !exponent) {
             text[n++] = 'e'; /* 1.5-103 */
             exponent = true;
         }
-        text[n++] = message ? 'e' : *p;
+        text[n++] = mark ? 'e' : *p;
     }
     int shift = point ? 0 : -f->decimals;
     if (!exponent) shift -= f->scale;
-    if (shift != 0 && exponent) { /* join the two exponents */
+    if (shift != 0 && exponent) { /* merge the two exponents */
         char *e = strchr(text, 'e');
         int64_t given;
         const char *end = tct_scan_int(e + 1, &given);
@@ -159,7 +159,7 @@ static tacit_status next_value(boeing *b, const layout *f, const char *what,
     return TACIT_OK;
 }
 
-/* Pass over `count` fields, which begin a line and end one. */
+/* Skip `count` fields, which fill whole lines. */
 static tacit_status skip_fields(boeing *b, const layout *f, const char *what,
                                 int64_t count)
 {
@@ -197,7 +197,7 @@ static tacit_status read_pattern(boeing *b)
     return TACIT_OK;
 }
 
-/* Give back what was used of the indices, from the page before. */
+/* Free the pages of used indices, including the previous page. */
 static void release_used(boeing *b, int64_t from)
 {
     const int64_t page = 4096 / (int64_t)sizeof *b->row;
@@ -239,8 +239,8 @@ static void boeing_close(tct_source *base)
 
 static const char sides[] = "right-hand sides", guesses[] = "first guesses";
 
-/* Go to the vector: behind the matrix, and for a guess behind what is solved
- * for. */
+/* Skip to the vector: past the matrix, and for a guess past the right-hand
+ * sides. */
 static tacit_status find_vector(boeing *b)
 {
     TRY(skip_fields(b, &b->pointer, "pointers", b->matrix_cols + 1));
@@ -255,8 +255,8 @@ static tacit_status find_vector(boeing *b)
     return skip_fields(b, &b->rhs, sides, b->side_count);
 }
 
-/* The rows of the sparse right-hand sides into b->row, and where each of them
- * ends into b->start. */
+/* Read the rows of sparse right-hand sides into b->row and their ends into
+ * b->start. */
 static tacit_status read_sparse_rows(boeing *b)
 {
     int64_t last = 1, row = 0;
@@ -326,7 +326,7 @@ static tacit_status open_vector(boeing *b)
 
 /* --- the header --------------------------------------------------------- */
 
-/* Whole numbers at the beginning of `p`; at most `most`. */
+/* Parse at most `most` integers at the start of `p`. */
 static int count_ints(const char *p, const char *end, int64_t *out, int most)
 {
     int n = 0;
@@ -339,14 +339,14 @@ static int count_ints(const char *p, const char *end, int64_t *out, int most)
     return n;
 }
 
-/* Is this a type such as RSA, three messages? */
+/* A type such as RSA. */
 static bool is_type(const char *p)
 {
     return strchr("rcipqRCIPQ", p[0]) && strchr("suhzrSUHZR", p[1]) &&
            strchr("aexpqAEXPQ", p[2]) && p[0] && p[1] && p[2];
 }
 
-/* The second line holds numbers, the third begins with a type. */
+/* The second line has numbers, the third begins with a type. */
 static bool boeing_probe(const char *head, size_t count)
 {
     char line[2][128] = {{0}};
@@ -399,8 +399,8 @@ static int small_int(const char **p, int otherwise)
     return value;
 }
 
-/* (16I5), (1P,4D20.12), (3E26.18): the format at `*at`, moved behind it. */
-static bool parse_layout(const char **at, const char *messages_sent, layout *f)
+/* Parse a format such as (16I5), (1P,4D20.12), (3E26.18) and advance `*at`. */
+static bool parse_layout(const char **at, const char *allowed, layout *f)
 {
     char text[40];
     int n = 0;
@@ -423,13 +423,13 @@ static bool parse_layout(const char **at, const char *messages_sent, layout *f)
     } else if (minus) {
         return false;
     }
-    if (!*p || !strchr(messages_sent, *p)) return false;
-    f->message = *p++;
+    if (!*p || !strchr(allowed, *p)) return false;
+    f->descriptor = *p++;
     f->width = small_int(&p, 0);
     if (*p == '.') {
         p++;
-        f->decimals = f->message == 'I' ? 0 : (small_int(&p, 0));
-        while (f->message == 'I' && isdigit((unsigned char)*p)) p++;
+        f->decimals = f->descriptor == 'I' ? 0 : (small_int(&p, 0));
+        while (f->descriptor == 'I' && isdigit((unsigned char)*p)) p++;
     }
     if (*p == 'E') {
         p++;
@@ -457,7 +457,8 @@ static tacit_status parse_layouts(boeing *b, bool *sides_too)
          b->in.path, line);
 }
 
-/* Storage, first guesses, solutions; how many, and their entries if sparse. */
+/* Storage, first guesses, solutions; then the number of right-hand sides, and
+ * of their entries if sparse. */
 static tacit_status parse_sides(boeing *b, bool understood)
 {
     char *line;
@@ -466,14 +467,14 @@ static tacit_status parse_sides(boeing *b, bool understood)
     TRY(header_line(b, &line, &length));
     b->storage = length > 0 ? (char)toupper((unsigned char)line[0]) : '\0';
     b->has_guess = length > 1 && toupper((unsigned char)line[1]) == 'G';
-    const size_t messages_sent = length < 3 ? length : 3;
-    const int n = count_ints(line + messages_sent, line + length, count, 2);
+    const size_t flags = length < 3 ? length : 3;
+    const int n = count_ints(line + flags, line + length, count, 2);
     const bool known = b->storage == 'F' || b->storage == 'M';
     const bool sparse = b->storage == 'M';
     const int64_t most = INT64_MAX / 64 / (b->base.rows > 0 ? b->base.rows : 1);
     if (!known || n < 1 + sparse || count[0] < 1 || count[0] > most ||
         count[1] > INT64_MAX / 64 || !understood) {
-        if (!b->in.vector) return TACIT_OK; /* the matrix can be read */
+        if (!b->in.vector) return TACIT_OK; /* the matrix can still be read */
         FAIL(TACIT_INPUT,
              "%s:5: '%.40s' are no right-hand sides: F or M, their number and, "
              "for M, their entries should stand here, and their format in the "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/input.c - what stands for a file to read. A descriptor is opened
- * once more through /proc, which gives it a position of its own. */
+ * io/input.c - opens input files, standard input and pipes. A descriptor is
+ * reopened through /proc to get a position of its own. */
 #include "io/input.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static int open_again(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Whoever gives a file for standard input means all of it, unless something
- * has been read of it. */
+/* A file on standard input is read from its start, unless part of it was read
+ * before. */
 static int open_standard(void)
 {
     struct stat about;

@@ -7,8 +7,8 @@
  *     row column value          (from 1; one triangle if symmetric)
  *
  * Blocks of some MB are cut at line ends into parts, which threads parse while
- * one of them reads (and unpacks) the next block. `array` files, one value a
- * line, column by column, are read as matrices without their zeros.
+ * one of them reads (and unpacks) the next block. `array` files, one value per
+ * line by columns, are read as matrices without their zeros.
  * [BPR96] Boisvert, Pozo, Remington, The Matrix Market exchange formats:
  *         initial design, NISTIR 5935 (1996). */
 #include "io/format.h"
@@ -21,17 +21,17 @@ enum { PART = 256 << 10, PARTS = 2 * TCT_TEXT_BLOCK / PART + 2 };
 
 typedef enum { FINE, BAD_ROW, BAD_COLUMN, BAD_VALUE, BAD_END } trouble;
 
-/* A run of lines, and what was found in it. */
+/* Some lines and their entries. */
 typedef struct {
     const char *begin, *end;
     tct_entry *entries;
     int64_t count, room; /* of `entries` */
-    int64_t stored;      /* entries that stand in the file */
+    int64_t stored;      /* entries in the file */
     int64_t lines;       /* whole lines before `bad`, or all */
-    const char *bad;     /* the word that is wrong */
+    const char *bad;     /* the first wrong word */
     trouble trouble;
-    bool below, above; /* the diagonal, ... */
-    int64_t diagonal;  /* and entries on it  */
+    bool below, above; /* entries off the diagonal, ... */
+    int64_t diagonal;  /* ... and on it */
 } part;
 
 typedef struct {
@@ -39,13 +39,13 @@ typedef struct {
     tct_input in;
     tct_text *text;
     bool array;
-    bool natural;     /* integers without a sign */
+    bool is_unsigned; /* unsigned integers */
     long long banner; /* the line of the header */
     int64_t seen;     /* entries read so far */
-    /* Two batches in turn: the last one is still being dealt out. */
+    /* Double buffer: the previous batch is still being distributed. */
     part parts[2][PARTS], *part;
     tct_part outs[2][PARTS], *out;
-    int turn;
+    int buffer; /* of these two */
 } market;
 
 /* --- one part ----------------------------------------------------------- */
@@ -61,8 +61,8 @@ static inline const char *skip(const char *p)
     return p;
 }
 
-/* After a number: a blank or the end of the line. */
-static inline bool parted(const char *p)
+/* A number must be followed by a blank or a line end. */
+static inline bool ends_number(const char *p)
 {
     return p && (blank(*p) || *p == '\n');
 }
@@ -73,14 +73,14 @@ static void stop(part *p, trouble what, const char *at)
     p->bad = at;
 }
 
-/* Is `val` of the kind that the header says? */
+/* `val` has the type in the header. */
 static inline bool has_kind(const market *m, double val)
 {
     return m->base.field != TCT_FIELD_INTEGER ||
-           (val == floor(val) && (val >= 0 || !m->natural));
+           (val == floor(val) && (val >= 0 || !m->is_unsigned));
 }
 
-/* The value at `s`, or 1 where there is none; NULL if it is wrong. */
+/* Parse the value at `s`, 1 in a pattern; NULL: wrong. */
 static inline const char *parse_value(const market *m, part *p, const char *s,
                                       double *val)
 {
@@ -88,7 +88,7 @@ static inline const char *parse_value(const market *m, part *p, const char *s,
     *val = 1;
     if (m->base.field != TCT_FIELD_PATTERN) {
         s = tct_scan_double(at, val);
-        if (!parted(s) || !isfinite(*val) || !has_kind(m, *val)) {
+        if (!ends_number(s) || !isfinite(*val) || !has_kind(m, *val)) {
             stop(p, BAD_VALUE, at);
             return NULL;
         }
@@ -99,7 +99,7 @@ static inline const char *parse_value(const market *m, part *p, const char *s,
     return NULL;
 }
 
-/* Lines that hold no entry: true, and `*s` behind it. */
+/* Skip a line without an entry. */
 static inline bool no_entry(const char **s)
 {
     if (**s != '\n' && **s != '%') return false;
@@ -120,13 +120,13 @@ static void parse_coordinates(const market *m, part *p)
         if (no_entry(&s)) continue;
         const char *at = s;
         s = tct_scan_int(at, &i);
-        if (!parted(s) || (uint64_t)i - 1 >= rows) {
+        if (!ends_number(s) || (uint64_t)i - 1 >= rows) {
             stop(p, BAD_ROW, at);
             break;
         }
         at = s = skip(s);
         s = tct_scan_int(at, &j);
-        if (!parted(s) || (uint64_t)j - 1 >= cols) {
+        if (!ends_number(s) || (uint64_t)j - 1 >= cols) {
             stop(p, BAD_COLUMN, at);
             break;
         }
@@ -148,7 +148,7 @@ static void parse_coordinates(const market *m, part *p)
     p->count = e - p->entries;
 }
 
-/* Values only; their places follow when it is known how many came before. */
+/* Values only; positions are set once the count of earlier values is known. */
 static void parse_array(const market *m, part *p)
 {
     tct_entry *e = p->entries;
@@ -163,8 +163,8 @@ static void parse_array(const market *m, part *p)
     p->stored = p->count = e - p->entries;
 }
 
-/* Give the values of an array their places, column by column (on and below
- * the diagonal if symmetric), and leave out a matrix's zeros. */
+/* Set the positions of an array's values, column by column (the lower triangle
+ * if symmetric), and drop a matrix's zeros. */
 static void place_array(const market *m, part *p, int64_t before)
 {
     const int64_t rows = m->base.rows;
@@ -177,12 +177,12 @@ static void place_array(const market *m, part *p, int64_t before)
         for (; i >= rows - j; j++) i -= rows - j;
         i += j;
     }
-    /* A mirrored entry needs room: from the back of the same array. */
+    /* Mirrored entries are collected at the back of the same array. */
     tct_entry *spare = p->entries + p->room;
     int64_t kept = 0, mirrored = 0;
     for (int64_t k = 0; k < p->count; k++) {
         const double val = p->entries[k].val;
-        if (val != 0 || m->in.vector) { /* -0 is a value of its own */
+        if (val != 0 || m->in.vector) { /* a vector keeps -0 */
             p->entries[kept++] = (tct_entry){i, j, val};
             if (packed && i != j) *--spare = (tct_entry){j, i, val};
             mirrored += packed && i != j;
@@ -193,9 +193,9 @@ static void place_array(const market *m, part *p, int64_t before)
     p->count = kept + mirrored;
 }
 
-/* --- what is wrong ------------------------------------------------------ */
+/* --- errors --------------------------------------------------------------- */
 
-/* The word at `p`, cut short where it is long. */
+/* The word at `p`, truncated if long. */
 static const char *word_at(const char *p, char *out, size_t room)
 {
     size_t n = 0;
@@ -219,7 +219,7 @@ static tacit_status bad_index(const market *m, const part *p, const char *where,
     if (word[0] == '\0')
         FAIL(TACIT_INPUT, "%s: the line ends where a %s number should stand",
              where, what);
-    if (!parted(tct_scan_int(p->bad, &value)))
+    if (!ends_number(tct_scan_int(p->bad, &value)))
         FAIL(TACIT_INPUT,
              "%s: '%s' is no %s number: write whole numbers from "
              "1 to %lld",
@@ -243,20 +243,20 @@ static tacit_status bad_value(const market *m, const part *p, const char *where,
              where, word,
              m->base.field == TCT_FIELD_PATTERN ? "column number of a pattern"
                                                 : "value");
-    if (parted(end) && isfinite(value))
+    if (ends_number(end) && isfinite(value))
         FAIL(TACIT_INPUT,
              "%s: the value %s in a file whose header says %s: write 'real' "
              "there, or %s",
-             where, word, m->natural ? "unsigned-integer" : "integer",
-             m->natural ? "whole numbers from 0" : "whole numbers");
-    if (parted(end))
+             where, word, m->is_unsigned ? "unsigned-integer" : "integer",
+             m->is_unsigned ? "whole numbers from 0" : "whole numbers");
+    if (ends_number(end))
         FAIL(TACIT_INPUT, "%s: the value %s is %s: all values must be finite",
              where, word, isnan(value) ? "not a number" : "not finite");
     FAIL(TACIT_INPUT, "%s: '%s' is no number: write values such as -1.25e-3",
          where, word);
 }
 
-/* Line and column of the trouble in `p`, whose first line is `line`. */
+/* Report the error in `p`, whose first line is `line`. */
 static tacit_status explain(const market *m, const part *p, int64_t line)
 {
     const char *start = p->bad;
@@ -270,7 +270,7 @@ static tacit_status explain(const market *m, const part *p, int64_t line)
     return bad_value(m, p, where, word);
 }
 
-/* Entry number `stored` + 1 stands in `p`: find its line. */
+/* Report the line of entry `stored` + 1, which is in `p`. */
 static tacit_status too_many(const market *m, const part *p, int64_t line)
 {
     int64_t left = m->base.stored - m->seen;
@@ -311,8 +311,8 @@ static tacit_status cut(market *m, const char *begin, const char *end, int *out)
             if (!to) to = memchr(s, '\n', (size_t)(end - s));
             to = to ? to + 1 : end;
         }
-        /* The shortest lines are "1" and "1 1", the last one ends too; a part
-         * longer than PART is one line. */
+        /* The shortest lines are "1" and "1 1", with a line end; a part longer
+         * than PART is one line. */
         const int64_t least = m->array ? 2 : 4;
         const int64_t room = 2 * (PART / least + 1);
         if (!p->entries) TRY(TCT_ALLOC(room, "a part of a file", &p->entries));
@@ -335,9 +335,9 @@ static tacit_status market_next(tct_source *base, tct_batch *out)
     market *m = (market *)base;
     const char *begin, *end;
     int parts;
-    m->turn = 1 - m->turn;
-    m->part = m->parts[m->turn];
-    m->out = m->outs[m->turn];
+    m->buffer = 1 - m->buffer;
+    m->part = m->parts[m->buffer];
+    m->out = m->outs[m->buffer];
     TRY(tct_text_block(m->text, &begin, &end));
     if (begin < end && end[-1] != '\n')
         FAIL(TACIT_INPUT,
@@ -348,7 +348,7 @@ static tacit_status market_next(tct_source *base, tct_batch *out)
     TRY(cut(m, begin, end, &parts));
     tct_crew_begin(m->in.crew, parts, parse_part, m);
     const tacit_status ahead =
-        parts > 0 ? tct_text_ahead(m->text) : TACIT_OK; /* meanwhile */
+        parts > 0 ? tct_text_ahead(m->text) : TACIT_OK; /* while others parse */
     tct_crew_end(m->in.crew);
     for (int k = 0; k < parts; k++) {
         part *p = &m->part[k];
@@ -381,7 +381,7 @@ static void market_close(tct_source *base)
 
 /* --- the header --------------------------------------------------------- */
 
-/* Split `line` at blanks into at most `most` words; returns how many. */
+/* Split `line` at blanks into at most `most` words; returns their number. */
 static int split_words(char *line, char **words, int most)
 {
     int n = 0;
@@ -392,7 +392,7 @@ static int split_words(char *line, char **words, int most)
     return n;
 }
 
-/* Where the text behind blank lines begins. */
+/* Skip blank lines. */
 static const char *skip_blank_lines(const char *p, const char *end)
 {
     while (p < end && (blank(*p) || *p == '\n')) p++;
@@ -407,8 +407,7 @@ static bool market_probe(const char *head, size_t count)
            strncasecmp(p + percent, "MatrixMarket", 12) == 0;
 }
 
-/* The place of `word` in `names`; an unknown one is refused with the
- * nearest. */
+/* Find `word` in `names`; an error suggests the nearest. */
 static tacit_status look_up(const market *m, const char *word,
                             const char *const *names, int count, int *out)
 {
@@ -444,7 +443,7 @@ static tacit_status parse_kind(market *m, const char *field,
     m->base.field = f < 2   ? TCT_FIELD_REAL
                     : f < 4 ? TCT_FIELD_INTEGER
                             : TCT_FIELD_PATTERN;
-    m->natural = f == 3;
+    m->is_unsigned = f == 3;
     m->base.symmetric = s == 1;
     if (m->array && f == 4)
         FAIL(TACIT_INPUT,
@@ -465,7 +464,7 @@ static tacit_status parse_banner(market *m)
     do {
         TRY(tct_text_line(m->text, &line, &length));
         n = split_words(line, words, 6);
-    } while (n == 0); /* the probe has seen that one follows */
+    } while (n == 0); /* the probe has found one */
     m->banner = tct_text_line_number(m->text) - 1;
     if (n != 5)
         FAIL(TACIT_INPUT,
@@ -482,7 +481,7 @@ static tacit_status parse_banner(market *m)
     return parse_kind(m, words[3], words[4]);
 }
 
-/* The sizes, after comments and empty lines. */
+/* Parse the sizes, after comments and empty lines. */
 static tacit_status parse_sizes(market *m)
 {
     const int wanted = m->array ? 2 : 3;
@@ -564,22 +563,22 @@ static tacit_status market_open(const tct_input *in, tct_source **out)
 
 /* --- writing ------------------------------------------------------------ */
 
-/* Where the writer stands. Lines are printed in slots of LINES lines of at most
- * WIDTH bytes by several threads, then moved together. */
+/* State of the writer. Threads print slots of LINES lines of at most WIDTH
+ * bytes, which are then moved together. */
 enum { WIDTH = 80, LINES = 512, SLOT = WIDTH * LINES, SLOTS = 128 };
 
 typedef struct {
     const tct_csr *A; /* NULL for a vector */
-    bool lower;       /* leave out what is above the diagonal */
+    bool lower;       /* write the lower triangle only */
     const double *x;
     int64_t at, count; /* entries */
-    int64_t row;       /* that holds entry `at` */
+    int64_t row;       /* row of entry `at` */
     tct_crew *crew;
     char *out;           /* [slots][SLOT] */
     size_t bytes[SLOTS]; /* in each slot */
 } writer;
 
-/* Print entries [from, to), of which the first is in `row` or later. */
+/* Print entries [from, to); the first is in `row` or later. */
 static size_t print_lines(const writer *p, int64_t from, int64_t to,
                           int64_t row, char *out)
 {
@@ -630,7 +629,7 @@ static size_t make_lines(void *ctx, char *out, size_t room)
     const int64_t slots = least((int64_t)(room / SLOT), SLOTS);
     size_t total = 0;
     p->out = out;
-    /* Again, if all of them lay above the diagonal. */
+    /* Repeat if all of them were above the diagonal. */
     while (total == 0 && p->at < p->count) {
         const int64_t n = least((p->count - p->at + LINES - 1) / LINES, slots);
         tct_crew_run(p->crew, (int)n, fill_slot, p);
@@ -644,8 +643,7 @@ static size_t make_lines(void *ctx, char *out, size_t room)
     return total;
 }
 
-/* What `p` says, and then as many columns more, each `stride` behind the one
- * before. */
+/* Write the lines of `p`, then of `more` further columns, `stride` apart. */
 static tacit_status write_lines(tct_sink *s, writer *p, int more,
                                 int64_t stride)
 {

@@ -6,10 +6,10 @@
  *     neighbours of vertex 1 ...     each line: [size] [weights] then
  *     neighbours of vertex 2 ...     neighbour [edge weight] ...
  *
- * fmt "abc": vertex sizes (a), vertex weights (b), edge weights (c). Every
- * edge stands in the lines of both its vertices. The Laplacian has minus the
- * edge's weight off the diagonal and the sum of a vertex's weights on it. An
- * empty line is a vertex without edges.
+ * fmt "abc": vertex sizes (a), vertex weights (b), edge weights (c). Every edge
+ * is listed at both vertices. The Laplacian has minus the edge weights off the
+ * diagonal and each vertex's sum of weights on it. An empty line is a vertex
+ * without edges.
  * [KK13] Karypis and Kumar, METIS manual, version 5.1 (2013), section 4.1. */
 #include "io/format.h"
 #include "io/number.h"
@@ -22,15 +22,15 @@ typedef struct {
     tct_input in;
     tct_text *text;
     tct_text_place here;
-    bool edge_weights, in_comment, begun; /* a word of this line was read */
+    bool edge_weights, in_comment, begun; /* begun: this line has a word */
     int skip;          /* words before the neighbours of each line */
     int skipped;       /* ... in this line */
-    int64_t edges;     /* as the header says, each counted once */
-    int64_t vertex;    /* of the present line */
-    int64_t neighbour; /* read without its weight, or -1 */
+    int64_t edges;     /* in the header, each counted once */
+    int64_t vertex;    /* of the current line */
+    int64_t neighbour; /* whose weight follows, or -1 */
     int64_t seen;      /* neighbours read */
     double degree;     /* weights of this vertex so far */
-    uint64_t balance;  /* 0 if every edge stands twice */
+    uint64_t balance;  /* 0 if every edge is listed twice */
     tct_entry *entry;  /* [TCT_BATCH + 2] */
     int64_t count;
     tct_part parts[TCT_PARTS];
@@ -43,8 +43,8 @@ static tacit_status bad_word(const graph *g, const char *at, const char *why)
     return tct_text_bad_word(g->text, g->here.line, at, why);
 }
 
-/* This format has no word of its own: whoever forgot another one's header gets
- * here too. */
+/* The format has no signature, so a file without another format's header is
+ * taken for it. */
 static tacit_status as_graph(tacit_status status)
 {
     if (status != TACIT_INPUT) return status;
@@ -62,8 +62,8 @@ static void emit(graph *g, int64_t row, int64_t col, double val)
     g->entry[g->count++] = (tct_entry){row, col, val};
 }
 
-/* An edge: seen from its lower end it adds a number, from its upper end it
- * takes the same one away. */
+/* An edge adds a hash to `balance` at its lower end and subtracts it at its
+ * upper end. */
 static void add_edge(graph *g, int64_t to, double weight)
 {
     const int64_t from = g->vertex;
@@ -103,7 +103,7 @@ static tacit_status end_line(graph *g)
     return TACIT_OK;
 }
 
-/* The next word: a weight to pass over, a neighbour or its weight. */
+/* Read the next word: a skipped weight, a neighbour or its weight. */
 static tacit_status take_word(graph *g)
 {
     const char *at = g->here.at, *end;
@@ -144,7 +144,7 @@ static tacit_status take_word(graph *g)
     return TACIT_OK;
 }
 
-/* Read words until the block or the room for entries ends. */
+/* Read words to the end of the block or of the room for entries. */
 static tacit_status take_block(graph *g)
 {
     while (g->here.at < g->here.end && g->count < TCT_BATCH) {
@@ -222,7 +222,7 @@ static void metis_close(tct_source *base)
 
 /* --- the header --------------------------------------------------------- */
 
-/* The first line that is no comment: two to four whole numbers. */
+/* The first line after comments has two to four integers. */
 static bool metis_probe(const char *head, size_t count)
 {
     const char *p = head, *end = head + count;

@@ -4,13 +4,13 @@
  *     \x93NUMPY 1 0 length {'descr': '<f8', 'fortran_order': False,
  *                           'shape': (3,), }
  *
- * Read and written as a vector, or as vectors, which are its columns; as a
- * matrix a file of two dimensions is read without its zeros. */
+ * Read and written as a vector, or as vectors by columns; a two-dimensional
+ * file read as a matrix loses its zeros. */
 #include "io/npy.h"
 #include "io/number.h"
 #include <stdio.h>
 
-enum { MOST = 4096 }; /* bytes of a dictionary; NumPy's own have some 100 */
+enum { MOST = 4096 }; /* bytes of a dictionary; NumPy writes about 100 */
 
 static tacit_status bad_header(const char *path, const char *what,
                                const char *why)
@@ -18,7 +18,7 @@ static tacit_status bad_header(const char *path, const char *what,
     FAIL(TACIT_INPUT, "%s: %s: %s: write it again with NumPy", path, what, why);
 }
 
-/* What follows 'key': in the dictionary; NULL if it is missing. */
+/* The text after 'key':, or NULL. */
 static const char *value_of(const char *text, const char *key)
 {
     const char *p = strstr(text, key);
@@ -30,7 +30,7 @@ static const char *value_of(const char *text, const char *key)
     return p;
 }
 
-/* '<f8' and the like. */
+/* A type such as '<f8'. */
 static bool parse_type(const char *p, tct_array *a)
 {
     if (!p || (*p != '\'' && *p != '"')) return false;
@@ -40,7 +40,7 @@ static bool parse_type(const char *p, tct_array *a)
     if (!a->kind || !tct_scan_int(p + 3, &width) || width < 0 || width > 1024)
         return false;
     a->width = (int)width * (a->kind == 'U' ? 4 : 1); /* UTF-32 */
-    if (a->kind == 'b') a->kind = 'u'; /* a truth value is 0 or 1 */
+    if (a->kind == 'b') a->kind = 'u';                /* bool: 0 or 1 */
     return true;
 }
 
@@ -54,7 +54,7 @@ static bool parse_shape(const char *p, tct_npy *h)
         if (h->dims == 2) return false;
         p = tct_scan_int(p, &h->shape[h->dims++]);
         if (!p || h->shape[h->dims - 1] < 0) return false;
-        if (*p == 'L') p++; /* as Python 2 wrote it */
+        if (*p == 'L') p++; /* written by Python 2 */
     }
 }
 
@@ -68,7 +68,7 @@ tacit_status tct_npy_header(const char *path, const char *what,
         return bad_header(path, what, "does not begin as an array of NumPy");
     int64_t length = (int64_t)tct_load(text + 8, 2, false);
     out->bytes = 10;
-    if (text[6] > 1) { /* the length has 4 bytes from version 2 */
+    if (text[6] > 1) { /* version 2 and later have 4 bytes of length */
         TRY(read(ctx, what, text + 10, 2));
         length = (int64_t)tct_load(text + 8, 4, false);
         out->bytes = 12;
@@ -114,7 +114,8 @@ static bool npy_probe(const char *head, size_t count)
     return count >= 10 && memcmp(head, "\x93NUMPY", 6) == 0;
 }
 
-/* Refuse what is no vector or matrix of numbers, or more than the file has. */
+/* Refuse anything but a numeric vector or matrix, or more values than the file
+ * holds. */
 static tacit_status check(const tct_input *in, const tct_npy *h,
                           const tct_array *a)
 {
@@ -135,7 +136,7 @@ static tacit_status check(const tct_input *in, const tct_npy *h,
                            limit == INT64_MAX ? limit : limit / a->width);
 }
 
-/* numpy.save may be told to put further arrays behind; the first is read. */
+/* numpy.save may append further arrays; the first is read. */
 static const tct_array_end end = {.follows = npy_probe};
 
 static tacit_status npy_open(const tct_input *in, tct_source **out)

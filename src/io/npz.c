@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/npz.c - what scipy.sparse.save_npz writes: a zip archive with one
- * .npy for each part of the matrix.
+ * io/npz.c - files of scipy.sparse.save_npz: a zip archive with a .npy for each
+ * part of the matrix.
  *
  *     format.npy   'csr', 'csc' or 'coo'       shape.npy   two integers
  *     csr, csc     indptr.npy indices.npy data.npy
@@ -30,7 +30,7 @@ static tacit_status open_array(const char *path, const char *name, tct_npy *h,
     return TACIT_OK;
 }
 
-/* An array of numbers of one dimension. */
+/* Open a one-dimensional array of numbers. */
 static tacit_status open_numbers(const char *path, const char *name,
                                  tct_array *a)
 {
@@ -47,7 +47,7 @@ static tacit_status open_numbers(const char *path, const char *name,
     return TACIT_OK;
 }
 
-/* The word in format.npy: bytes (S3) or UTF-32 (U3). */
+/* Read the word in format.npy: bytes (S3) or UTF-32 (U3). */
 static tacit_status read_format(const char *path, char *out, int room)
 {
     tct_npy h = {0};
@@ -156,10 +156,10 @@ static tacit_status npz_open(const tct_input *in, tct_source **out)
 
 /* --- writing ------------------------------------------------------------ */
 
-/* A member: what it begins with, and this rank's elements after that. */
+/* A member: its header on rank 0, then each rank's elements. */
 typedef struct {
     char lead[TCT_NPY_HEAD + 16];
-    size_t lead_bytes; /* still to be made, on rank 0 */
+    size_t lead_bytes; /* still to write, on rank 0 */
     tct_maker elements;
 } writer;
 
@@ -176,8 +176,8 @@ static size_t make_member(void *ctx, char *out, size_t room)
     return bytes;
 }
 
-/* The member `name`: NumPy's header, `first` [bytes], and what `p` makes, which
- * is `more` bytes on all ranks together. */
+/* The member `name`: NumPy's header, `first` [bytes], and the elements of `p`,
+ * `more` bytes over all ranks. */
 static tct_zip_part part(const tct_sink *s, const char *name, const char *type,
                          const char *dims, const void *first, size_t bytes,
                          int64_t more, writer *p)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/number.c - decimal to double, exactly rounded.
+ * io/number.c - decimal to double, correctly rounded, and back.
  *
- * Three ways, the fastest that is certain to be right:
- *   1. [Cli90] up to 2^53 and ten to at most 22: both are doubles, one
- *      multiplication or division rounds once.
- *   2. [Lem21] the 64-bit decimal times a 128-bit power of ten; the product is
- *      known to within two units of its 128th bit, so that rounding to 53
- *      bits is certain unless the rest comes that close to one half.
+ * The fastest of three methods that is certain:
+ *   1. [Cli90] integers up to 2^53 and powers of ten up to 22 are exact
+ *      doubles; one multiplication or division rounds once.
+ *   2. [Lem21] the 64-bit decimal times a 128-bit power of ten. The product has
+ *      an error of at most two units in its 128th bit, so rounding to 53 bits
+ *      is certain unless the remainder is that close to one half.
  *   3. strtod: ties, subnormals, overflow.
  * [Cli90] Clinger, How to read floating point numbers accurately, PLDI 1990.
  * [Lem21] Lemire, Number parsing at a gigabyte per second, Software: Practice
@@ -22,7 +22,8 @@ __extension__ typedef unsigned __int128 u128;
 
 enum { TEN_MIN = -342, TEN_MAX = 308, FIVE_EXACT = 55 };
 
-/* 10^e = (high 2^64 + low + f) 2^two, 0 <= f < 1, high's first bit set. */
+/* 10^e = (high 2^64 + low + f) 2^two, 0 <= f < 1, the top bit of high is
+ * set. */
 typedef struct {
     uint64_t high, low;
     int two;
@@ -31,9 +32,9 @@ typedef struct {
 static power powers[TEN_MAX - TEN_MIN + 1];
 static pthread_once_t powers_made = PTHREAD_ONCE_INIT;
 
-enum { WORDS = 18 }; /* 5^342 has 795 bits; 128 more are wanted behind it */
+enum { WORDS = 18 }; /* 5^342 has 795 bits, and 128 more are needed */
 
-/* The first 128 bits of the number in `w`, lowest word first, times 2^two. */
+/* The leading 128 bits of `w`, lowest word first, times 2^two. */
 static power leading(const uint64_t *w, int two)
 {
     int top = WORDS - 1;
@@ -75,7 +76,7 @@ static void make_powers(void)
     }
 }
 
-/* m 10^e rounded to a double; false if that is not certain. */
+/* Round m 10^e to a double; false: not certain. */
 TCT_INLINE bool from_product(uint64_t m, int64_t e, double *out)
 {
     if (e < TEN_MIN || e > TEN_MAX) return false;
@@ -83,8 +84,8 @@ TCT_INLINE bool from_product(uint64_t m, int64_t e, double *out)
     const power *p = &powers[e - TEN_MIN];
     const int lead = __builtin_clzll(m);
     const uint64_t w = m << lead;
-    /* The true product is (a + f) 2^64 with 0 <= f < 2: what the power lost
-     * is below 1, times w below 2^64, and `low` was cut. */
+    /* The true product is (a + f) 2^64 with 0 <= f < 2: the power's error is
+     * below 1, times w below 2^64, and `low` was truncated. */
     const u128 cut = (u128)w * p->low;
     const u128 a = (u128)w * p->high + (uint64_t)(cut >> 64);
     const int shift = 74 + (int)(a >> 127); /* leaves 53 bits */
@@ -121,7 +122,7 @@ TCT_INLINE bool from_decimal(uint64_t m, int64_t e, double *out)
     return from_product(m, e, out);
 }
 
-/* The words strtod also knows. */
+/* The words that strtod accepts. */
 static const char *scan_word(const char *p, double *out)
 {
     static const struct {
@@ -137,10 +138,10 @@ static const char *scan_word(const char *p, double *out)
     return NULL;
 }
 
-/* What no shorter way could decide: digits [p, end), exponent e. */
+/* The fallback: digits [p, end), exponent e. */
 static double by_strtod(const char *p, const char *end, int64_t e)
 {
-    enum { MOST = 800 }; /* 768 digits decide any double, then one more */
+    enum { MOST = 800 }; /* 768 digits decide any double */
     char text[MOST + 32];
     size_t n = 0;
     bool begun = false;
@@ -153,7 +154,7 @@ static double by_strtod(const char *p, const char *end, int64_t e)
             continue;
         }
         e++;
-        if (*p != '0') text[MOST - 1] = '1'; /* something follows */
+        if (*p != '0') text[MOST - 1] = '1'; /* nonzero digits follow */
     }
     snprintf(text + n, 32, "e%lld", (long long)e);
     const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -162,8 +163,8 @@ static double by_strtod(const char *p, const char *end, int64_t e)
     return value;
 }
 
-/* The digits [p, end) are too many for 64 bits: they lie between their first
- * 19 and one more, which mostly round to the same double. */
+/* More digits than fit in 64 bits: the number is between its first 19 digits
+ * and one unit more, which mostly round to the same double. */
 static double from_many(const char *p, const char *end, int64_t e)
 {
     uint64_t m = 0;
@@ -184,12 +185,12 @@ static double from_many(const char *p, const char *end, int64_t e)
     return by_strtod(p, end, e);
 }
 
-/* Read e+12, D-3; false if a message is followed by no number. */
+/* Read e+12, D-3; false: the mark has no number. */
 static bool scan_exponent(const char **at, int64_t *e)
 {
     const char *p = *at;
-    const char message = (char)(*p | 0x20);
-    if (message != 'e' && message != 'd') return true;
+    const char mark = (char)(*p | 0x20);
+    if (mark != 'e' && mark != 'd') return true;
     p++;
     const bool minus = *p == '-';
     p += minus || *p == '+';
@@ -252,8 +253,8 @@ int tct_print_int(char *out, int64_t x)
 
 /* --- double to decimal --------------------------------------------------- */
 
-/* x = digits 10^e, rounded to 17 digits; false if that is not certain. The
- * product with a power of ten is known as in from_product. */
+/* x = digits 10^e, rounded to 17 digits; false: not certain. The product is
+ * bounded as in from_product. */
 static bool digits_of(double x, uint64_t *digits, int *e)
 {
     uint64_t bits;
@@ -277,7 +278,8 @@ static bool digits_of(double x, uint64_t *digits, int *e)
     }
 }
 
-/* The fewest of 15, 16 or 17 digits that read back as `x`, no final zeros. */
+/* The shortest of 15, 16 or 17 digits that reads back as `x`, without trailing
+ * zeros. */
 static void shorten(double x, uint64_t *digits, int *e)
 {
     double back;
@@ -291,12 +293,12 @@ static void shorten(double x, uint64_t *digits, int *e)
     for (; *digits % 10 == 0; ++*e) *digits /= 10;
 }
 
-/* digits 10^e as 1200, 12.5, 0.00125 or 1.25e-12. */
+/* Print digits 10^e as 1200, 12.5, 0.00125 or 1.25e-12. */
 static int print_decimal(char *out, uint64_t digits, int e)
 {
     char text[24];
     const int n = tct_print_int(text, (int64_t)digits);
-    const int first = e + n - 1; /* the exponent of the first digit */
+    const int first = e + n - 1; /* exponent of the first digit */
     const bool plain = first >= -5 && first <= 16;
     int whole = !plain      ? 1
                 : first < 0 ? 0
@@ -316,7 +318,7 @@ static int print_decimal(char *out, uint64_t digits, int e)
     return (int)(p - out);
 }
 
-/* What no shorter way could decide: subnormals and ties. */
+/* The fallback: subnormals and ties. */
 static int print_by_printf(char *out, double x)
 {
     const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

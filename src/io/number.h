@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/number.h - from characters to numbers, fast and exactly rounded.
+ * io/number.h - text to numbers and back, fast and correctly rounded.
  *
- * The scanners read up to TCT_SCAN_PAD bytes behind a number: whoever calls
- * them owns that many bytes there, and puts one that is no digit first. */
+ * The scanners read up to TCT_SCAN_PAD bytes past a number: the caller provides
+ * them, and the first is not a digit. */
 #ifndef TCT_IO_NUMBER_H
 #define TCT_IO_NUMBER_H
 #include "base/base.h"
@@ -16,8 +16,8 @@ enum { TCT_SCAN_PAD = 16 };
 static const uint64_t tct_tens[9] = {1,      10,      100,      1000,     10000,
                                      100000, 1000000, 10000000, 100000000};
 
-/* How many of the eight bytes at `p` are digits before the first that is not,
- * and their value. One load and a few multiplications, no branch. */
+/* The number of leading digits among the eight bytes at `p`, and their value.
+ * One load and a few multiplications; one branch. */
 TCT_INLINE int tct_scan_eight(const char *p, uint64_t *value)
 {
     const uint64_t zeros = UINT64_C(0x3030303030303030);
@@ -32,7 +32,7 @@ TCT_INLINE int tct_scan_eight(const char *p, uint64_t *value)
         *value = 0;
         return 0;
     }
-    x = (x - zeros) << (64 - 8 * n); /* zeros in front do not count */
+    x = (x - zeros) << (64 - 8 * n); /* leading zeros do not count */
     x = x * 10 + (x >> 8);           /* pairs, then fours, then eight */
     const uint64_t mask = UINT64_C(0x000000FF000000FF);
     const uint64_t one = UINT64_C(0x000F424000000064); /* 100 + 10^6 2^32 */
@@ -41,8 +41,8 @@ TCT_INLINE int tct_scan_eight(const char *p, uint64_t *value)
     return n;
 }
 
-/* Read a decimal integer with an optional sign. Returns what follows it, NULL
- * if there is none or it does not fit in 64 bits. */
+/* Read a decimal integer with an optional sign. Returns the end, or NULL if
+ * there is none or it exceeds 64 bits. */
 TCT_INLINE const char *tct_scan_int(const char *p, int64_t *out)
 {
     const bool minus = *p == '-';
@@ -63,14 +63,13 @@ TCT_INLINE const char *tct_scan_int(const char *p, int64_t *out)
     return p;
 }
 
-/* Read a decimal number, rounded to the nearest double (ties to even) as
- * strtod does, whatever the locale. An exponent may be marked by e, E, d or D.
- * `nan` and `inf` are read as what they are; a number too large gives inf.
- * Returns what follows it, NULL if there is none. */
+/* Read a decimal number, rounded to nearest even as strtod does, in any locale.
+ * The exponent mark is e, E, d or D. Accepts `nan` and `inf`; overflow gives
+ * inf. Returns the end, or NULL if there is none. */
 const char *tct_scan_double(const char *p, double *out);
 
-/* Write `x` with as few of 15, 16 or 17 digits as read back to the same bits,
- * at most TCT_PRINT_MAX bytes, no final zero byte. Returns how many. */
+/* Write `x` with the fewest of 15, 16 or 17 digits that read back to the same
+ * bits: at most TCT_PRINT_MAX bytes, no zero byte. Returns their number. */
 enum { TCT_PRINT_MAX = 32 };
 int tct_print_double(char *out, double x);
 int tct_print_int(char *out, int64_t x);

@@ -4,16 +4,16 @@
  *     Mat   1211216 rows cols entries, entries of each row, columns, values
  *     Vec   1211214 rows, values
  *
- * Whole numbers take 32 bits, or 64 where PETSc was built so; the first one
- * tells. A file may hold a Mat and then its right-hand side, and any objects
- * behind. Nothing in it tells what the values are: that they are real and
- * double is seen where they end. */
+ * Integers have 32 bits, or 64 if PETSc was built so; the first one shows
+ * which. A file may have a Mat, its right-hand side, and further objects. The
+ * type of the values is not stored: real double is inferred from where they
+ * end. */
 #include "io/arrays.h"
 #include <stdio.h>
 
 enum { MAT = 1211216, VEC = 1211214, FIRST_ID = 1211200, LAST_ID = 1211299 };
 
-/* The bytes of whole numbers in this file, 0 if it is none of PETSc's. */
+/* Bytes of integers in this file; 0: not PETSc's. */
 static int index_width(const char *head, size_t count)
 {
     for (int width = 4; width <= 8 && count >= (size_t)(2 * width);
@@ -31,8 +31,8 @@ static bool petsc_probe(const char *head, size_t count)
 
 /* --- the end of an object ------------------------------------------------- */
 
-/* Does an object of PETSc or SLEPc begin so? Index sets, bags and whatever else
- * there is have numbers near those of matrices. */
+/* An object of PETSc or SLEPc begins here: index sets, bags and others have ids
+ * near those of matrices. */
 static bool object_follows(const char *head, size_t count)
 {
     for (int width = 4; width <= 8 && count >= (size_t)width; width += 4) {
@@ -56,7 +56,7 @@ static tacit_status refuse_single(const char *path, int64_t offset)
         path, (long long)offset);
 }
 
-/* Values that end well where each takes 4 bytes, or 16, are no doubles. */
+/* Refuse values that end correctly with 4 or 16 bytes each. */
 static tacit_status refuse_kind(const char *path, int64_t offset, int64_t count)
 {
     if (count == 0) return TACIT_OK;
@@ -71,7 +71,7 @@ static tacit_status refuse_kind(const char *path, int64_t offset, int64_t count)
 
 /* --- headers -------------------------------------------------------------- */
 
-/* Read `count` whole numbers into `out`. */
+/* Read `count` integers into `out`. */
 static tacit_status read_words(const tct_input *in, int width, int count,
                                int64_t *out)
 {
@@ -88,10 +88,10 @@ static tacit_status read_words(const tct_input *in, int width, int count,
 typedef struct {
     int width;
     int64_t id, rows, cols, entries;
-    int64_t offset; /* of what follows the header */
+    int64_t offset; /* end of the header */
 } header;
 
-/* The object that begins at byte `at`, behind its id. */
+/* Read the sizes of the object at byte `at`, after its id. */
 static tacit_status read_sizes(const tct_input *in, int64_t at, header *h)
 {
     int64_t word[3] = {0};
@@ -116,7 +116,7 @@ static tacit_status read_header(const tct_input *in, header *h)
     return read_sizes(in, 0, h);
 }
 
-/* Byte at which the values begin. */
+/* Offset of the values. */
 static int64_t values_at(const header *h)
 {
     const int64_t lengths = h->id == MAT ? h->rows : 0;
@@ -129,7 +129,7 @@ static int64_t ends_at(const header *h)
     return values_at(h) + 8 * h->entries;
 }
 
-/* Does a Vec of as many rows begin at byte `at`? */
+/* A Vec with as many rows begins at byte `at`. */
 static bool vector_at(const tct_input *in, const header *h, int64_t at)
 {
     char head[2 * 8];
@@ -145,15 +145,15 @@ static bool vector_at(const tct_input *in, const header *h, int64_t at)
            tct_load(head + h->width, h->width, true) == (uint64_t)h->rows;
 }
 
-/* A Mat in single precision may, with its Vec, be as long as one of doubles. */
+/* A Mat in single precision with its Vec may be as long as one of doubles. */
 static bool single_with_vector(const tct_input *in, const header *h)
 {
     return h->id == MAT && 4 * h->entries == 2 * h->width + 4 * h->rows &&
            vector_at(in, h, values_at(h) + 4 * h->entries);
 }
 
-/* Refuse values of another kind, and what is too short or too long, where the
- * file's length is known before it is read. */
+/* If the file's length is known: refuse values of another type, and a wrong
+ * length. */
 static tacit_status check_end(const tct_input *in, const header *h)
 {
     const int64_t most = INT64_MAX / 64, bytes = tct_stream_limit(in->stream);
@@ -167,7 +167,7 @@ static tacit_status check_end(const tct_input *in, const header *h)
         return TACIT_OK;
     TRY(refuse_kind(in->path, values_at(h), h->entries));
     if (bytes > ends_at(h)) return tct_array_goes_on(in->path, ends_at(h));
-    return TACIT_OK; /* check_header has more to say of it */
+    return TACIT_OK; /* check_header reports it */
 }
 
 static tacit_status check_header(const tct_input *in, const header *h)
@@ -189,7 +189,7 @@ static tacit_status check_header(const tct_input *in, const header *h)
          in->path, (long long)limit, (long long)ends_at(h));
 }
 
-/* A Mat before the Vec that is wanted: pass over it. */
+/* Skip the Mat before the wanted Vec. */
 static tacit_status find_vector(const tct_input *in, header *h)
 {
     const header mat = *h;
@@ -299,7 +299,7 @@ static tacit_status petsc_write_vectors(tct_sink *s, int64_t rows,
                                         int64_t count, int columns,
                                         const double *x, int64_t stride)
 {
-    (void)columns; /* a Vec is one */
+    (void)columns; /* always 1 */
     (void)stride;
     const int64_t words[] = {VEC, rows};
     TRY(write_words(s, rows > INT32_MAX ? 8 : 4, 2, words));

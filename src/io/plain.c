@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/plain.c - a vector as plain text: numbers between blanks, one or
- * several a line. A # or % begins a comment, which ends with its line. */
+ * io/plain.c - a vector as plain text: numbers between blanks, one or several
+ * per line. A comment is from # or % to the end of the line. */
 #include "io/format.h"
 #include "io/number.h"
 #include "io/text.h"
@@ -43,12 +43,12 @@ static tacit_status take_number(plain *p, int64_t *count)
     if (!isfinite(value))
         return bad_number(p, "is not finite: all values must be");
     p->here.at = end;
-    if (p->seen++ < p->base.rows) /* what is too much is only counted */
+    if (p->seen++ < p->base.rows) /* surplus values are only counted */
         p->entry[(*count)++] = (tct_entry){p->seen - 1, 0, value};
     return TACIT_OK;
 }
 
-/* Read numbers until the block or the room for entries ends. */
+/* Read numbers to the end of the block or of the room for entries. */
 static tacit_status take_block(plain *p, int64_t *count)
 {
     while (p->here.at < p->here.end && *count < TCT_BATCH) {
@@ -93,7 +93,7 @@ static void plain_close(tct_source *base)
 
 /* --- the format ----------------------------------------------------------- */
 
-/* Does the first word that is no comment begin like a number? */
+/* The first word outside comments begins like a number. */
 static bool plain_probe(const char *head, size_t count)
 {
     const char *p = head, *end = head + count;

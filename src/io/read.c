@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/read.c - tell the format, deal entries out to their owners, and
- * assemble rows.
+ * io/read.c - recognizes the format, distributes entries to their owners and
+ * assembles rows.
  *
  *     rank 0:   file -> stream -> source -> batch -> sorted by owner --+
  *     all:      agree, sizes, all-to-all  <---------------------------+
  *               -> assembly -> rows
  *
- * The loop agrees on its status once per batch, so that an error in the file
- * (rank 0) or a lack of memory (anybody) ends all ranks at once. */
+ * Ranks agree on the status once per batch, so an error in the file (rank 0) or
+ * lack of memory (any rank) ends all of them. */
 #include "io/assembly.h"
 #include "io/input.h"
 #include "sparse/parallel.h"
@@ -25,7 +25,7 @@ const char *tct_field_name(tct_field field)
     return "unknown";
 }
 
-/* --- for the readers ---------------------------------------------------- */
+/* --- for readers ---------------------------------------------------------- */
 
 tacit_status tct_check_sizes(const char *where, const tct_input *in,
                              const tct_source *s, int64_t room)
@@ -137,7 +137,7 @@ tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
 
 /* --- opening ------------------------------------------------------------ */
 
-/* What rank 0 finds out and everybody needs. */
+/* The file's properties, broadcast by rank 0. */
 typedef struct {
     int64_t rows, cols, stored, most;
     int format, packing, field;
@@ -180,7 +180,7 @@ static tacit_status unknown_format(const char *path, const char *head,
          known[vector]);
 }
 
-/* Can the format read what was opened? If not, it is made so. */
+/* Copy the file to a temporary one if the format cannot read it as opened. */
 static tacit_status prepare(const tct_input *in, const tct_file_format *f,
                             int ranks, opened *o)
 {
@@ -194,13 +194,13 @@ static tacit_status prepare(const tct_input *in, const tct_file_format *f,
     return must ? tct_stream_keep(in->path, &o->stream) : TACIT_OK;
 }
 
-static bool takes(const tct_file_format *f, bool vector)
+static bool reads_kind(const tct_file_format *f, bool vector)
 {
     return vector ? f->about.reads_vector : f->about.reads_matrix;
 }
 
-/* Rank 0: open the file, tell its format, read its header. */
-static tacit_status look(tct_input *in, int ranks, opened *o)
+/* Rank 0: open the file, recognize its format, read its header. */
+static tacit_status open_on_root(tct_input *in, int ranks, opened *o)
 {
     const char *path = in->path;
     TRY(tct_stream_open(path, &o->stream));
@@ -208,7 +208,7 @@ static tacit_status look(tct_input *in, int ranks, opened *o)
     const char *head = tct_stream_head(o->stream, &count);
     const tct_file_format *format = NULL;
     for (int f = 0; f < TCT_FILE_FORMAT_COUNT && !format; f++)
-        if (takes(tct_file_formats[f], in->vector) &&
+        if (reads_kind(tct_file_formats[f], in->vector) &&
             tct_file_formats[f]->probe(head, count))
             format = tct_file_formats[o->about.format = f];
     if (!format) return unknown_format(path, head, count, in->vector);
@@ -236,8 +236,8 @@ static tacit_status look(tct_input *in, int ranks, opened *o)
     return TACIT_OK;
 }
 
-/* What the file was taken for. */
-static void tell(const tct_input *in, const opened *o)
+/* Log the format and sizes. */
+static void log_format(const tct_input *in, const opened *o)
 {
     const outline *a = &o->about;
     const char *packing = packings[a->packing];
@@ -253,7 +253,7 @@ static void tell(const tct_input *in, const opened *o)
                 (long long)a->cols, (long long)a->stored);
 }
 
-/* For the vectors `v`, or for a matrix where it is NULL. */
+/* Open a file for the vectors `v`; NULL: for a matrix. */
 static tacit_status open_all(tacit_world *w, const char *path,
                              const tct_vectors *v, bool guess, tct_crew *crew,
                              opened *o)
@@ -268,15 +268,15 @@ static tacit_status open_all(tacit_world *w, const char *path,
                     .ranks = w->local_size,
                     .crew = crew};
     TRY(tct_agree_name(w, "the file to read", path));
-    if (w->rank == 0) status = look(&in, w->size, o);
-    if (w->rank == 0 && status >= 0) tell(&in, o);
+    if (w->rank == 0) status = open_on_root(&in, w->size, o);
+    if (w->rank == 0 && status >= 0) log_format(&in, o);
     TRY(tct_agree(w, status));
     return tct_bcast(w, 0, sizeof o->about, &o->about);
 }
 
-/* --- dealing ------------------------------------------------------------ */
+/* --- distribution --------------------------------------------------------- */
 
-/* Where entries go: rank r owns rows starts[r] to starts[r + 1]. */
+/* Destinations of entries: rank r owns rows starts[r] to starts[r + 1]. */
 typedef struct {
     tacit_world *w;
     tct_crew *crew;
@@ -298,7 +298,7 @@ static tacit_status grow(tct_entry **array, int64_t *room, int64_t wanted)
     return TACIT_OK;
 }
 
-/* Check what a binary file says; its reader has no lines to point at. */
+/* Check the entries of a binary file; its reader knows no lines. */
 static tacit_status check_batch(const char *path, const tct_source *s,
                                 const tct_batch *batch, int64_t before)
 {
@@ -323,7 +323,7 @@ static tacit_status check_batch(const char *path, const tct_source *s,
     return TACIT_OK;
 }
 
-/* Rank 0: the next batch that holds anything; none at the end. */
+/* Rank 0: read the next nonempty batch; empty at the end. */
 static tacit_status fetch(const char *path, tct_source *s, int64_t *seen,
                           tct_batch *batch)
 {
@@ -337,14 +337,14 @@ static tacit_status fetch(const char *path, tct_source *s, int64_t *seen,
     return TACIT_OK;
 }
 
-/* Rank 0: group the entries by owner, and set the bytes for each rank. */
+/* Rank 0: group the entries by owner and set the bytes for each rank. */
 static tacit_status sort_by_owner(router *r, const tct_batch *batch)
 {
     int64_t total = 0;
     for (int p = 0; p < batch->count; p++) total += batch->parts[p].count;
     const int size = r->w->size;
     TRY(grow(&r->out, &r->out_room, total));
-    int64_t *at = r->send; /* entries, then positions, then bytes */
+    int64_t *at = r->send; /* counts, then offsets, then bytes */
     memset(at, 0, (size_t)size * sizeof *at);
     for (int p = 0; p < batch->count; p++)
         for (int64_t k = 0; k < batch->parts[p].count; k++)
@@ -366,11 +366,11 @@ static tacit_status sort_by_owner(router *r, const tct_batch *batch)
     return TACIT_OK;
 }
 
-/* Send rank 0's entries to their owners; `mine` is what came here. */
+/* Send rank 0's entries to their owners; `mine` is this rank's. */
 static tacit_status exchange(router *r, tct_part *mine, bool *last)
 {
     tacit_world *w = r->w;
-    int64_t *all = r->recv; /* first, what everybody will get */
+    int64_t *all = r->recv; /* first the bytes of all ranks */
     if (w->rank == 0) memcpy(all, r->send, (size_t)w->size * sizeof *all);
     TRY(tct_bcast(w, 0, (size_t)w->size * sizeof *all, all));
     const int64_t bytes = all[w->rank];
@@ -387,11 +387,11 @@ static tacit_status exchange(router *r, tct_part *mine, bool *last)
     return TACIT_OK;
 }
 
-/* Takes entries that belong to this rank. */
-typedef tacit_status (*taker)(void *ctx, const tct_batch *batch);
+/* Receives entries of this rank's rows. */
+typedef tacit_status (*receiver)(void *ctx, const tct_batch *batch);
 
-static tacit_status deal(const char *path, tct_source *s, router *r, taker take,
-                         void *ctx)
+static tacit_status distribute(const char *path, tct_source *s, router *r,
+                               receiver take, void *ctx)
 {
     tacit_status status = TACIT_OK;
     for (int64_t seen = 0;;) {
@@ -418,7 +418,7 @@ static tacit_status deal(const char *path, tct_source *s, router *r, taker take,
 }
 
 static tacit_status route(tacit_world *w, const char *path, tct_source *s,
-                          tct_crew *crew, const int64_t *starts, taker take,
+                          tct_crew *crew, const int64_t *starts, receiver take,
                           void *ctx)
 {
     router r = {.w = w, .crew = crew, .starts = starts};
@@ -426,7 +426,7 @@ static tacit_status route(tacit_world *w, const char *path, tct_source *s,
     if (status == TACIT_OK)
         status = TCT_ALLOC(w->size, "message sizes", &r.recv);
     status = tct_agree(w, status);
-    if (status == TACIT_OK) status = deal(path, s, &r, take, ctx);
+    if (status == TACIT_OK) status = distribute(path, s, &r, take, ctx);
     TCT_FREE(r.send, r.recv, r.out, r.in);
     return status;
 }
@@ -438,7 +438,7 @@ static tacit_status add_entries(void *ctx, const tct_batch *batch)
     return tct_assembly_add(ctx, batch);
 }
 
-/* What was read is finite, one by one: are the sums of entries of one place? */
+/* Values in the file are finite; check sums of duplicates. */
 static tacit_status check_sums(const char *path, const tct_csr *A)
 {
     for (int64_t i = 0; i < A->rows; i++)
@@ -464,7 +464,7 @@ static tacit_status assemble(tacit_world *w, const char *path, opened *o,
     status = tct_agree(w, status);
     if (status == TACIT_OK)
         status = route(w, path, o->source, crew, starts, add_entries, assembly);
-    if (w->rank == 0) tct_stream_close(&o->stream); /* its buffers */
+    if (w->rank == 0) tct_stream_close(&o->stream); /* frees its buffers */
     if (status == TACIT_OK)
         status = tct_assembly_finish(assembly, out, duplicates);
     if (status == TACIT_OK && *duplicates > 0) status = check_sums(path, out);
@@ -481,21 +481,21 @@ static int64_t count_diagonals(const tct_csr *A)
     return count;
 }
 
-/* A symmetric file that fills both triangles says each entry twice. Of all rows
- * `diagonals` have one. */
+/* Refuse a symmetric file with both triangles, where entries are duplicates.
+ * `diagonals` counts the rows with a diagonal entry. */
 static tacit_status verify(const char *path, const tct_source *s,
                            int64_t duplicates, int64_t diagonals)
 {
-    const int64_t apart = duplicates - (s->diagonal - diagonals);
-    if (apart > 0 && s->symmetric && s->below && s->above)
+    const int64_t off_diagonal = duplicates - (s->diagonal - diagonals);
+    if (off_diagonal > 0 && s->symmetric && s->below && s->above)
         FAIL(TACIT_INPUT,
              "%s: says symmetric, yet gives %lld entries on both sides of the "
              "diagonal: keep one triangle, or say that it is general",
-             path, (long long)(apart / 2));
+             path, (long long)(off_diagonal / 2));
     return s->verify ? s->verify(s, duplicates) : TACIT_OK;
 }
 
-/* From a source: every rank assembles its own rows. */
+/* Read from a source: every rank assembles its rows. */
 static tacit_status from_source(tacit_world *w, const char *path, opened *o,
                                 tct_crew *crew, tct_csr *out,
                                 tct_file_info *info)
@@ -576,7 +576,7 @@ static tacit_status set_values(void *ctx, const tct_batch *batch)
         for (int64_t k = 0; k < batch->parts[p].count; k++) {
             const tct_entry *e = &batch->parts[p].entries[k];
             double *const x = &v->out[e->col * v->count + e->row - v->first];
-            *x = *x == 0 ? e->val : *x + e->val; /* 0 + -0 is not -0 */
+            *x = *x == 0 ? e->val : *x + e->val; /* 0 + -0 would be 0 */
         }
     return TACIT_OK;
 }

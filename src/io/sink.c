@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/sink.c - a temporary file in the same folder, renamed at the end.
- * Where the file system can, it has no name before, so that whatever ends the
- * process leaves nothing. What is no regular file (a pipe, /dev/null), or open
- * already (standard output), is written to directly. Packed on the way where
- * the name ends in .gz. */
-#define ZLIB_CONST /* zlib promises not to write to its input */
+ * io/sink.c - a temporary file in the same folder, renamed at the end. Where
+ * the file system supports it, the file is unnamed, so that a killed process
+ * leaves no file. A path that is no regular file (a pipe, /dev/null), or an
+ * open descriptor (standard output), is written directly. Packed if the name
+ * ends in .gz. */
+#define ZLIB_CONST /* zlib then declares its input const */
 #include "io/sink.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,19 +22,19 @@ enum {
     PIECE = 4 << 20,
     PACKED = 256 << 10,
     GZIP_LEVEL = 4,
-    TEMPORARIES = 100 /* names that are tried */
+    TEMPORARIES = 100 /* names to try */
 };
 
 struct tct_sink {
     tacit_world *world;
     char path[PATH_MAX];      /* links followed */
-    char temporary[PATH_MAX]; /* "": no name, written directly, or renamed */
-    bool unnamed;             /* a temporary file without one, so far */
-    int open; /* an own descriptor that the path stands for, or -1 */
+    char temporary[PATH_MAX]; /* "": unnamed, written directly, or renamed */
+    bool unnamed;             /* the temporary file has no name yet */
+    int open; /* own descriptor that the path refers to, or -1 */
     int fd;
     int64_t offset;
     char *piece;     /* [PIECE] */
-    int64_t *counts; /* [2 * ranks] bytes of a message to and from each */
+    int64_t *counts; /* [2 * ranks] bytes to and from each rank */
     bool packing;    /* by gzip */
     z_stream z;
     char *packed; /* [PACKED] */
@@ -68,7 +68,7 @@ int tct_sink_descriptor(const char *path)
     return -1;
 }
 
-/* Follow links, so that a rename replaces the file and not the link. */
+/* Follow links, so that the rename replaces the file, not the link. */
 static tacit_status set_path(tct_sink *s, const char *path)
 {
     if (path[0] == '\0') FAIL(TACIT_INVALID, "the output file has no name");
@@ -85,7 +85,7 @@ static tacit_status set_path(tct_sink *s, const char *path)
     return TACIT_OK;
 }
 
-/* Another name beside s->path with each call, no longer than names may be. */
+/* A new name next to s->path in each call, within the length limit. */
 static void next_temporary(tct_sink *s)
 {
     enum { MORE = 7 };
@@ -106,7 +106,7 @@ static void own_path(const tct_sink *s, char out[40])
     snprintf(out, 40, "/proc/self/fd/%d", s->fd);
 }
 
-/* A file in the folder of s->path that has no name, if it can get one later. */
+/* Open an unnamed file in the folder of s->path, if it can be linked later. */
 static bool open_unnamed(tct_sink *s)
 {
     char folder[PATH_MAX], own[40];
@@ -137,7 +137,7 @@ static tacit_status open_temporary(tct_sink *s)
     return cannot(s->path, "written");
 }
 
-/* Give the file without a name a temporary one. */
+/* Link the unnamed file to a temporary name. */
 static tacit_status name_temporary(tct_sink *s)
 {
     char own[40];
@@ -162,16 +162,16 @@ static tacit_status open_file(tct_sink *s)
         return s->fd < 0 ? cannot(s->path, "written") : TACIT_OK;
     }
     struct stat st;
-    const bool there = stat(s->path, &st) == 0;
-    if (there && S_ISDIR(st.st_mode))
+    const bool exists = stat(s->path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
         FAIL(TACIT_IO, "%s: is a folder: name a file in it", s->path);
-    if (there && !S_ISREG(st.st_mode)) {
+    if (exists && !S_ISREG(st.st_mode)) {
         s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
         return s->fd < 0 ? cannot(s->path, "written") : TACIT_OK;
     }
-    if (there && access(s->path, W_OK) != 0) return cannot(s->path, "written");
+    if (exists && access(s->path, W_OK) != 0) return cannot(s->path, "written");
     TRY(open_temporary(s));
-    if (there) fchmod(s->fd, st.st_mode & 0777);
+    if (exists) fchmod(s->fd, st.st_mode & 0777);
     return TACIT_OK;
 }
 
@@ -220,10 +220,9 @@ tacit_world *tct_sink_world(const tct_sink *s)
     return s->world;
 }
 
-/* Write at `offset`, or where the file stands if that is below 0. A limit on
- * the size of files (ulimit -f) is a full disk, an error of the call, and not
- * the signal that would end the process: it is held back in this thread and
- * taken away again, so that the caller's ways with it stay as they are. */
+/* Write at `offset`, or at the current position if it is negative. A file size
+ * limit (ulimit -f) becomes an error, like a full disk: SIGXFSZ is blocked and
+ * discarded in this thread, so the caller's handling of it is unchanged. */
 ssize_t tct_write(int fd, const void *p, size_t bytes, int64_t offset)
 {
     static const struct timespec now = {0};
@@ -254,7 +253,7 @@ static tacit_status put_raw(tct_sink *s, const char *p, size_t bytes)
     return TACIT_OK;
 }
 
-/* Pack `bytes` more; with Z_FINISH also what zlib still holds. */
+/* Pack `bytes` more; Z_FINISH flushes zlib. */
 static tacit_status put_packed(tct_sink *s, const char *p, size_t bytes,
                                int flush)
 {
@@ -353,7 +352,7 @@ tacit_status tct_sink_commit(tct_sink *s)
     if (s->packing) status = put_packed(s, NULL, 0, Z_FINISH);
     if (s->unnamed && status == TACIT_OK) status = name_temporary(s);
     if (s->world->rank == 0 && status == TACIT_OK) {
-        /* Some file systems say only now that the disk is full. */
+        /* Some file systems report a full disk only here. */
         const int closed = close(s->fd);
         s->fd = -1;
         if (closed != 0) status = cannot(s->path, "written");
@@ -379,12 +378,12 @@ tacit_status tct_sink_check(tacit_world *w, const char *path)
 {
     struct stat st;
     TRY(tct_sink_agree(w, path));
-    const bool flows = w->rank == 0 && tct_sink_descriptor(path) < 0 &&
-                       stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-    int64_t any = flows; /* whoever reads it would take this for its end */
+    const bool is_pipe = w->rank == 0 && tct_sink_descriptor(path) < 0 &&
+                         stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    int64_t any = is_pipe; /* opening it would show its reader an end of file */
     TRY(tct_reduce_i64(w, TCT_MAX, 1, &any));
     if (any)
-        return tct_agree(w, !flows || access(path, W_OK) == 0
+        return tct_agree(w, !is_pipe || access(path, W_OK) == 0
                                 ? TACIT_OK
                                 : cannot(path, "written"));
     tct_sink *s = NULL;

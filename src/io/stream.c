@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/stream.c - plain, gzip and xz files in pieces. One unpacker for
- * each packing, in a table at the bottom. */
+ * io/stream.c - plain, gzip and xz files in pieces, with a table of
+ * unpackers. */
 #include "io/stream.h"
 #include "io/input.h"
 #include "io/sink.h"
@@ -17,7 +17,7 @@ typedef struct unpacker {
     const char *name;
     size_t magic_length;
     const char *magic;
-    int64_t most; /* bytes that one packed byte can become; 0: any number */
+    int64_t most; /* content bytes per packed byte; 0: unbounded */
     tacit_status (*open)(tct_stream *s);
     tacit_status (*read)(tct_stream *s, char *out, size_t room, size_t *got);
     void (*close)(tct_stream *s);
@@ -26,16 +26,16 @@ typedef struct unpacker {
 struct tct_stream {
     char *path;
     int fd;
-    int64_t size; /* of the file, -1 if it is no regular one */
+    int64_t size; /* of the file, -1: not a regular one */
     const unpacker *unpack;
     char *head;
     size_t head_count, head_read;
-    size_t mark;     /* bytes of a byte-order mark in front, passed over */
+    size_t mark;     /* bytes of a byte-order mark, skipped */
     int64_t done;    /* bytes of content read, for messages */
     uint8_t *packed; /* [PACKED] */
     size_t packed_at, packed_count;
     bool packed_end;
-    bool ended; /* no more content */
+    bool ended; /* end of content */
     z_stream z;
     lzma_stream x;
 };
@@ -55,7 +55,7 @@ static tacit_status read_file(tct_stream *s, char *out, size_t room,
     return TACIT_OK;
 }
 
-/* Have packed bytes at hand, unless the file has ended. */
+/* Read packed bytes unless some are left or the file has ended. */
 static tacit_status refill(tct_stream *s)
 {
     if (s->packed_at < s->packed_count || s->packed_end) return TACIT_OK;
@@ -90,8 +90,8 @@ static tacit_status alloc_packed(tct_stream *s)
     return TACIT_OK;
 }
 
-/* After one member: padding, then another one, whose first byte is `magic`, or
- * the end. */
+/* After a member: skip padding, then find another member, which starts with
+ * `magic`, or the end. */
 static tacit_status next_member(tct_stream *s, uint8_t magic, bool *more)
 {
     TRY(refill(s));
@@ -250,13 +250,13 @@ static tacit_status open_file(tct_stream *s, const char *path)
     return TACIT_OK;
 }
 
-/* What some editors put in front of text: no part of the content. */
+/* Some editors write it before text; not part of the content. */
 static size_t byte_order_mark(const char *head, size_t count)
 {
     return count >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* The raw first bytes say the packing; the head is then what they unpack to. */
+/* The first raw bytes give the packing; the head is their unpacked content. */
 static tacit_status build(tct_stream *s, const char *path)
 {
     const size_t length = strlen(path) + 1;
@@ -269,7 +269,7 @@ static tacit_status build(tct_stream *s, const char *path)
     while (s->head_count < u->magic_length ||
            memcmp(s->head, u->magic, u->magic_length) != 0)
         u++;
-    s->unpack = u; /* from here on destroy closes it */
+    s->unpack = u; /* from here on tct_stream_close closes it */
     TRY(u->open(s));
     if (u->magic_length > 0) TRY(u->read(s, s->head, HEAD, &s->head_count));
     s->mark = s->head_read = byte_order_mark(s->head, s->head_count);
@@ -320,7 +320,7 @@ tacit_status tct_stream_skip(tct_stream *s, int64_t bytes)
         if (at >= 0 && at <= s->size) return TACIT_OK;
         FAIL(TACIT_INPUT, "%s: ends too early: it is cut short", s->path);
     }
-    while (bytes > 0) { /* the head has been read, so its memory is free */
+    while (bytes > 0) { /* the head has been consumed: reuse its memory */
         size_t got;
         const size_t some = bytes < HEAD ? (size_t)bytes : HEAD;
         TRY(s->unpack->read(s, s->head, some, &got));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/stream.h - a file read in pieces, unpacked on the way where its
- * first bytes say gzip or xz. Pipes work too. */
+ * io/stream.h - a file read in pieces, unpacked if its first bytes say gzip or
+ * xz. Pipes work, too. */
 #ifndef TCT_IO_STREAM_H
 #define TCT_IO_STREAM_H
 #include "base/base.h"
@@ -8,39 +8,37 @@
 typedef struct tct_stream tct_stream;
 
 /* Open `path` (see input.h) and unpack its first bytes.
- * Errors      IO (cannot be read), INPUT (folder, empty, damaged), NO_MEMORY. */
+ * Errors    IO (cannot be read), INPUT (folder, empty, damaged), NO_MEMORY. */
 tacit_status tct_stream_open(const char *path, tct_stream **out);
 
-/* The first bytes of the content [*count], to tell the format by, without the
- * byte-order mark that some editors write. They are read again by
- * tct_stream_read. */
+/* The first bytes of the content [*count], without a byte-order mark, to
+ * recognize the format; tct_stream_read returns them again. */
 const char *tct_stream_head(const tct_stream *s, size_t *count);
 
-/* Read until `room` bytes are there or the content ends.
- * Errors      IO, INPUT (cut short, damaged). */
+/* Read `room` bytes, or to the end of the content.
+ * Errors    IO, INPUT (cut short, damaged). */
 tacit_status tct_stream_read(tct_stream *s, void *buffer, size_t room,
                              size_t *got);
 
-/* Pass over `bytes` of content.
- * Errors      as tct_stream_read; INPUT if it ends before. */
+/* Skip `bytes` of content.
+ * Errors    as tct_stream_read; INPUT if it ends earlier. */
 tacit_status tct_stream_skip(tct_stream *s, int64_t bytes);
 
-/* The most bytes that the content can have; INT64_MAX if nobody knows. */
+/* An upper bound of the content's bytes; INT64_MAX: unknown. */
 int64_t tct_stream_limit(const tct_stream *s);
 
 /* "gzip", "xz" or "" */
 const char *tct_stream_packing(const tct_stream *s);
 
-/* Put a file without a name in the place of `*s`, opened as `path` and unread,
- * which flows by or is packed: it holds the unpacked content, and so does
- * `path` until tct_input_forget.
- * Errors      as tct_stream_read, IO (no room), NO_MEMORY. */
+/* Copy the unread content of `*s`, a pipe or a packed file opened as `path`, to
+ * an unnamed file. It replaces `*s`, and `path` until tct_input_forget.
+ * Errors    as tct_stream_read, IO (no space), NO_MEMORY. */
 tacit_status tct_stream_keep(const char *path, tct_stream **s);
 
-/* Is it no file, but something that flows by once, such as a pipe? */
+/* Can be read only once, such as a pipe. */
 bool tct_stream_flows(const tct_stream *s);
 
-/* Is it a plain file, so that it may be opened again and read anywhere? */
+/* A plain file, which can be reopened and read at any offset. */
 bool tct_stream_seekable(const tct_stream *s);
 
 void tct_stream_close(tct_stream **s);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/tacit.c - Tacit's own binary: the arrays of the matrix as they lie
- * in memory, so that each rank reads its own rows, and the file can be mapped.
- * All little-endian; each array begins at a multiple of 64 bytes.
+ * io/tacit.c - Tacit's own binary format: the arrays of the matrix as in
+ * memory, so that each rank reads its rows, and the file can be mapped.
+ * Little-endian; each array begins at a multiple of 64 bytes.
  *
  *     0 magic    8 version, kind    16 rows, cols, entries    40 column bytes,
- *     flags      48 where ptr, col and val begin    72 size of the file
+ *     flags      48 offsets of ptr, col and val    72 size of the file
  *     80 checksum of the arrays     88 checksum of the header
  *
- * Vectors have no ptr and col: val holds them column by column.
- * The checksum of the arrays is a sum over all elements, each mixed with its
- * place, so that ranks can sum up their own parts. */
+ * Vectors have no ptr and col: val holds them by columns. The checksum of the
+ * arrays is a sum of all elements, each hashed with its position, so ranks can
+ * sum their own parts. */
 #include "io/format.h"
 #include "io/input.h"
 #include "sparse/parallel.h"
@@ -29,7 +29,7 @@ static const char magic[8] = {'\x89', 'T', 'A', 'C', 'I', 'T', '\n', '\x1a'};
 typedef struct {
     int version, kind, col_bytes, flags;
     int64_t rows, cols, entries;
-    int64_t ptr, col, val, size; /* bytes from the beginning */
+    int64_t ptr, col, val, size; /* offsets in bytes */
     uint64_t sum;
 } header;
 
@@ -40,7 +40,7 @@ static int64_t aligned(int64_t x)
     return (x + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Where the arrays lie follows from the sizes. */
+/* The offsets of the arrays follow from the sizes. */
 static void lay_out(header *h)
 {
     const bool matrix = h->kind == MATRIX;
@@ -83,7 +83,7 @@ static void pack(const header *h, unsigned char *raw)
     tct_store(raw + 88, 8, false, sum_header(raw));
 }
 
-/* Are there at most `most` values in so many columns? */
+/* rows times cols is at most `most`. */
 static bool fills(int64_t rows, int64_t cols, int64_t most)
 {
     return rows == 0 || cols <= most / rows;
@@ -126,7 +126,7 @@ static tacit_status unpack(const char *path, const unsigned char *raw,
 
 /* --- reading ------------------------------------------------------------ */
 
-/* 0, or what errno says; EPIPE stands for a file that ends too early. */
+/* Returns 0 or errno; EPIPE: the file ends too early. */
 static int read_at(int fd, int64_t offset, void *out, int64_t bytes)
 {
     for (int64_t got = 0; got < bytes;) {
@@ -148,8 +148,8 @@ static tacit_status say(const char *path, int error)
     FAIL(TACIT_IO, "%s: cannot be read: %s", path, strerror(error));
 }
 
-/* Read elements [first, first + count) of an array that begins at `offset`,
- * in pieces, each summed up while it is in the cache. */
+/* Read elements [first, first + count) of the array at `offset`, in pieces that
+ * are summed while in the cache. */
 static tacit_status read_array(int fd, const char *path, uint64_t array,
                                int64_t offset, int width, int64_t first,
                                int64_t count, void *out, uint64_t *sum)
@@ -177,7 +177,7 @@ static tacit_status read_array(int fd, const char *path, uint64_t array,
     return say(path, error);
 }
 
-/* What this rank reads: opened, its header checked against the file's size. */
+/* Open the file on this rank; check its header and size. */
 static tacit_status open_own(const char *path, int *fd, header *h)
 {
     unsigned char raw[HEAD];
@@ -235,7 +235,7 @@ static tacit_status check_entries(const char *path, const tct_csr *A)
     return bad == A->rows ? TACIT_OK : damaged(path, A, bad);
 }
 
-/* Rows of this rank into `A`, and their part of the checksum. */
+/* Read this rank's rows into `A` and sum their checksum. */
 static tacit_status read_own(tacit_world *w, const char *path, int fd,
                              const header *h, tct_csr *A, uint64_t *sum)
 {
@@ -245,7 +245,7 @@ static tacit_status read_own(tacit_world *w, const char *path, int fd,
     const int64_t rows = tct_share(h->rows, w->size, w->rank + 1) - first;
     TRY(tct_csr_rows(A, h->rows, h->cols, first, rows));
     uint64_t ignored = 0;
-    const bool last = w->rank == w->size - 1; /* the end counts, too */
+    const bool last = w->rank == w->size - 1; /* it also sums the last offset */
     TRY(read_array(fd, path, 1, h->ptr, 8, first, rows + last, A->ptr, sum));
     if (!last)
         TRY(read_array(fd, path, 1, h->ptr, 8, first + rows, 1, A->ptr + rows,
@@ -333,10 +333,10 @@ static bool tacit_probe(const char *head, size_t count)
 
 /* --- writing ------------------------------------------------------------ */
 
-/* The bytes of one array, with `lead` bytes of zeros in front on rank 0. */
+/* The bytes of one array. */
 typedef struct {
     const void *data;
-    const int64_t *ptr; /* instead: row starts, to which `start` is added */
+    const int64_t *ptr; /* instead of data: row offsets, plus `start` */
     int64_t start, at, bytes;
 } writer;
 
@@ -356,7 +356,7 @@ static size_t make_bytes(void *ctx, char *out, size_t room)
     return (size_t)n;
 }
 
-/* Zeros up to byte `offset` of the file. */
+/* Write zeros up to byte `offset` of the file. */
 static tacit_status pad_to(tct_sink *s, int64_t offset)
 {
     static const char zeros[ALIGN];
@@ -419,7 +419,7 @@ static tacit_status tacit_write_matrix(tct_sink *s, const tct_csr *A,
     return tct_sink_gather(s, make_bytes, &val);
 }
 
-/* Elements from `first` on, which are `x` [count]. */
+/* Checksum of elements `x` [count], numbered from `first`. */
 static uint64_t sum_values(int64_t first, int64_t count, const double *x)
 {
     uint64_t sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/text.c - two buffers in turn: one is parsed, one is filled. */
+ * io/text.c - a double buffer: one half is parsed, the other is filled. */
 #include "io/text.h"
 #include "io/number.h"
 #include <string.h>
@@ -9,7 +9,7 @@ struct tct_text {
     tct_stream *stream;
     char *buffer[2]; /* [TCT_TEXT_BLOCK + 1 + TCT_SCAN_PAD] */
     int now;
-    size_t from, to; /* what is unread of buffer[now] */
+    size_t from, to; /* unread part of buffer[now] */
     size_t ahead;    /* bytes in the other buffer */
     bool has_ahead;
     int64_t line;
@@ -45,8 +45,8 @@ tacit_status tct_text_ahead(tct_text *t)
     return TACIT_OK;
 }
 
-/* Take the other buffer, which begins with what was left of this one. */
-static tacit_status turn(tct_text *t)
+/* Switch to the other buffer, which begins with this one's rest. */
+static tacit_status swap_buffers(tct_text *t)
 {
     TRY(tct_text_ahead(t));
     t->now = 1 - t->now;
@@ -61,7 +61,7 @@ tacit_status tct_text_line(tct_text *t, char **line, size_t *length)
     char *begin = t->buffer[t->now] + t->from;
     char *end = memchr(begin, '\n', t->to - t->from);
     if (!end) {
-        TRY(turn(t));
+        TRY(swap_buffers(t));
         begin = t->buffer[t->now];
         end = memchr(begin, '\n', t->to);
         if (!end && t->to == TCT_TEXT_BLOCK)
@@ -82,7 +82,7 @@ tacit_status tct_text_line(tct_text *t, char **line, size_t *length)
 
 tacit_status tct_text_block(tct_text *t, const char **begin, const char **end)
 {
-    TRY(turn(t));
+    TRY(swap_buffers(t));
     char *buffer = t->buffer[t->now];
     const bool last = t->to < TCT_TEXT_BLOCK; /* of the file */
     if (last && t->to > 0 && buffer[t->to - 1] != '\n') buffer[t->to++] = '\n';

@@ -6,9 +6,8 @@
  *     for (;;) {                              // then the bulk
  *         tct_text_block(t, &begin, &end);
  *         if (begin == end) break;
- *         tct_text_ahead(t);                  // may run beside the parsing
- *     }                                       // of [begin, end)
- */
+ *         tct_text_ahead(t);                  // may run while [begin, end)
+ *     }                                       // is parsed */
 #ifndef TCT_IO_TEXT_H
 #define TCT_IO_TEXT_H
 #include "io/stream.h"
@@ -18,7 +17,7 @@ enum { TCT_TEXT_BLOCK = 4 << 20 };
 
 typedef struct tct_text tct_text;
 
-/* Borrows `path` and `stream`: they must outlive it. */
+/* Borrows `path` and `stream`. */
 tacit_status tct_text_open(const char *path, tct_stream *stream,
                            tct_text **out);
 
@@ -26,18 +25,18 @@ tacit_status tct_text_open(const char *path, tct_stream *stream,
  * call; NULL at the end of the file. */
 tacit_status tct_text_line(tct_text *t, char **line, size_t *length);
 
-/* The next block: lines up to and with a line end (added to the last line of
- * the file where missing), then TCT_SCAN_PAD zero bytes. A line longer than a
- * block is cut at a blank. Empty at the end of the file. */
+/* The next block of whole lines, with a line end added to the file's last line
+ * if missing, then TCT_SCAN_PAD zero bytes. A line longer than a block is cut
+ * at a blank. Empty at the end of the file. */
 tacit_status tct_text_block(tct_text *t, const char **begin, const char **end);
 
-/* Where a reader of blocks is. */
+/* Position of a reader of blocks. */
 typedef struct tct_text_place {
     const char *at, *end; /* unread part of the block            */
-    const char *line;     /* where the present line began in it  */
+    const char *line;     /* start of the current line */
 } tct_text_place;
 
-/* Go on to the next block. */
+/* Advance to the next block. */
 static inline tacit_status tct_text_next(tct_text *t, tct_text_place *p)
 {
     TRY(tct_text_block(t, &p->at, &p->end));
@@ -45,22 +44,22 @@ static inline tacit_status tct_text_next(tct_text *t, tct_text_place *p)
     return TACIT_OK;
 }
 
-/* Read the block after the present one, which stays as it is. */
+/* Read the next block; the current one stays valid. */
 tacit_status tct_text_ahead(tct_text *t);
 
-/* The number of the next line, the first is 1. Blocks do not count their
- * lines: whoever reads them says how many there were. */
+/* The number of the next line, from 1. A reader of blocks reports the number of
+ * their lines. */
 int64_t tct_text_line_number(const tct_text *t);
 void tct_text_count_lines(tct_text *t, int64_t lines);
 
-/* Fail with INPUT: the word at `at` in the line that begins at `line`, which is
- * the next one to be counted, "... 'word' why". */
+/* Fail with INPUT, "... 'word' why": the word at `at` in the line from `line`,
+ * which is the next to be counted. */
 tacit_status tct_text_bad_word(const tct_text *t, const char *line,
                                const char *at, const char *why);
 
 void tct_text_close(tct_text **t);
 
-/* The line after that of `p`, NULL if there is none in [p, end). */
+/* The line after that of `p`, or NULL. */
 static inline const char *tct_next_line(const char *p, const char *end)
 {
     p = memchr(p, '\n', (size_t)(end - p));

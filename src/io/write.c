@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/write.c - choose the format of a new file by its name. */
+ * io/write.c - writes a file in the format that its name or option gives. */
 #include "io/format.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool has_suffix(const tct_file_format *f, const char *path,
     return f->about.may_pack && ends_with(path, both);
 }
 
-/* Standard output, /dev/null, a pipe: its name is not chosen freely. */
+/* Standard output, /dev/null or a pipe: its name is given. */
 static bool has_no_suffix(const char *path)
 {
     struct stat about;
@@ -94,12 +94,12 @@ tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
 
 static const tct_write_options none = {0};
 
-/* For a matrix where `vectors` is 0. */
+/* `vectors` 0: a matrix. */
 static tacit_status choose(tacit_world *w, const char *path,
                            const tct_write_options *options, int vectors,
                            const tct_file_format **out)
 {
-    TRY(tct_sink_agree(w, path)); /* a name can be wrong for its ending */
+    TRY(tct_sink_agree(w, path)); /* before errors that depend on the name */
     TRY(options->format ? by_name(options->format, vectors > 0, out)
                         : by_suffix(path, vectors > 0, out));
     if (vectors > 1 && !(*out)->about.writes_vectors)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * io/zip.c - zip archives through libzip.
  *
- * Reading: each member has the archive open for itself, so that several can be
- * read in turn, each from its front to its end.
+ * Reading: each member opens the archive for itself, so several are read at
+ * once, each sequentially.
  *
- * Writing: when it is told to close an archive, libzip asks for the content of
- * the members, piece by piece, and says what is to be written where. On rank 0
- * the question goes on to all ranks, and the bytes go to the sink. */
+ * Writing: on close libzip requests the content of members piece by piece, and
+ * passes the bytes of the archive on. Rank 0 forwards requests to all ranks,
+ * and the bytes to the sink. */
 #include "io/zip.h"
 #include "io/input.h"
 #include <errno.h>
@@ -27,14 +27,14 @@ static tacit_status damaged(const char *path, const char *what)
 
 typedef struct {
     const char *path, *name;
-    FILE *file; /* the archive's */
+    FILE *file; /* of the archive */
     zip_t *archive;
     zip_stat_t about;
     zip_file_t *content;
-    int64_t rest; /* bytes of content not yet given out */
+    int64_t rest; /* unread bytes of content */
 } member;
 
-/* What libzip says about the archive; about a member, once that is known. */
+/* Report libzip's error for the archive, or for the member once it is known. */
 static tacit_status failed(const member *m, zip_error_t *error)
 {
     const bool inside = (m->about.valid & ZIP_STAT_NAME) != 0;
@@ -63,7 +63,7 @@ static tacit_status failed(const member *m, zip_error_t *error)
     }
 }
 
-enum { RECORD = 22 }; /* bytes that end an archive, but for its comment */
+enum { RECORD = 22 }; /* bytes of an archive's last record, less its comment */
 
 static bool record_at(const member *m, int64_t at)
 {
@@ -72,8 +72,8 @@ static bool record_at(const member *m, int64_t at)
            memcmp(sign, "PK\5\6", sizeof sign) == 0;
 }
 
-/* libzip takes the last record for the end of the archive: it and its comment
- * must end the file, too. */
+/* libzip takes the last record for the end of the archive: the record and its
+ * comment must also end the file. */
 static tacit_status check_end(const member *m)
 {
     struct stat file;
@@ -108,12 +108,12 @@ static tacit_status open_archive(member *m)
     tacit_status status = TACIT_OK;
     if (!m->archive) status = failed(m, &error);
     if (!source) fclose(m->file);
-    else if (!m->archive) zip_source_free(source); /* closes the file, too */
+    else if (!m->archive) zip_source_free(source); /* also closes the file */
     zip_error_fini(&error);
     return status;
 }
 
-/* Does the file have as many bytes as the directory says? */
+/* The file is as long as the directory requires. */
 static bool fits(const member *m)
 {
     struct stat file;
@@ -157,7 +157,7 @@ static tacit_status member_read(void *ctx, const char *what, void *out,
     return TACIT_OK;
 }
 
-/* libzip compares the checksum when it is asked for more than there is. */
+/* libzip checks the checksum on a read past the end. */
 static tacit_status member_finish(void *ctx)
 {
     member *m = ctx;
@@ -202,28 +202,28 @@ tacit_status tct_zip_array(const char *path, const char *name, tct_array *a,
 
 enum { HELD = 1 << 18 };
 
-/* What the archive is written to: the sink, whose bytes are gathered here
- * first, since libzip hands over few at a time. */
+/* The archive's destination: the sink. Bytes are gathered first, since libzip
+ * writes few at a time. */
 typedef struct {
     tct_sink *sink;
     tacit_status status; /* the first failure */
-    bool agreed;         /* all ranks know of it */
-    int64_t at;          /* where held[0] belongs */
+    bool agreed;         /* on all ranks */
+    int64_t at;          /* offset of held[0] */
     size_t count;
     char *held; /* [HELD] */
 } target;
 
-/* What a member is read from: the ranks. */
+/* The source of a member: the ranks. */
 typedef struct {
     target *target;
     int64_t bytes;
     tct_gathering gathering;
     const char *piece;
-    size_t at, count; /* of the piece */
+    size_t at, count; /* in the piece */
 } content;
 
-/* As libzip wants it: -1 ends everything, why is kept here. */
-static zip_int64_t keep(target *t, tacit_status status)
+/* Keep a failure; libzip stops at -1. */
+static zip_int64_t keep_status(target *t, tacit_status status)
 {
     if (status < 0) t->status = status;
     return status < 0 ? -1 : 0;
@@ -243,13 +243,13 @@ static zip_int64_t flush(target *t)
     const size_t count = t->count;
     t->at += (int64_t)count;
     t->count = 0;
-    return keep(t, tct_sink_put(t->sink, at, t->held, count));
+    return keep_status(t, tct_sink_put(t->sink, at, t->held, count));
 }
 
 static zip_int64_t write_held(target *t, const char *data, size_t bytes)
 {
     if (bytes > HELD - t->count && flush(t) < 0) return -1;
-    if (bytes > HELD) return -1; /* libzip has 8 kB */
+    if (bytes > HELD) return -1; /* libzip writes 8 kB */
     memcpy(t->held + t->count, data, bytes);
     t->count += bytes;
     return (zip_int64_t)bytes;
@@ -265,7 +265,7 @@ static zip_int64_t seek(target *t, void *data, zip_uint64_t bytes)
     return to < 0 ? -1 : 0;
 }
 
-/* The archive, as libzip asks for it. */
+/* Callback of libzip for the archive. */
 static zip_int64_t serve_target(void *ctx, void *data, zip_uint64_t bytes,
                                 zip_source_cmd_t command)
 {
@@ -278,7 +278,7 @@ static zip_int64_t serve_target(void *ctx, void *data, zip_uint64_t bytes,
     case ZIP_SOURCE_SEEK_WRITE: return seek(t, data, bytes);
     case ZIP_SOURCE_TELL_WRITE: return t->at + (int64_t)t->count;
     case ZIP_SOURCE_COMMIT_WRITE: return flush(t);
-    default: return 0; /* nothing to open, to close, to free or to read */
+    default: return 0; /* no action is needed */
     }
 }
 
@@ -290,7 +290,7 @@ static zip_int64_t read_content(content *c, char *out, zip_uint64_t room)
         const tacit_status status = tct_sink_next(
             t->sink, &c->gathering, TACIT_OK, &c->piece, &c->count);
         t->agreed = status < 0;
-        if (keep(t, status) < 0) return -1;
+        if (keep_status(t, status) < 0) return -1;
         c->at = 0;
     }
     const size_t left = c->count - c->at, n = left < room ? left : room;
@@ -299,7 +299,7 @@ static zip_int64_t read_content(content *c, char *out, zip_uint64_t room)
     return (zip_int64_t)n;
 }
 
-/* A member, as libzip asks for it. */
+/* Callback of libzip for a member. */
 static zip_int64_t serve_content(void *ctx, void *data, zip_uint64_t bytes,
                                  zip_source_cmd_t command)
 {
@@ -318,7 +318,7 @@ static zip_int64_t serve_content(void *ctx, void *data, zip_uint64_t bytes,
     }
 }
 
-/* On the first day of 1980, so that the same matrix gives the same bytes. */
+/* Dated 1 January 1980, so that the same matrix gives the same bytes. */
 static bool add_member(zip_t *archive, const char *name, content *c)
 {
     enum { DAY = 33 };
@@ -335,7 +335,7 @@ static tacit_status write_members(target *t, zip_t *archive,
                                   const tct_zip_part *parts, content *c,
                                   int count)
 {
-    /* alone, what stays in the cache; else large messages */
+    /* one rank: pieces that stay in the cache; else large messages */
     const size_t most = tct_sink_world(t->sink)->size > 1 ? 0 : HELD;
     bool done = true;
     for (int k = 0; k < count && done; k++) {
@@ -347,7 +347,7 @@ static tacit_status write_members(target *t, zip_t *archive,
         done = add_member(archive, parts[k].name, &c[k]);
     }
     if (done && zip_close(archive) == 0) return TACIT_OK;
-    if (t->status == TACIT_OK) /* libzip has its own reason */
+    if (t->status == TACIT_OK) /* libzip's own error */
         t->status =
             tacit_error_set(TACIT_NO_MEMORY, "%s: cannot be written: %s",
                             tct_sink_path(t->sink), zip_strerror(archive));
@@ -378,7 +378,7 @@ static tacit_status write_archive(target *t, const tct_zip_part *parts,
     return status;
 }
 
-/* The other ranks: make what rank 0 is asked for. */
+/* Other ranks: make the pieces that rank 0 requests. */
 static tacit_status offer(tct_sink *s, const tct_zip_part *part)
 {
     tct_gathering g = {.make = part->make, .ctx = part->ctx};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/zip.h - the members of a zip archive, through libzip. In a build
- * without it all that is here fails with UNSUPPORTED. */
+ * io/zip.h - the members of a zip archive, through libzip. In a build without
+ * it these functions fail with UNSUPPORTED. */
 #ifndef TCT_IO_ZIP_H
 #define TCT_IO_ZIP_H
 #include "io/arrays.h"
 
-/* NULL, or what a build without libzip lacks. */
+/* NULL, or the reason why this build has no libzip. */
 #if TCT_HAVE_ZIP
 #define TCT_ZIP_MISSING NULL
 #else
@@ -14,17 +14,16 @@
     "build again)"
 #endif
 
-/* The content of the member `name` of the archive `path`, as
- * tct_array_open; `*bytes` is its length. Its CRC is checked by a->finish.
- * Borrows `path` and `name`.
- * Errors      IO, INPUT, NO_MEMORY, UNSUPPORTED. */
+/* Open the content of member `name` of the archive `path`, as tct_array_open;
+ * `*bytes` is its length. a->finish checks its CRC. Borrows `path` and `name`.
+ * Errors    IO, INPUT, NO_MEMORY, UNSUPPORTED. */
 tacit_status tct_zip_array(const char *path, const char *name, tct_array *a,
                            int64_t *bytes);
 
-/* A stored member: what `make` makes on all ranks, in their order. */
+/* A stored member: the bytes that all ranks make, in rank order. */
 typedef struct tct_zip_part {
     const char *name;
-    int64_t bytes; /* on all ranks together */
+    int64_t bytes; /* over all ranks */
     tct_make make;
     void *ctx;
 } tct_zip_part;

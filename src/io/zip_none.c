@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/zip_none.c - zip archives in a build without libzip. Who asks
- * tacit_file_format_at first never comes here. */
+ * io/zip_none.c - refuses in a build without libzip; callers that check
+ * tacit_file_format_at do not get here. */
 #include "io/zip.h"
 
 tacit_status tct_zip_array(const char *path, const char *name, tct_array *a,

@@ -242,7 +242,7 @@ static void choose_lanes(tct_sliced *S)
     const int most = TCT_SLICED_LANES / S->block;
     double squares = 0.0, count = 0.0;
     TCT_OMP(omp parallel for reduction(+ : squares, count))
-    for (int64_t i = 0; i < S->n; i++) { /* integers: exact in any order */
+    for (int64_t i = 0; i < S->n; i++) { /* whole numbers: in any order */
         const double length = (double)entries_of(S, &S->down, i).length;
         squares += length * length;
         count += length;
