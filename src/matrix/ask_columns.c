@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/ask_columns.c - words of own columns are copied, those of other ranks'
- * columns are asked for. */
+ * matrix/ask_columns.c - looks up own columns locally and others by an
+ * exchange. */
 #include "matrix/ask_columns.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/boxes.c - the grid of a gallery matrix cut into layers or boxes, by
- * formula.
+ * matrix/boxes.c - cuts the grid of a gallery matrix into layers or boxes.
  *
  * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems
- * on
- *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
- *        parts is cut in two across its longest side, and so on. Any number of
- *        parts will do; where it is a cube, such as 27, boxes of a grid of
- *        3 x 3 x 3 would have a little less surface. */
+ *        on multiprocessors", IEEE Trans. Computers C-36 (1987): recursive
+ *        bisection across the longest side, for any number of parts. For a cube
+ *        such as 27, boxes of a grid of 3 x 3 x 3 would have less surface. */
 #include "matrix/matrix.h"
 #include "sparse/parallel.h"
 #include <inttypes.h>
 
 /* --- layers --------------------------------------------------------------- */
 
-/* What a part may have more than its share, so that it ends where it suits. */
+/* Allowed excess of a part over its share, to end at a multiple of the step. */
 static const double UNEVEN = 0.01;
 
 /* The nearest multiple of the step, 0 to all layers. */
@@ -58,7 +55,7 @@ typedef struct {
     int64_t from[3], to[3];
 } box;
 
-/* The last of several: whole lines of neighbouring rows stay together. */
+/* The last of several: then adjacent rows of a line stay together. */
 static int longest_side(const box *b)
 {
     int longest = 2;

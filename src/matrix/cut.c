@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/cut.c - what a cut of the rows costs: the entries between parts, and
- * the values and messages of one exchange, y = A x with x cut like the rows.
+ * matrix/cut.c - the cost of a partition: entries between parts, and values and
+ * messages of one exchange for y = A x, with x partitioned like the rows.
  *
- * A part that has an entry in column j of another part gets x_j once: volume
+ * A part with an entry in column j of another part receives x_j once: volume
  * counts the pairs (j, part), messages the pairs (part of j, part). Each rank
- * collects the pairs that it sees in sets; a pair's hash says which rank
- * counts it, so that none is counted twice. */
+ * collects its pairs in sets; a pair's hash selects the rank that counts it, so
+ * each is counted once. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/ask_columns.h"
@@ -21,12 +21,12 @@ typedef struct {
     tct_keyset messages; /* part * parts + part of j    */
 } survey;
 
-/* --- pairs that this rank sees -------------------------------------------- */
+/* --- pairs of this rank --------------------------------------------------- */
 
-/* Entries [from, to), whose columns have the parts `other`; `*i` is the row of
- * the first. */
-static tacit_status look(survey *s, int64_t from, int64_t to,
-                         const int64_t *other, int64_t *i)
+/* Add the pairs of entries [from, to), whose columns have the parts `other`;
+ * `*i` is the row of the first. */
+static tacit_status add_pairs(survey *s, int64_t from, int64_t to,
+                              const int64_t *other, int64_t *i)
 {
     const tct_csr *A = &s->m->A;
     for (int64_t k = from; k < to; k++) {
@@ -46,7 +46,7 @@ typedef struct {
     int64_t *answers, *scratch; /* [TCT_COLUMN_BATCH at most] */
 } buffers;
 
-static tacit_status look_at_all(survey *s, const buffers *b)
+static tacit_status collect_pairs(survey *s, const buffers *b)
 {
     const int64_t nonzeros = tct_csr_nonzeros(&s->m->A);
     int64_t from = 0, i = 0;
@@ -54,7 +54,7 @@ static tacit_status look_at_all(survey *s, const buffers *b)
         int64_t to = from + TCT_COLUMN_BATCH;
         if (to > nonzeros) to = nonzeros;
         TRY(tct_ask_columns(s->m, from, to, b->table, b->answers, b->scratch));
-        TRY(tct_agree(s->m->world, look(s, from, to, b->answers, &i)));
+        TRY(tct_agree(s->m->world, add_pairs(s, from, to, b->answers, &i)));
         from = to;
         TRY(tct_any(s->m->world, from < nonzeros, &more));
     }
@@ -73,19 +73,19 @@ static tacit_status collect(survey *s)
     for (int64_t i = 0; status >= 0 && i < A->rows; i++)
         b.table[i] = s->part[i];
     status = tct_agree(s->m->world, status);
-    if (status >= 0) status = look_at_all(s, &b);
+    if (status >= 0) status = collect_pairs(s, &b);
     TCT_FREE(b.table, b.answers, b.scratch);
     return status;
 }
 
-/* --- pairs that any rank sees --------------------------------------------- */
+/* --- pairs of all ranks --------------------------------------------------- */
 
 static int counter(int64_t key, int size)
 {
     return (int)(tct_mix(~(uint64_t)key) % (uint64_t)size);
 }
 
-/* Slots [*from, end) of `set` that a round has room for go out. */
+/* Pack slots of `set` from *from on, as many as fit into a round. */
 static void pack(const tct_keyset *set, tct_alltoall *alltoall, int64_t *from)
 {
     const int size = alltoall->world->size;
@@ -122,7 +122,7 @@ static tacit_status unite(const tct_keyset *set, tct_alltoall *alltoall,
     return TACIT_OK;
 }
 
-/* The number of different keys in the sets of all ranks; clears `set`. */
+/* Count the distinct keys in the sets of all ranks; clears `set`. */
 static tacit_status count_keys(tacit_world *w, tct_keyset *set, int64_t *out)
 {
     tct_keyset all = {0};
@@ -158,7 +158,7 @@ static void sizes_to_info(const int64_t *rows, const int64_t *entries,
         nonzeros ? (double)most * (double)parts / (double)nonzeros : 1;
 }
 
-/* Sum `rows` and `entries` [parts], which follow one another, over all. */
+/* Sum `rows` and `entries` [parts], which are adjacent, over all ranks. */
 static tacit_status sum_parts(const survey *s, int64_t *rows, int64_t *entries)
 {
     const tct_csr *A = &s->m->A;
@@ -183,7 +183,7 @@ static tacit_status measure_parts(const survey *s, tacit_partition_info *out)
     return status;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
 static tacit_status run(survey *s, tacit_partition_info *out)
 {

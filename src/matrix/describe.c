@@ -23,13 +23,14 @@ tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
 
 enum { BLOCK_ROWS_MOST = 6 };
 
-/* The columns of local row `i` come in aligned dense runs of `b`. */
+/* The columns of local row `i` form aligned dense runs of `b`. */
 static bool row_in_runs(const tct_csr *A, int64_t i, int b)
 {
     const int64_t from = A->ptr[i], to = A->ptr[i + 1];
     if ((to - from) % b != 0) return false;
     for (int64_t k = from; k < to; k += b) {
-        const int64_t j = tct_csr_col(A, k); /* ascending, so ends tell all */
+        const int64_t j = tct_csr_col(A, k); /* ascending, so the ends
+                                              * suffice */
         if (j % b != 0 || tct_csr_col(A, k + b - 1) != j + b - 1) return false;
     }
     return true;
@@ -46,7 +47,7 @@ static bool row_as_before(const tct_csr *A, int64_t i)
     return !n || !memcmp(A->col64 + p[0], A->col64 + p[1], n * sizeof(int64_t));
 }
 
-/* A number that tells the columns of local row `i`. */
+/* A hash of the columns of local row `i`. */
 static uint64_t row_hash(const tct_csr *A, int64_t i)
 {
     uint64_t h = 1;
@@ -55,8 +56,8 @@ static uint64_t row_hash(const tct_csr *A, int64_t i)
     return h;
 }
 
-/* Is local row `i` as blocks of `b` have it? A group that began on an earlier
- * rank is told by the `before` hash of that rank's last row. */
+/* Local row `i` fits into blocks of `b`. If its group began on an earlier rank,
+ * `before` is the hash of that rank's last row. */
 static bool row_goes_on(const tct_csr *A, int64_t i, int b, uint64_t before)
 {
     if (!row_in_runs(A, i, b)) return false;
@@ -119,7 +120,7 @@ enum { DIAGONAL_MIN, MINUS_DIAGONAL_MAX, MINUS_NORM, REAL_LEASTS };
 
 typedef struct {
     int64_t sum[SUMS];
-    int64_t least[LEASTS]; /* largest values are kept with a minus */
+    int64_t least[LEASTS]; /* largest values are negated */
     double real[REAL_LEASTS];
 } tally;
 

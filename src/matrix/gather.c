@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/gather.c - the whole matrix on rank 0, for what one process does. */
+ * matrix/gather.c - gathers the matrix on rank 0, for serial algorithms. */
 #include "matrix/matrix.h"
 
 static const char *const what = "the matrix on rank 0";
 
-/* Pieces of all ranks one after the other into `to` of rank 0; this rank's is
- * of `bytes`, rank r's of all[r]. */
+/* Concatenate the pieces of all ranks into `to` on rank 0; this rank's has
+ * `bytes`, rank r's all[r]. */
 static tacit_status send(tacit_world *w, int64_t bytes, const void *from,
                          const int64_t *all, void *to)
 {
@@ -30,7 +30,7 @@ static tacit_status send_words(tacit_world *w, size_t size, int64_t count,
     return send(w, count * (int64_t)size, from, bytes, to);
 }
 
-/* Lengths of rows first, into ptr + 1, which they then add up to. */
+/* Gather row lengths into ptr + 1 and sum them. */
 static tacit_status send_rows(tacit_world *w, const tct_csr *A,
                               const int64_t *starts, int64_t *bytes,
                               tct_csr *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/matrix.c - matrices come to be: from the caller's rows, from a file,
- * or from the gallery. */
+ * matrix/matrix.c - creates matrices from the caller's rows, a file or the
+ * gallery. */
 #include "matrix/matrix.h"
 #include "gallery/gallery.h"
 #include "io/io.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- an object around rows ------------------------------------------------ */
+/* --- the object ----------------------------------------------------------- */
 
-/* An object without contents; each rank gets one or all fail. */
+/* Create an empty object. */
 static tacit_status new_matrix(tacit_world *world, tacit_matrix **out)
 {
     tacit_matrix *m = tct_calloc(sizeof *m);
@@ -22,7 +22,7 @@ static tacit_status new_matrix(tacit_world *world, tacit_matrix **out)
     return TCT_ALLOC(world->size + 1, "the row starts", &m->starts);
 }
 
-/* Fill in what the ranks must tell each other about their rows. */
+/* Exchange the sizes of the ranks' rows. */
 static tacit_status share_sizes(tacit_matrix *m)
 {
     const int size = m->world->size;
@@ -68,8 +68,8 @@ typedef struct {
     int64_t global_rows, first, rows;
 } range;
 
-/* Do the ranges of all ranks follow one another and cover all rows? Every rank
- * sees the same ranges and comes to the same answer. */
+/* Check that the ranges of all ranks are consecutive and cover all rows. Every
+ * rank sees the same ranges, so all return the same status. */
 static tacit_status check_chain(const range *all, int size)
 {
     int64_t at = 0;
@@ -132,7 +132,7 @@ static tacit_status check_rows(range r, const int64_t *ptr, const int64_t *cols,
     return TACIT_OK;
 }
 
-/* The first value that is not finite, also after entries were added up. */
+/* Fail at a value that is not finite; duplicates have been added. */
 static tacit_status check_finite(const tct_csr *A)
 {
     for (int64_t i = 0; i < A->rows; i++)
@@ -186,7 +186,7 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
 
 /* --- by name -------------------------------------------------------------- */
 
-/* What `o` asks for beyond the rows `A` themselves, whatever they came from. */
+/* Apply the options that change the rows `A`, from any source. */
 static tacit_status alter(const char *name, const tacit_matrix_options *o,
                           tct_csr *A)
 {
@@ -202,8 +202,8 @@ static tacit_status alter(const char *name, const tacit_matrix_options *o,
     return TACIT_OK;
 }
 
-/* This rank's share of the gallery matrix `g`, if all shares of the processes
- * on this machine fit. */
+/* Make this rank's rows of the gallery matrix `g`, if those of all processes on
+ * this machine fit into its memory. */
 static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
                               const tacit_matrix_options *o, tct_csr *A)
 {
@@ -250,7 +250,7 @@ static tacit_status open_gallery(tacit_world *world, const char *name,
     return TACIT_OK;
 }
 
-/* A name without a file that is written like a gallery matrix. */
+/* Refuse a name that has no file and resembles a gallery matrix. */
 static tacit_status check_misspelt(const char *name)
 {
     if (access(name, F_OK) == 0) return TACIT_OK;
@@ -274,7 +274,7 @@ static tacit_status open_file(tacit_world *world, const char *path,
                               const tacit_matrix_options *o, tacit_matrix **out)
 {
     const bool looks = world->rank == 0 && strcmp(path, "-") != 0;
-    /* others may not see the file */
+    /* other ranks may not see the file */
     TRY(tct_agree(world, looks ? check_misspelt(path) : TACIT_OK));
     tct_csr A = {0};
     tct_file_info info = {0};
@@ -305,7 +305,7 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
     return TACIT_OK;
 }
 
-/* --- what others ask ------------------------------------------------------ */
+/* --- accessors ------------------------------------------------------------ */
 
 tacit_status tct_matrix_require_entries(const tacit_matrix *m)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/metis.c - a cut with few edges between parts, by multilevel k-way
- * partitioning (Karypis and Kumar 1998, the library METIS).
+ * matrix/metis.c - partitions by multilevel k-way partitioning (Karypis and
+ * Kumar 1998, the library METIS).
  *
- * Rank 0 gathers the pattern without its diagonal, adds the transpose where
- * the pattern is not symmetric, cuts, and sends the parts back. A pattern that
- * is too large for one rank is made coarser first, each rank its own rows, and
- * the cut is refined on the way back (multilevel/level.h). Where rows come in
- * dense blocks, a node of the graph is a block of rows: the graph is smaller by
- * the square of the block, and no block is cut apart. A node weighs as much as
- * it has entries, so that parts have equal work. */
+ * Rank 0 gathers the pattern without its diagonal, adds the transpose if the
+ * pattern is not symmetric, partitions it, and sends the parts back. A pattern
+ * too large for one rank is first coarsened by all ranks, and the partition
+ * refined on the way back (multilevel/level.h). A dense block of rows is one
+ * node, so the graph is smaller by the square of the block, and blocks are not
+ * divided. A node's weight is its number of entries, so parts have equal
+ * work. */
 #include "graph/kway.h"
 #include "matrix/multilevel/level.h"
 #include <inttypes.h>
@@ -17,25 +17,25 @@
 #include <malloc.h>
 #endif
 
-/* METIS itself takes seconds and a gigabyte for the larger, which has the
- * better cut; and for the smaller next to nothing. */
+/* METIS takes seconds and a gigabyte for the larger bound, which gives the
+ * better partition, and very little for the smaller. */
 const tct_cut_bounds tct_cut_bounds_usual = {.whole = 8000000,
                                              .coarse = 200000};
 
-/* Bytes of memory that METIS takes for itself, at most: measured on random
- * graphs, which it cannot coarsen well; meshes take half. */
+/* METIS's own memory, at most: measured on random graphs, which coarsen badly;
+ * meshes take half. */
 enum { BYTES_PER_NODE = 100, BYTES_PER_EDGE = 56 };
 
-/* A graph on its way to rank 0. */
+/* A graph gathered on rank 0. */
 typedef struct {
     const tct_level *g;
     int parts;
     double rows;          /* of the matrix per node             */
-    int64_t nodes, edges; /* of all ranks                       */
-    int64_t node_unit;    /* weights are divided by these, for  */
-    int64_t edge_unit;    /* METIS to be able to add them up    */
+    int64_t nodes, edges; /* of all ranks */
+    int64_t node_unit;    /* divisors of weights, which let */
+    int64_t edge_unit;    /* METIS add them up */
     int64_t *send, *recv; /* [size] bytes to and from each rank */
-    idx_t *mine;          /* [most of any list] of this rank    */
+    idx_t *mine;          /* [longest list] of this rank */
 
     /* On rank 0 only. */
     idx_t *start;        /* [nodes + 1] */
@@ -57,7 +57,7 @@ static int64_t own_edges(const root *g)
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* The graph must be countable in METIS's integers, and fit into memory. */
+/* The graph must fit into METIS's integers and into memory. */
 static tacit_status check_size(const root *g, int64_t edges)
 {
     const double nodes = (double)g->nodes, e = (double)edges;
@@ -73,8 +73,8 @@ static tacit_status check_size(const root *g, int64_t edges)
                               "the METIS partition, made by one process,");
 }
 
-/* What the sum of weights is divided by: half of what METIS can count is left
- * for edges that are seen from both ends, and for rounding up. */
+/* The divisor of weights with this sum. It uses half of METIS's range: edges
+ * count from both ends, and weights are rounded up. */
 static int64_t unit_of(int64_t sum)
 {
     return 1 + sum / (IDX_MAX / 4);
@@ -108,9 +108,9 @@ static tacit_status allocate(root *g)
     return TCT_ALLOC(g->nodes, "the parts", &g->cut);
 }
 
-/* --- to rank 0 ------------------------------------------------------------ */
+/* --- gather on rank 0 ----------------------------------------------------- */
 
-/* `count` numbers of `mine` to rank 0, which gets what `recv` says. */
+/* Send `count` numbers of `mine` to rank 0, which receives by `recv`. */
 static tacit_status to_root(root *g, int64_t count, idx_t *all)
 {
     tacit_world *w = g->g->world;
@@ -119,7 +119,7 @@ static tacit_status to_root(root *g, int64_t count, idx_t *all)
     return tct_alltoallv(w, g->send, g->mine, g->recv, all);
 }
 
-/* Numbers per node, then per edge, that rank 0 gets from each rank. */
+/* Set `recv` for one number per node, then per edge. */
 static void expect_nodes(root *g)
 {
     const tct_level *l = g->g;
@@ -190,7 +190,7 @@ static tacit_status new_lists(const root *g, int64_t edges, lists *l)
     return TACIT_OK;
 }
 
-/* As in symmetric.c: nodes in ascending order, a cursor for each. */
+/* As in symmetric.c: nodes ascending, a cursor for each. */
 static bool is_symmetric(const root *g, idx_t *cursor)
 {
     memcpy(cursor, g->start, (size_t)g->nodes * sizeof *cursor);
@@ -222,8 +222,8 @@ static tacit_status transpose(const root *g, const lists *l, lists *out)
     return TACIT_OK;
 }
 
-/* Merge the ascending lists of node `n`, adding weights up, behind `at` in
- * `out`; with nowhere to put them, count. Returns where that ends. */
+/* Merge the ascending lists of node `n`, adding weights, into `out` from `at`
+ * on; without arrays only count. Returns the end. */
 static idx_t merge(const lists *a, const lists *b, int64_t n, idx_t at,
                    const lists *out)
 {
@@ -256,23 +256,24 @@ static tacit_status unite(const root *g, const lists *a, const lists *b,
     return TACIT_OK;
 }
 
-/* Lists of a coarse graph come in any order: twice transposed, they ascend. */
-static tacit_status both_ways(const root *g, lists *there, lists *back,
-                              lists *out)
+/* Lists of a coarse graph are unordered: transposed twice, they ascend. */
+static tacit_status add_transpose(const root *g, lists *transposed,
+                                  lists *ascending, lists *out)
 {
     const lists own = {g->start, g->next, g->between};
-    TRY(transpose(g, &own, there));
-    if (g->between) TRY(transpose(g, there, back));
-    return unite(g, g->between ? back : &own, there, out);
+    TRY(transpose(g, &own, transposed));
+    if (g->between) TRY(transpose(g, transposed, ascending));
+    return unite(g, g->between ? ascending : &own, transposed, out);
 }
 
 static tacit_status symmetrise(root *g)
 {
-    lists there = {.start = NULL}, back = there, both = there;
-    TRY(TCT_ALLOC(g->nodes + 1, "the graph", &there.start));
+    lists transposed = {.start = NULL}, ascending = transposed,
+          both = transposed;
+    TRY(TCT_ALLOC(g->nodes + 1, "the graph", &transposed.start));
     tacit_status status = TACIT_OK;
-    if (g->between || !is_symmetric(g, there.start)) {
-        status = both_ways(g, &there, &back, &both);
+    if (g->between || !is_symmetric(g, transposed.start)) {
+        status = add_transpose(g, &transposed, &ascending, &both);
         if (status >= 0) {
             const lists own = {g->start, g->next, g->between};
             g->start = both.start;
@@ -281,16 +282,16 @@ static tacit_status symmetrise(root *g)
             both = own;
         }
     }
-    free_lists(&there);
-    free_lists(&back);
+    free_lists(&transposed);
+    free_lists(&ascending);
     free_lists(&both);
     return status;
 }
 
-/* --- the cut -------------------------------------------------------------- */
+/* --- the partition -------------------------------------------------------- */
 
-/* METIS may leave a part of a small graph empty: give it a node of the
- * largest one. `size` [parts]. */
+/* METIS may leave parts of a small graph empty: move a node of the largest part
+ * to each. `size` [parts]. */
 static void fill_empty_parts(root *g, int64_t *size)
 {
     for (int p = 0; p < g->parts; p++) size[p] = 0;
@@ -315,7 +316,7 @@ static tacit_status call_metis(root *g)
     const int code = tct_kway((idx_t)g->nodes, g->start, g->next, g->weight,
                               g->between, g->parts, -1, &edge_cut, g->cut);
 #ifdef __GLIBC__
-    malloc_trim(0); /* METIS leaves the heap in many small holes */
+    malloc_trim(0); /* METIS fragments the heap */
 #endif
     tct_log(TCT_DETAIL,
             "metis: %" PRId64 " nodes of %.3g rows in %d parts, %.3g s",
@@ -332,7 +333,7 @@ static tacit_status call_metis(root *g)
 static tacit_status cut_on_root(root *g)
 {
     if (g->g->world->rank > 0) return TACIT_OK;
-    if (g->nodes <= g->parts) { /* METIS wants more nodes */
+    if (g->nodes <= g->parts) { /* METIS requires more nodes */
         for (int64_t n = 0; n < g->nodes; n++) g->cut[n] = (idx_t)n;
         return TACIT_OK;
     }
@@ -345,11 +346,11 @@ static tacit_status cut_on_root(root *g)
     return TACIT_OK;
 }
 
-/* The parts of this rank's nodes, from rank 0. */
+/* Send the parts of nodes from rank 0 to their ranks. */
 static tacit_status scatter(root *g, int64_t *part)
 {
     const tct_level *l = g->g;
-    expect_nodes(g); /* the same numbers, the other way */
+    expect_nodes(g); /* the same counts, reversed */
     for (int r = 0; r < l->world->size; r++) {
         g->send[r] = g->recv[r];
         g->recv[r] = 0;
@@ -387,15 +388,16 @@ static tacit_status cut_level(const tct_level *level, int64_t rows, int parts,
 /* --- levels --------------------------------------------------------------- */
 
 enum { LEVELS_MOST = 64, NODES_A_PART = 30 };
-static const double SHRINKS = 0.9;  /* else coarsening is at its end */
-static const double HEAVIEST = 1.5; /* node, in means of the coarsest level */
+static const double SHRINKS = 0.9;  /* else coarsening has stalled */
+static const double HEAVIEST = 1.5; /* node, in mean weights of the coarsest
+                                     * level */
 
 typedef struct {
     const tacit_matrix *m;
     int parts, block; /* rows per node */
     int count;
     tct_level level[LEVELS_MOST];
-    int64_t *part; /* [nodes + ghosts] of the level at hand */
+    int64_t *part; /* [nodes + ghosts] of the current level */
 } cutting;
 
 static tacit_status is_whole(const tct_level *g, const tct_cut_bounds *bounds,
@@ -449,7 +451,7 @@ static tacit_status new_parts(const tct_level *g, int64_t **out)
     return status;
 }
 
-/* The cut of the last level becomes one of the level before. */
+/* Project the last level's partition to the level before. */
 static tacit_status step_up(cutting *c)
 {
     tct_level *coarse = &c->level[c->count - 1], *fine = coarse - 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/original_block.c - the dense blocks that a matrix had before its rows
- * were dealt out: a cut may have left the rows of a block to several ranks.
- * Patterns are compared by sums of hashed columns, which take them in any
- * order. */
+ * matrix/original_block.c - the dense blocks of a matrix in its original order;
+ * a partition may have divided blocks among ranks. Patterns are compared by
+ * sums of hashed columns, which do not depend on the order. */
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "sparse/ghosts.h"
@@ -14,11 +13,11 @@ typedef struct {
     const tacit_matrix *m;
     tct_ghosts ghosts; /* columns of other ranks                          */
     int64_t *original; /* [ghosts] their original numbers                 */
-    int64_t *starts;   /* [size + 1] first group of each rank's table     */
-    uint64_t *table;   /* what the first row of each of these has         */
-    uint64_t *sum;     /* [rows] of which columns a row has any           */
-    uint64_t *word;    /* [rows] of some rows, theirs or the table's      */
-    int64_t *group;    /* [rows] of the same rows                         */
+    int64_t *starts;   /* [size + 1] first group in each rank's table */
+    uint64_t *table;   /* the sum of the first row of each group */
+    uint64_t *sum;     /* [rows] hash of a row's groups of columns */
+    uint64_t *word;    /* [rows] sums of some rows, or from the table */
+    int64_t *group;    /* [rows] groups of the same rows */
 } search;
 
 /* The original number of column `col`. */
@@ -29,7 +28,7 @@ static int64_t original_of(const search *s, int64_t col)
                                 : s->original[tct_ghost_place(&s->ghosts, col)];
 }
 
-/* Does row `i` have all of any b columns of which it has one? *sum: which. */
+/* Row `i` has all or none of each b aligned columns; *sum is their hash. */
 static bool has_whole_blocks(const search *s, int64_t i, int b, uint64_t *sum)
 {
     const tct_csr *A = &s->m->A;
@@ -44,7 +43,7 @@ static bool has_whole_blocks(const search *s, int64_t i, int b, uint64_t *sum)
     return whole;
 }
 
-/* Do all rows of all ranks? */
+/* The same for all rows of all ranks. */
 static tacit_status check_rows(search *s, int b, bool *holds)
 {
     const tct_csr *A = &s->m->A;
@@ -56,8 +55,8 @@ static tacit_status check_rows(search *s, int b, bool *holds)
     return TACIT_OK;
 }
 
-/* The groups of rows that begin one, or of the others, and what these have; how
- * many they are. */
+/* List groups and sums of the rows that begin a group, or of the other rows;
+ * returns their number. */
 static int64_t list_rows(search *s, int b, bool begin)
 {
     int64_t count = 0;
@@ -82,7 +81,7 @@ static tacit_status open_table(search *s, int b)
                      &s->table);
 }
 
-/* Do the rows of each group have the same? */
+/* All rows of each group have the same columns. */
 static tacit_status check_groups(search *s, int b, bool *holds)
 {
     tacit_world *w = s->m->world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/part_file.c - the part of each row, from and into a text file with a
- * number a line, as METIS writes it. Rank 0 reads the file in pieces that
- * belong to one rank and sends each on its way. */
+ * matrix/part_file.c - reads and writes the part of each row, a text file with
+ * one number per line, as METIS writes it. Rank 0 reads the file in pieces and
+ * sends each to its rank. */
 #include "comm/setup/directory.h"
 #include "io/input.h"
 #include "io/sink.h"
@@ -19,14 +19,14 @@ typedef struct {
     tacit_world *world;
     const char *path;
     const int64_t *starts; /* [size + 1] of the original numbering      */
-    FILE *file;            /* on rank 0                                 */
-    char *line;            /* on rank 0, with `room` bytes: getline's   */
+    FILE *file;            /* on rank 0 */
+    char *line;            /* on rank 0, [room]: getline's */
     size_t room;
     int64_t read;         /* lines                                     */
-    int64_t *piece;       /* [PIECE] parts on their way                */
-    int64_t *send, *recv; /* [size] bytes                              */
-    int64_t *rows;        /* [size] rows of each part                  */
-    int64_t *part;        /* [starts of this rank] original order      */
+    int64_t *piece;       /* [PIECE] parts to send */
+    int64_t *send, *recv; /* [size] bytes */
+    int64_t *rows;        /* [size] rows of each part */
+    int64_t *part;        /* [starts of this rank] in the original order */
 } reader;
 
 static void close_reader(reader *r)
@@ -55,7 +55,7 @@ static tacit_status open_reader(reader *r)
     return TACIT_OK;
 }
 
-/* The next line without the white space around it; NULL at the end. */
+/* The next line, trimmed; NULL at the end. */
 static char *next_line(reader *r)
 {
     const ssize_t n = getline(&r->line, &r->room, r->file);
@@ -102,7 +102,7 @@ static tacit_status read_piece(reader *r, int64_t count)
     return TACIT_OK;
 }
 
-/* The rows of rank `owner`, a piece at a time. */
+/* Read the rows of rank `owner`, in pieces. */
 static tacit_status read_for(reader *r, int owner)
 {
     const int64_t count = r->starts[owner + 1] - r->starts[owner];
@@ -119,7 +119,7 @@ static tacit_status read_for(reader *r, int owner)
     return TACIT_OK;
 }
 
-/* Nothing but blank lines may follow, and no part may be without rows. */
+/* Only blank lines may follow, and no part may be empty. */
 static tacit_status check_end(reader *r)
 {
     if (r->world->rank > 0) return TACIT_OK;
@@ -141,9 +141,9 @@ static tacit_status check_end(reader *r)
     return TACIT_OK;
 }
 
-/* The parts of this rank's rows, wherever those stood originally. */
-static tacit_status hand_out(const reader *r, const tacit_matrix *m,
-                             int32_t *part)
+/* The parts of this rank's rows in the current numbering. */
+static tacit_status to_current_order(const reader *r, const tacit_matrix *m,
+                                     int32_t *part)
 {
     int64_t *of_row = r->part;
     tacit_status status = TACIT_OK;
@@ -167,7 +167,7 @@ static tacit_status run(reader *r, const tacit_matrix *m, int32_t *part)
     for (int owner = 0; owner < r->world->size; owner++)
         TRY(read_for(r, owner));
     TRY(tct_agree(r->world, check_end(r)));
-    return hand_out(r, m, part);
+    return to_current_order(r, m, part);
 }
 
 tacit_status tct_read_parts(const tacit_matrix *m, const char *path,
@@ -199,9 +199,9 @@ static size_t make_lines(void *ctx, char *out, size_t room)
     return used;
 }
 
-/* The parts of the rows that this rank was dealt first. */
-static tacit_status bring_back(const tacit_matrix *m, const int32_t *part,
-                               writer *w)
+/* The parts of this rank's rows in the original numbering. */
+static tacit_status to_original_order(const tacit_matrix *m,
+                                      const int32_t *part, writer *w)
 {
     const int rank = m->world->rank;
     const int64_t rows = m->A.rows;
@@ -235,7 +235,7 @@ tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
     REQUIRE(matrix && path);
     REQUIRE(part || matrix->A.rows == 0);
     writer w = {.part = NULL};
-    tacit_status status = bring_back(matrix, part, &w);
+    tacit_status status = to_original_order(matrix, part, &w);
     if (status >= 0) status = write_lines(matrix->world, path, &w);
     tct_free(w.part);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/partition.c - the ways to cut rows into parts, by name. */
+ * matrix/partition.c - the partitioners, by name. */
 #include "graph/ptscotch.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static tacit_status find_way(const char *how, way *out)
          near ? near : "metis");
 }
 
-/* The parts that as many ranks would be dealt of what has not moved. */
+/* The default distribution of rows for as many ranks, if not redistributed. */
 static void cut_contiguous(const tacit_matrix *m, int parts, int32_t *part)
 {
     static const int64_t none[3] = {0};
@@ -65,7 +65,7 @@ static tacit_status check_parts(const tacit_matrix *m, way w, int parts,
     return TACIT_OK;
 }
 
-/* These may leave parts of a small matrix empty. */
+/* Partitioners that may leave parts of a small matrix empty. */
 static tacit_status cut_and_check(const tacit_matrix *m, way w, int parts,
                                   int32_t *part)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/points.c - the points that rows displace, of a gallery matrix or of a
- * file, and the motions of a rigid body that they allow. */
+ * matrix/points.c - the points that rows displace, of a gallery matrix or from
+ * a file, and their rigid-body modes. */
 #include "comm/setup/directory.h"
 #include "io/io.h"
 #include "matrix/matrix.h"
@@ -12,7 +12,7 @@ static const char *const what = "the points of rows";
 
 /* --- modes ---------------------------------------------------------------- */
 
-/* Of the points of `rows` rows. */
+/* Sum the points of `rows` rows. */
 static void add_points(int dims, int64_t rows, const double *points,
                        double sum[3])
 {
@@ -22,9 +22,9 @@ static void add_points(int dims, int64_t rows, const double *points,
     }
 }
 
-/* What a turn in the plane of directions `p` and `q` does in direction `c` to
- * what is at `x` from its centre. */
-static double turn(const double x[3], int p, int q, int c)
+/* Component `c` of a rotation in the plane of directions `p` and `q`, at `x`
+ * from the centre. */
+static double rotation(const double x[3], int p, int q, int c)
 {
     return c == p ? -x[q] : c == q ? x[p] : 0.0;
 }
@@ -51,7 +51,7 @@ tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
         for (int d = 0; d < dims; d++, to += rows) *to = c == d ? 1.0 : 0.0;
         for (int p = 0; p < dims; p++)
             for (int q = p + 1; q < dims; q++, to += rows)
-                *to = turn(x, p, q, c);
+                *to = rotation(x, p, q, c);
     }
     return TACIT_OK;
 }
@@ -70,8 +70,8 @@ static void on_grid(const tacit_matrix *m, double *points, int *component)
     }
 }
 
-/* Those of the rows here, which may have come from other ranks: a table of four
- * words a row. */
+/* The points of this rank's rows, from other ranks if redistributed: a table of
+ * four words per row. */
 static tacit_status fetch(const tacit_matrix *m, const double **table,
                           double **own)
 {
@@ -122,8 +122,7 @@ tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
 
 /* --- of a file ------------------------------------------------------------ */
 
-/* A point a line, as many as there are nodes of `dims` rows each; *read false:
- * the file has not so many lines or columns. */
+/* A file with a point per line, for nodes of `dims` rows each. */
 typedef struct {
     const tacit_matrix *m;
     int dims;
@@ -131,9 +130,9 @@ typedef struct {
     int *component;
 } reader;
 
-/* The points of nodes that this rank has read, Y [dims][count], to those of the
- * rows here. */
-static tacit_status deal(const reader *r, const double *Y, int64_t count)
+/* Distribute the points of the nodes that this rank has read, Y [dims][count],
+ * to the ranks of their rows. */
+static tacit_status distribute(const reader *r, const double *Y, int64_t count)
 {
     const tacit_matrix *m = r->m;
     const int64_t rows = m->A.rows, size = m->world->size;
@@ -175,12 +174,12 @@ static tacit_status read_points(reader *r, const char *path)
             "%s: %lld points of %d coordinates, for %lld rows: expected %d, as "
             "each point has as many rows",
             path, (long long)nodes, columns, (long long)n, r->dims);
-    if (status >= 0) status = deal(r, Y, count);
+    if (status >= 0) status = distribute(r, Y, count);
     tct_free(Y);
     return status;
 }
 
-/* What is wrong with the file, and what it should have had. */
+/* Add what the file should have. */
 static tacit_status explain(const reader *r, const char *wrong)
 {
     const int64_t n = r->m->A.global_rows;
@@ -188,7 +187,7 @@ static tacit_status explain(const reader *r, const char *wrong)
          wrong, r->dims, (long long)n);
 }
 
-/* In three dimensions or, if the file is not for them, in two. */
+/* In three dimensions, or else in two. */
 static tacit_status read_any(reader *r, const char *path)
 {
     const int64_t n = r->m->A.global_rows, rows = r->m->A.rows;
@@ -214,7 +213,7 @@ static tacit_status read_any(reader *r, const char *path)
 
 /* --- both ----------------------------------------------------------------- */
 
-/* Of all ranks' points. */
+/* The mean over all ranks' points. */
 static tacit_status find_centre(const reader *r, double centre[3])
 {
     const double rows = (double)r->m->A.global_rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/ptscotch.c - a cut with few edges between parts by PT-Scotch: the
- * rows, or dense blocks of them, stay on their ranks while they are cut. */
+ * matrix/ptscotch.c - partitions by PT-Scotch: the rows, or dense blocks of
+ * them, stay on their ranks meanwhile. */
 #include "graph/ptscotch.h"
 #include "matrix/multilevel/level.h"
 
@@ -8,7 +8,7 @@ tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part)
 {
     int block;
     tct_level g;
-    int64_t *nodes = NULL; /* the part of each */
+    int64_t *nodes = NULL; /* the parts */
     TRY(tct_matrix_check_pattern(m));
     TRY(tct_level_block(m, parts, &block));
     TRY(tct_level_open(m, block, &g));

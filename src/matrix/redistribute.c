@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/redistribute.c - move rows to other ranks and renumber everything.
+ * matrix/redistribute.c - moves rows to other ranks and renumbers the matrix.
  *
- * The new numbers of a part follow the order of the ranks that its rows come
- * from, and on each of them the present order. So what arrives from one rank
- * fills one stretch of the new arrays from front to back, no position is ever
- * sent, and the old arrays can be given back in the same pace. */
+ * The rows of a part are numbered by source rank, then in the current order. So
+ * the data from one rank fill a contiguous range of the new arrays in order, no
+ * positions are sent, and the old arrays can be freed at the same pace. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/ask_columns.h"
@@ -39,7 +38,7 @@ static tacit_status allocate_plan(move *v)
     return TCT_ALLOC(v->m->A.rows, "the new numbering", &v->number);
 }
 
-/* Count rows to and from each rank, and lay out the new row starts. */
+/* Count rows to and from each rank; set the new row starts. */
 static tacit_status plan_rows(move *v)
 {
     tacit_world *w = v->m->world;
@@ -55,8 +54,8 @@ static tacit_status plan_rows(move *v)
     return TACIT_OK;
 }
 
-/* Tell each rank the first new number of the rows that come from it, so that
- * it can number them. `scratch` [2 size]. */
+/* Send each rank the first new number of its rows here, and number the rows.
+ * `scratch` [2 size]. */
 static tacit_status number_rows(move *v, int64_t *scratch)
 {
     tacit_world *w = v->m->world;
@@ -119,11 +118,11 @@ static tacit_status renumber_columns(move *v)
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* What each row takes with it besides its entries. */
+/* Words of a row, besides its entries. */
 typedef enum { LENGTH, ORIGINAL } row_word;
 
-/* Send a word of each row to its new owner, into `in` [new rows]: words from
- * rank 0, 1, ... in the order of their rows, which is the new order. */
+/* Send a word of each row to its new owner, into `in` [new rows]: by rank, then
+ * in the order of rows, which is the new order. */
 static tacit_status send_row_words(move *v, row_word what, int64_t *out,
                                    int64_t *in, int64_t *bytes)
 {
@@ -142,8 +141,8 @@ static tacit_status send_row_words(move *v, row_word what, int64_t *out,
     return tct_alltoallv(m->world, bytes, out, bytes + size, in);
 }
 
-/* Lengths and original numbers of the new rows. `number` has done its work
- * and is the buffer that is sent from. */
+/* Send lengths and original numbers of rows; `number`, no longer needed, is the
+ * send buffer. */
 static tacit_status send_rows(move *v)
 {
     tacit_world *w = v->m->world;
@@ -172,7 +171,7 @@ typedef struct {
     double val;
 } entry;
 
-/* Entries [k, end) go out in this round; `i` is the row of k. */
+/* Entries [k, end) are sent in this round; `i` is the row of k. */
 typedef struct {
     int64_t i, k, end;
 } span;
@@ -199,7 +198,7 @@ static void pack(const move *v, tct_alltoall *alltoall, span sp)
     }
 }
 
-/* Append what came from each rank to its stretch of the new rows. */
+/* Append the data of each rank to its range of the new rows. */
 static void unpack(move *v, const tct_alltoall *alltoall)
 {
     const entry *in = (const entry *)(const void *)alltoall->in;
@@ -211,7 +210,7 @@ static void unpack(move *v, const tct_alltoall *alltoall)
         }
 }
 
-static void give_back(tct_csr *A, int64_t from, int64_t to)
+static void release_entries(tct_csr *A, int64_t from, int64_t to)
 {
     const size_t n = (size_t)(to - from);
     tct_release_pages(A->val + from, n * sizeof *A->val);
@@ -223,7 +222,7 @@ static tacit_status send_entries(move *v, tct_alltoall *alltoall)
 {
     tct_csr *A = &v->m->A;
     const int64_t nonzeros = tct_csr_nonzeros(A);
-    int64_t row = 0; /* where each rank's stretch begins */
+    int64_t row = 0; /* start of each rank's range */
     for (int r = 0; r < alltoall->world->size; r++) {
         v->next[r] = v->B.ptr[row];
         row += v->from[r];
@@ -233,7 +232,7 @@ static tacit_status send_entries(move *v, tct_alltoall *alltoall)
         sp.end =
             nonzeros - sp.k > alltoall->room ? sp.k + alltoall->room : nonzeros;
         pack(v, alltoall, sp);
-        give_back(A, sp.k, sp.end);
+        release_entries(A, sp.k, sp.end);
         sp.k = sp.end;
         skip_empty_rows(A, &sp);
         TRY(tct_alltoall_send(alltoall));
@@ -253,9 +252,9 @@ static tacit_status move_entries(move *v)
     return status;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
-/* The matrix takes over the new rows and numbers. */
+/* Replace rows and numbers of the matrix. */
 static void install(move *v)
 {
     tacit_matrix *m = v->m;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/restore.c - a copy of a matrix in its original order: rows back on the
- * ranks that they were dealt to, rows and columns under their old numbers. */
+ * matrix/restore.c - a copy of a matrix in its original order and numbering, on
+ * the ranks that had the rows first. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/ask_columns.h"
@@ -16,7 +16,7 @@ typedef struct {
     tct_alltoall alltoall;
     int64_t *cols;    /* [batch] original columns of entries from `from` on */
     int64_t *scratch; /* [batch] */
-    int64_t *next;    /* [B.rows] where each row's next entry goes */
+    int64_t *next;    /* [B.rows] offset of each row's next entry */
     tct_csr B;
 } restore;
 
@@ -29,7 +29,7 @@ static void finish(restore *v)
 
 /* --- rows ----------------------------------------------------------------- */
 
-static tacit_status tell_lengths(restore *v)
+static tacit_status send_lengths(restore *v)
 {
     const tacit_matrix *m = v->m;
     int64_t *length = NULL;
@@ -56,7 +56,7 @@ static tacit_status allocate_rows(restore *v)
 static tacit_status make_rows(restore *v)
 {
     TRY(tct_agree(v->m->world, allocate_rows(v)));
-    TRY(tell_lengths(v));
+    TRY(send_lengths(v));
     for (int64_t i = 0; i < v->B.rows; i++) {
         v->next[i] = v->B.ptr[i];
         v->B.ptr[i + 1] += v->B.ptr[i];
@@ -66,8 +66,8 @@ static tacit_status make_rows(restore *v)
 
 /* --- entries -------------------------------------------------------------- */
 
-/* Send entries [at, end), of which v->cols begins with that of `from`; `*row`
- * is the row of `at`. */
+/* Send entries [at, end); v->cols begins at entry `from`, `*row` is the row of
+ * `at`. */
 static tacit_status send_some(restore *v, int64_t from, int64_t at, int64_t end,
                               int64_t *row)
 {
@@ -102,7 +102,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Columns are looked up in batches, which go out in rounds. */
+/* Look up columns in batches; send each in rounds. */
 static tacit_status send_all(restore *v)
 {
     const tacit_matrix *m = v->m;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/symmetric.c - does a matrix equal its transpose?
+ * matrix/symmetric.c - checks that a matrix equals its transpose.
  *
- * Entries between rows of one rank: one sweep over all entries. Rows are taken
- * in ascending order, so the partner of (i, j), which is (j, i), is the next
- * one in row j that was not met yet: a cursor per row finds it without a
- * search, and what a cursor leaves behind has no partner.
- * Entries between ranks go to the owner of the partner, in rounds. */
+ * Entries between rows of one rank are checked in one sweep. Rows ascend, so
+ * the partner (j, i) of (i, j) is the next unmatched entry of row j: a cursor
+ * per row finds it without a search, and skipped entries have no partner.
+ * Entries between ranks are sent to the owner of the partner, in rounds. */
 #include "comm/setup/alltoall.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
@@ -17,13 +16,13 @@
 typedef struct {
     int64_t row, col; /* row -1: none */
     double value, partner;
-    bool stored; /* the partner is there, but differs */
+    bool stored; /* the partner is stored but differs */
 } odd_entry;
 
 typedef struct {
     const tacit_matrix *m;
-    bool pattern_only; /* whatever the values are */
-    odd_entry first;   /* by row, then column, in the original numbering */
+    bool pattern_only; /* values are ignored */
+    odd_entry first;   /* by row, then column, original numbering */
 } search;
 
 static bool comes_before(const odd_entry *a, const odd_entry *b)
@@ -37,8 +36,8 @@ static void note(search *s, odd_entry e)
     if (comes_before(&e, &s->first)) s->first = e;
 }
 
-/* (row, col) and (col, row) are both stored: note them if they differ by more
- * than rounding, measured against the diagonals `dr` and `dc` too. */
+/* Entries (row, col) and (col, row) differ by more than rounding, relative also
+ * to the diagonals `dr` and `dc`. */
 static bool differ(const search *s, double value, double partner, double dr,
                    double dc)
 {
@@ -55,7 +54,7 @@ static void note_pair(search *s, int64_t row, int64_t col, double value,
     note(s, (odd_entry){col, row, partner, value, true});
 }
 
-/* Where column `col` stands in local row `i`, -1 if it does not. */
+/* Offset of column `col` in local row `i`, or -1. */
 static int64_t find(const tct_csr *A, int64_t i, int64_t col)
 {
     int64_t low = A->ptr[i], high = A->ptr[i + 1];
@@ -75,7 +74,7 @@ static double diagonal(const tct_csr *A, int64_t i)
 
 /* --- within this rank ----------------------------------------------------- */
 
-static void note_alone(search *s, int64_t i, int64_t k)
+static void note_unmatched(search *s, int64_t i, int64_t k)
 {
     const tacit_matrix *m = s->m;
     const int64_t j = tct_csr_col(&m->A, k) - m->A.first;
@@ -83,16 +82,17 @@ static void note_alone(search *s, int64_t i, int64_t k)
                         false});
 }
 
-/* Entry k = (i, j), j local: meet its partner at the cursor of row j. */
-static void meet(search *s, int64_t *cursor, int64_t i, int64_t j, int64_t k)
+/* Match entry k = (i, j), j local, at the cursor of row j. */
+static void match_entry(search *s, int64_t *cursor, int64_t i, int64_t j,
+                        int64_t k)
 {
     const tct_csr *A = &s->m->A;
     const int64_t row = A->first + i, end = A->ptr[j + 1];
     int64_t c = cursor[j];
-    for (; c < end && tct_csr_col(A, c) < row; c++) note_alone(s, j, c);
-    const bool met = c < end && tct_csr_col(A, c) == row;
-    cursor[j] = c + met;
-    if (!met) note_alone(s, i, k);
+    for (; c < end && tct_csr_col(A, c) < row; c++) note_unmatched(s, j, c);
+    const bool found = c < end && tct_csr_col(A, c) == row;
+    cursor[j] = c + found;
+    if (!found) note_unmatched(s, i, k);
     else if (i < j && A->val[k] != A->val[c] &&
              differ(s, A->val[k], A->val[c], diagonal(A, i), diagonal(A, j)))
         note_pair(s, tct_original(s->m, i), tct_original(s->m, j), A->val[k],
@@ -111,11 +111,12 @@ static void sweep(search *s, int64_t *cursor)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
             const int64_t j = tct_csr_col(A, k);
-            if (j >= A->first && j < last) meet(s, cursor, i, j - A->first, k);
+            if (j >= A->first && j < last)
+                match_entry(s, cursor, i, j - A->first, k);
         }
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = cursor[i]; k < A->ptr[i + 1]; k++)
-            if (tct_csr_col(A, k) < last) note_alone(s, i, k);
+            if (tct_csr_col(A, k) < last) note_unmatched(s, i, k);
 }
 
 static tacit_status search_local(search *s)
@@ -130,7 +131,7 @@ static tacit_status search_local(search *s)
 /* --- between ranks -------------------------------------------------------- */
 
 typedef struct {
-    int64_t row, col; /* present numbers */
+    int64_t row, col; /* current numbers */
     int64_t original; /* of the row */
     double value, diagonal;
 } question;
@@ -146,7 +147,7 @@ static void look_up(search *s, const question *q)
         note_pair(s, q->original, col, q->value, A->val[k]);
 }
 
-/* Entries [k, end) that a round has room for; `i` is the row of `k`. */
+/* Entries [k, end) fit into a round; `i` is the row of `k`. */
 typedef struct {
     int64_t i, k, end;
 } span;
@@ -215,9 +216,9 @@ static tacit_status search_between(search *s)
     return status;
 }
 
-/* --- the answer ----------------------------------------------------------- */
+/* --- the result ----------------------------------------------------------- */
 
-/* Replace the first odd entry of this rank by the first of all. */
+/* Replace the first odd entry of this rank by the first over all ranks. */
 static tacit_status first_of_all(search *s)
 {
     tacit_world *w = s->m->world;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/vectors.c - vector files, which are in the original row order, for
- * rows that a partition may have moved. */
+ * matrix/vectors.c - vector files, in the original row order, for matrices that
+ * may be redistributed. */
 #include "comm/setup/directory.h"
 #include "io/io.h"
 #include "matrix/matrix.h"
 
-/* This rank's values in the original order: how many in a column, and memory
- * for them all. */
+/* This rank's range of the original order, and memory for its values. */
 static tacit_status original_range(const tacit_matrix *m, int columns,
                                    int64_t *first, int64_t *count,
                                    double **values)
@@ -56,7 +55,7 @@ tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
     return read_values(matrix, path, true, x);
 }
 
-/* From the original order, Y [columns][count], into that of the rows here. */
+/* From the original order, Y [columns][count], to this rank's current rows. */
 static tacit_status ask_columns(const tacit_matrix *m, int columns,
                                 int64_t count, const double *Y, double **X)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/gpu/device_rows.c - rows that lie in memory of a GPU: they are copied
- * to the host, where set-up looks at patterns, and are rows like any others. */
+ * matrix/gpu/device_rows.c - a matrix from rows in GPU memory: they are copied
+ * to the host, whose set-up examines patterns. */
 #include "device/gpu/gpu.h"
 #include "matrix/matrix.h"
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct {
     double *vals;
 } host_rows;
 
-/* What is NULL stays so: tacit_matrix_from_rows says what is missing. */
+/* NULL stays NULL: tacit_matrix_from_rows reports what is missing. */
 static tacit_status get(gpu_stream stream, const void *from, size_t bytes,
                         void *to, const char *what)
 {
@@ -20,7 +20,7 @@ static tacit_status get(gpu_stream stream, const void *from, size_t bytes,
     return tct_gpu_status(gpu_stream_sync(stream), what);
 }
 
-/* `n` integers of 32 bits at the beginning of `x` become 64, the last first. */
+/* Widen `n` 32-bit integers at the start of `x` in place, last first. */
 static void widen(int64_t n, int64_t *x)
 {
     for (int64_t k = n - 1; k >= 0; k--) {
@@ -47,7 +47,7 @@ static tacit_status get_integers(gpu_stream stream, int64_t n,
     return TACIT_OK;
 }
 
-/* How many entries there are; 0 if `ptr` is wrong, which is said later. */
+/* The number of entries; 0 if `ptr` is wrong, which is reported later. */
 static int64_t entries_of(const int64_t *ptr, int64_t rows)
 {
     if (!ptr || ptr[0] != 0) return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/coarsen.c - pairs of nodes become one: a node goes with the
- * neighbour to which it has the heaviest edge for their weights. */
+ * matrix/multilevel/coarsen.c - coarsens a graph by matching: a node joins the
+ * neighbour with the heaviest edge relative to their weights. */
 #include "matrix/multilevel/level.h"
 #include "sparse/parallel.h"
 #include <stdlib.h>
@@ -8,14 +8,15 @@
 
 static const char *const what = "a coarser graph";
 static const double ALONE =
-    0.1; /* of the nodes: these find others by a third */
+    0.1; /* of the nodes: then unmatched ones are matched through a common
+          * neighbour */
 
-/* --- pairs ---------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------- */
 
 typedef struct {
     const tct_level *g;
     int64_t heaviest;
-    int32_t *mate; /* [nodes] itself if it has none, -1: not yet known */
+    int32_t *mate; /* [nodes] itself if it has none, -1: unknown */
 } matching;
 
 static int32_t edge_weight(const tct_level *g, int64_t k)
@@ -29,7 +30,7 @@ static bool may_join(const matching *m, int64_t i, int64_t j)
            (int64_t)m->g->weight[i] + m->g->weight[j] <= m->heaviest;
 }
 
-/* The neighbour that goes best with node `i`, -1: none is left. */
+/* The best unmatched neighbour of node `i`, or -1. */
 static int32_t best_neighbour(const matching *m, int64_t i)
 {
     const tct_level *g = m->g;
@@ -54,7 +55,7 @@ static void join(matching *m, int64_t i, int64_t j)
     m->mate[j] = (int32_t)i;
 }
 
-/* Returns how many stay alone. */
+/* Returns the number of unmatched nodes. */
 static int64_t match_neighbours(matching *m)
 {
     int64_t alone = 0;
@@ -68,9 +69,9 @@ static int64_t match_neighbours(matching *m)
     return alone;
 }
 
-/* Nodes that have a neighbour in common, here or on another rank; `last`
- * [nodes + ghosts + 1] is who was seen at each neighbour, and of those without
- * any. */
+/* Match nodes with a common neighbour on any rank, or without neighbours;
+ * `last` [nodes + ghosts + 1] is the last node seen at each neighbour and at
+ * none. */
 static void match_by_third(matching *m, int32_t *last)
 {
     const tct_level *g = m->g;
@@ -106,12 +107,12 @@ static tacit_status match(matching *m)
 
 typedef struct {
     tct_level *fine, *g;
-    int32_t *mate, *first; /* [fine nodes] of the pair, [nodes] of it */
+    int32_t *mate, *first; /* [fine nodes] of the pair; [nodes] its first */
     int64_t *word;         /* [fine nodes + ghosts] coarse numbers    */
-    int32_t *place;        /* [fine ghosts] where they are in `g`     */
+    int32_t *place;        /* [fine ghosts] index in `g` */
 } contraction;
 
-/* Coarse nodes in the order of the first of each pair. */
+/* Number coarse nodes in the order of their first fine node. */
 static void number_nodes(contraction *c)
 {
     int64_t nodes = 0;
@@ -189,7 +190,8 @@ static void sort_edges(edge *e, int64_t n)
     }
 }
 
-/* The edges of fine node `i`, of coarse node `n`, behind `count` at `e`. */
+/* Append the edges of fine node `i`, in coarse node `n`, to the `count` in
+ * `e`. */
 static int64_t add_edges(const contraction *c, int64_t i, int64_t n, edge *e,
                          int64_t count)
 {
@@ -202,7 +204,7 @@ static int64_t add_edges(const contraction *c, int64_t i, int64_t n, edge *e,
     return count;
 }
 
-/* The edges of coarse node `n` into `e`, those with one end added up. */
+/* The edges of coarse node `n` into `e`, parallel ones summed. */
 static int64_t merge_edges(const contraction *c, int64_t n, edge *e)
 {
     const int32_t i = c->first[n], j = c->mate[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/level.c - the finest graph, of the rows of a matrix. */
+ * matrix/multilevel/level.c - the finest graph, from the rows of a matrix. */
 #include "matrix/multilevel/level.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
@@ -28,7 +28,7 @@ typedef struct {
     int block;
 } rows;
 
-/* Neighbours of node `n` among all, ascending, into `out` unless NULL. */
+/* List the neighbours of node `n`, ascending, in `out` unless NULL. */
 static int64_t neighbours(rows r, int64_t n, int64_t *out)
 {
     const int64_t i = n * r.block - r.A->first;
@@ -42,7 +42,7 @@ static int64_t neighbours(rows r, int64_t n, int64_t *out)
     return count;
 }
 
-/* The first node whose first row is not before `row`. */
+/* The first node that begins at `row` or later. */
 static int64_t node_from(int64_t row, int block)
 {
     return (row + block - 1) / block;
@@ -92,7 +92,7 @@ static tacit_status find_ghosts(rows r, tct_level *g)
          (long long)g->nodes, (long long)g->ghosts);
 }
 
-/* Where number `id` is on this rank. */
+/* The index of node `id` on this rank. */
 static int32_t place_of(const tct_level *g, int64_t id)
 {
     const int64_t own = id - tct_level_first(g);
@@ -157,7 +157,8 @@ tacit_status tct_level_to_rows(const tct_level *level, const tacit_matrix *m,
 {
     const tct_csr *A = &m->A;
     const int64_t first = tct_level_first(level);
-    int64_t before = A->first / block; /* a node may begin there */
+    int64_t before = A->first / block; /* its node may begin on an earlier
+                                        * rank */
     const bool shares = A->rows > 0 && before < first;
     TRY(tct_ask(level->world, level->starts, nodes, shares, &before, &before));
     for (int64_t i = 0; i < A->rows; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/level.h - a graph whose nodes are dealt out over the ranks,
- * and coarser ones of it: to cut a graph that no rank could hold.
+ * matrix/multilevel/level.h - a distributed graph and its coarser levels, to
+ * partition a graph that exceeds one rank's memory.
  *
  * [KK98] Karypis and Kumar, "A fast and high quality multilevel scheme for
  *        partitioning irregular graphs", SIAM J. Sci. Comput. 20 (1998).
@@ -12,13 +12,13 @@
  *
  *     level 0    the rows, or dense blocks of them
  *       |  ^     down: neighbours on one rank become one node (coarsen.c)
- *       v  |     up: the parts of the coarse nodes, and nodes on the interface of a
- *     level k    part move (refine.c)
+ *       v  |     up: coarse nodes pass on their parts, and nodes at the
+ *     level k    boundary of a part move (refine.c)
  *        cut     small enough for one rank: by METIS (matrix/metis.c)
  *
- * A node is matched with nodes of its own rank only, so that coarse nodes stay
- * there. Nodes that were dealt out in disorder have most of their neighbours on
- * other ranks: two that have such a neighbour in common are matched, too. */
+ * Nodes are matched within their rank, so coarse nodes stay on it. If rows are
+ * distributed at random, most neighbours are on other ranks: then nodes with a
+ * common neighbour are matched, too. */
 #ifndef TCT_MATRIX_MULTILEVEL_LEVEL_H
 #define TCT_MATRIX_MULTILEVEL_LEVEL_H
 #include "matrix/matrix.h"
@@ -27,36 +27,37 @@ typedef struct tct_level {
     tacit_world *world;
     int64_t *starts; /* [size + 1] first node of each rank */
     int64_t nodes;   /* of this rank                       */
-    int64_t ghosts;  /* of other ranks, next to those      */
+    int64_t ghosts;  /* of other ranks, adjacent to those */
     int64_t *ghost;  /* [ghosts] their numbers, ascending  */
     int64_t *ptr;    /* [nodes + 1]                        */
-    int32_t *next;   /* [ptr[nodes]] below `nodes`: a node of this rank; else
-                        `nodes` and the place of a ghost   */
+    int32_t *next;   /* [ptr[nodes]] below `nodes`: an own node; else `nodes` +
+                      * the index of a ghost */
     int32_t *edge;   /* [ptr[nodes]] weights, NULL: all 1  */
-    int32_t *weight; /* [nodes] entries that they stand for */
-    int32_t *up;     /* [nodes] which node of this rank they are part of on the
-                        next level; NULL: there is none    */
+    int32_t *weight; /* [nodes] number of entries */
+    int32_t *up;     /* [nodes] node of the next level on this rank; NULL: no
+                      * next level */
 } tct_level;
 
-/* The pattern of `m`, a node for `block` rows, each by its first row.
+/* The pattern of `m` with a node per `block` rows, at the rank of the first
+ * one.
  * Collective.
- * Memory      16 bytes a row, 4 an entry.
- * Errors      NO_MEMORY, UNSUPPORTED (2^31 nodes and ghosts on a rank). */
+ * Memory    16 bytes a row, 4 an entry.
+ * Errors    NO_MEMORY, UNSUPPORTED (2^31 nodes and ghosts on a rank). */
 tacit_status tct_level_open(const tacit_matrix *m, int block, tct_level *out);
 void tct_level_close(tct_level *level);
 
-/* How many rows of `m` are a node where it is cut into `parts`: a dense block
- * of them, if there are enough blocks.
+/* Rows per node when `m` is cut into `parts`: a dense block, if there are
+ * enough blocks.
  * Collective. */
 tacit_status tct_level_block(const tacit_matrix *m, int parts, int *out);
 
-/* The part [m's rows of this rank] of each row, from those of the `nodes` that
- * `level` of `m` and `block` has here.
+/* The part of each of m's rows on this rank, from the parts of `nodes` on
+ * `level` of `m` and `block`.
  * Collective.  Errors NO_MEMORY. */
 tacit_status tct_level_to_rows(const tct_level *level, const tacit_matrix *m,
                                int block, const int64_t *nodes, int32_t *part);
 
-/* The nodes of all ranks. */
+/* The number of nodes of all ranks. */
 static inline int64_t tct_level_all(const tct_level *level)
 {
     return level->starts[level->world->size];
@@ -68,17 +69,18 @@ static inline int64_t tct_level_first(const tct_level *level)
     return level->starts[level->world->rank];
 }
 
-/* Words of the ghosts: `word` [nodes + ghosts] has those of the nodes.
+/* Exchange ghosts: `word` [nodes + ghosts] has the words of own nodes.
  * Collective.  Errors NO_MEMORY. */
 tacit_status tct_level_share(const tct_level *level, int64_t *word);
 
-/* A graph of about half as many nodes, none heavier than `heaviest` unless it
- * was; sets `fine->up`. Collective.  Errors NO_MEMORY. */
+/* A graph of about half as many nodes, matched up to weight `heaviest`; sets
+ * `fine->up`.
+ * Collective.  Errors NO_MEMORY. */
 tacit_status tct_level_coarsen(tct_level *fine, int64_t heaviest,
                                tct_level *out);
 
-/* Move nodes between `parts` where that cuts fewer edges, or as many and
- * balances better; `part` [nodes + ghosts], those of the nodes are given.
+/* Move nodes between `parts` to cut fewer edges, or as many with better
+ * balance; `part` [nodes + ghosts] is given for own nodes.
  * Collective.  Errors NO_MEMORY. */
 tacit_status tct_level_refine(const tct_level *level, int parts, int64_t *part);
 

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/refine.c - nodes on the interface of a part move to another
- * where that cuts fewer edges.
+ * matrix/multilevel/refine.c - moves nodes at the boundary of a part to another
+ * part to cut fewer edges.
  *
- * Ranks move nodes at the same time. In one sweep nodes move to parts of higher
- * numbers only, in the next to lower ones: so no two neighbours change places,
- * which would cut more than before [KK97]. A node may still go where a
- * neighbour on another rank just leaves for a third part: that is rare. Of what
- * a part may still grow or shrink by, each rank has its share. */
+ * Ranks move nodes simultaneously. In one sweep nodes move only to parts of
+ * higher numbers, in the next only to lower ones, so two neighbours cannot swap
+ * parts, which would cut more edges than before [KK97]. A node may still follow
+ * a neighbour that leaves for a third part, but rarely. Each rank has a share
+ * of the weight that a part may gain or lose. */
 #include "matrix/multilevel/level.h"
 #include <string.h>
 
 enum { ROUNDS = 6 };               /* of two sweeps, at most */
-static const double UNEVEN = 1.03; /* METIS's own limit, too */
+static const double UNEVEN = 1.03; /* as METIS's default */
 
 typedef struct {
     const tct_level *g;
     int parts;
     int64_t *part;     /* [nodes + ghosts] */
-    int64_t *weight;   /* [parts] of each, on all ranks             */
-    int64_t *in, *out; /* [parts] what may come and go on this rank */
+    int64_t *weight;   /* [parts] over all ranks */
+    int64_t *in, *out; /* [parts] weight that may arrive and leave on this
+                        * rank */
     int64_t *bound;    /* [parts] weight of a node's edges to each  */
-    int32_t *touched;  /* [parts] those that are not 0              */
-    int64_t most;      /* that a part should weigh                  */
+    int32_t *touched;  /* [parts] where bound is not 0 */
+    int64_t most;      /* bounds of a part's weight */
     int64_t least;
 } refinement;
 
 /* --- a node --------------------------------------------------------------- */
 
-/* The weight of the edges of node `i` to each part; returns to how many. */
+/* Sum the weights of the edges of node `i` to each part; returns the number of
+ * these parts. */
 static int bind(const refinement *r, int64_t i)
 {
     const tct_level *g = r->g;
@@ -40,8 +42,7 @@ static int bind(const refinement *r, int64_t i)
     return count;
 }
 
-/* The part above (or below) its own that node `i` had better be in; its own if
- * there is none. */
+/* The best part for node `i` above (or below) its own; else its own. */
 static int64_t best_part(const refinement *r, int64_t i, bool above, int count)
 {
     const int64_t own = r->part[i], w = r->g->weight[i];
@@ -67,7 +68,7 @@ static bool is_inside(const refinement *r, int64_t i)
     return true;
 }
 
-/* Returns whether node `i` has moved. */
+/* Move node `i` if that is better; returns whether. */
 static bool move(refinement *r, int64_t i, bool above)
 {
     if (is_inside(r, i)) return false;

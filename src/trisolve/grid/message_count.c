@@ -141,7 +141,7 @@ tacit_status tct_predict_messages(const tct_pattern *S, const tct_grid *grid,
                                   int64_t (*sent)[TCT_TRSV_PHASES],
                                   tct_message_count *out)
 {
-    static const char *const what = "a forecast of messages";
+    static const char *const what = "a count of messages";
     const int size = tct_grid_size(grid);
     count c = {.S = S, .g = grid, .sent = sent, .out = out};
     int64_t(*shares)[2] = NULL, (*mine)[TCT_TRSV_PHASES] = NULL;

@@ -84,11 +84,12 @@ static int32_t find(const tct_side *side, int32_t K)
 static tacit_status refuse(const tct_active_message *l)
 {
     const head *h = l->data;
-    FAIL(TACIT_COMM,
-         "a triangular solve got a letter of %lld bytes for panel %d from rank "
-         "%d that is not for it: do all ranks solve with as many right-hand "
-         "sides?",
-         (long long)l->bytes, (int)h->panel, l->from);
+    FAIL(
+        TACIT_COMM,
+        "a triangular solve got a message of %lld bytes for panel %d from rank "
+        "%d that is not for it: do all ranks solve with as many right-hand "
+        "sides?",
+        (long long)l->bytes, (int)h->panel, l->from);
 }
 
 /* --- arithmetic ----------------------------------------------------------- */
