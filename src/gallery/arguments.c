@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/arguments.c - the text behind the colon of a gallery name.
- * Every complaint is one line with what is wrong and the usage. */
+ * gallery/arguments.c - parses the arguments after the colon of a gallery name.
+ * Errors are one line with what is wrong and the usage. */
 #include "gallery/family.h"
 #include <ctype.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static bool all_digits(const char *text)
     return true;
 }
 
-/* `text` is word `k` or a part of it. */
+/* `text` is word `k` or part of it. */
 static tacit_status whole(const tct_gallery_spec *w, const char *text,
                           const char *name, int64_t least, int64_t *out)
 {
@@ -129,7 +129,7 @@ tacit_status tct_gallery_size_grid(tct_gallery_matrix *g, const int64_t n[3],
     bool beyond = false;
     for (int d = 0; d < 3; d++)
         beyond = __builtin_mul_overflow(rows, n[d], &rows) || beyond;
-    /* bytes of the entries must be countable too */
+    /* bytes of the entries must fit, too */
     if (beyond || __builtin_mul_overflow(rows, 16 * widest, &entries))
         FAIL(TACIT_INPUT,
              "%s: %.3g rows with up to %lld entries do not fit "

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/assemble.c - finite element rows in two steps: the pattern, node by
- * node from the elements around it, and the values, element by element. Each
- * thread owns a range of nodes and meets the elements in ascending order, so
- * that an entry is summed in one order, whoever owns it. */
+ * gallery/assemble.c - finite element rows in two steps: the pattern by node,
+ * from its elements, and the values by element. Each thread owns a range of
+ * nodes and visits elements in ascending order, so each entry is summed in one
+ * order for any number of threads. */
 #include "gallery/assemble.h"
 #include "sparse/parallel.h"
 #include <string.h>
 
 struct tct_fem_part {
     const tct_fem *fem;
-    int64_t node, nodes; /* [node, node + nodes) have rows here           */
-    int64_t *element;    /* [start[nodes]], behind `start`                */
+    int64_t node, nodes; /* [node, node + nodes) have rows here */
+    int64_t *element;    /* [start[nodes]] stored after `start` */
     int64_t start[];     /* [nodes + 1]                                   */
 };
 
-/* --- which elements ------------------------------------------------------- */
+/* --- elements of nodes ---------------------------------------------------- */
 
 /* The node of row `i`. */
 static int64_t node_of(const tct_fem *fem, int64_t i)
@@ -72,8 +72,8 @@ tacit_status tct_fem_part_create(const tct_fem *fem, int64_t first,
 
 /* --- the pattern ---------------------------------------------------------- */
 
-/* Nodes with free components around local node `v`, ascending, into `out`
- * [touching corners]; `seen` [nodes] holds no v + 1 before. Returns their
+/* List nodes with free components around local node `v`, ascending, in `out`
+ * [touching corners]; `seen` [nodes] must not contain v + 1. Returns their
  * number. */
 static int around(const tct_fem_part *p, int64_t v, int32_t *seen, int32_t *out)
 {
@@ -93,7 +93,7 @@ static int around(const tct_fem_part *p, int64_t v, int32_t *seen, int32_t *out)
     return n;
 }
 
-/* What a thread needs to find the nodes around a node. */
+/* Scratch of a thread for finding the nodes around a node. */
 typedef struct {
     int32_t *seen, *nodes;
 } finder;
@@ -142,7 +142,7 @@ tacit_status tct_fem_lengths(const tct_fem_part *part, int64_t first,
     return starved ? no_memory() : TACIT_OK;
 }
 
-/* Columns of the rows of local node `v`, values 0. */
+/* Set the columns of the rows of local node `v`, with zero values. */
 static void put_columns(const tct_fem_part *p, int64_t v, finder *f, tct_csr *A)
 {
     const tct_fem *fem = p->fem;
@@ -162,8 +162,8 @@ static void put_columns(const tct_fem_part *p, int64_t v, finder *f, tct_csr *A)
 
 /* --- the values ----------------------------------------------------------- */
 
-/* Where column `col` stands in local row `i`, which has it: halving without
- * a branch to be guessed wrong. */
+/* Offset of column `col` in local row `i`, which has it: branch-free
+ * bisection. */
 static int64_t find_entry(const tct_csr *A, int64_t i, int64_t col)
 {
     int64_t at = A->ptr[i], n = A->ptr[i + 1] - at;
@@ -180,8 +180,8 @@ static int64_t find_entry(const tct_csr *A, int64_t i, int64_t col)
     return at;
 }
 
-/* An element's nodes: their first rows, and their free components [free] in
- * the order of their rows. */
+/* First rows of an element's nodes, and their free components [free] in row
+ * order. */
 typedef struct {
     int64_t row[TCT_TET_NODES];
     int free[TCT_TET_NODES];
@@ -201,8 +201,8 @@ static void find_rows(const tct_fem *fem, const int32_t *tet, element_rows *e)
     }
 }
 
-/* Add what an element with matrix `K` gives to the rows of its node `a`, which
- * all have the same columns, so that one search does for each other node. */
+/* Add an element's matrix `K` to the rows of its node `a`. These have the same
+ * columns, so each other node is searched once. */
 static void add_node(const tct_fem *fem, const element_rows *e, int a,
                      const double *K, tct_csr *A)
 {
@@ -225,8 +225,8 @@ static void add_node(const tct_fem *fem, const element_rows *e, int a,
     }
 }
 
-/* Add to nodes [low, high) what the elements give; returns the first element
- * that is flat or inside out, the number of elements if none is. */
+/* Add the elements to the rows of nodes [low, high); returns the first element
+ * that is flat or inverted, else the number of elements. */
 static int64_t add_elements(const tct_fem *fem, int64_t low, int64_t high,
                             tct_csr *A)
 {
@@ -251,7 +251,7 @@ static int64_t add_elements(const tct_fem *fem, int64_t low, int64_t high,
     return m->elements;
 }
 
-/* Double the diagonal where a node stands on springs. */
+/* Double the diagonal of nodes on springs. */
 static void add_springs(const tct_fem *fem, int64_t low, int64_t high,
                         tct_csr *A)
 {
@@ -293,7 +293,7 @@ tacit_status tct_fem_fill(const tct_fem_part *part, tct_csr *A)
 
 /* --- rows and supports ---------------------------------------------------- */
 
-/* Every node must be in an element: otherwise its rows were zero. */
+/* Every node must be in an element, else its rows would be zero. */
 static tacit_status check_nodes(tct_fem *fem)
 {
     const tct_mesh *m = &fem->mesh;
@@ -353,8 +353,8 @@ static double off_line2(const double a[3], const double b[3], const double x[3])
     return cross2 / distance2(a, b);
 }
 
-/* Do the nodes up to height `top` hold a body: do they span a triangle that
- * is not small beside `size`? */
+/* The nodes up to height `top` fix the body: they span a triangle that is not
+ * small compared to `size`. */
 static bool holds(const tct_mesh *m, double top, double size)
 {
     int64_t a = -1, b = -1;
@@ -373,7 +373,7 @@ static bool holds(const tct_mesh *m, double top, double size)
     return false;
 }
 
-/* Springs under the lowest fiftieth of the body, or as much as holds it. */
+/* Put springs under the lowest 2 % of the body, or as much as fixes it. */
 static tacit_status add_supports(tct_fem *fem)
 {
     const tct_mesh *m = &fem->mesh;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/assemble.h - the rows of a finite element matrix on a mesh, any part
- * of them, without the rest. Rows are the free components, node by node. */
+ * gallery/assemble.h - assembles any rows of a finite element matrix on a mesh
+ * without the others. Rows are the free components, by node. */
 #ifndef TCT_GALLERY_ASSEMBLE_H
 #define TCT_GALLERY_ASSEMBLE_H
 #include "gallery/element.h"
@@ -12,30 +12,30 @@ typedef struct tct_fem {
     tct_physics physics;
     int dof;          /* components of a node                            */
     int64_t *row;     /* [nodes + 1] the first row of each node          */
-    uint8_t *spring;  /* [nodes] stands on springs; NULL: none does      */
-    int64_t touching; /* no node is in more elements                     */
+    uint8_t *spring;  /* [nodes] on springs; NULL: none */
+    int64_t touching; /* elements of a node, at most */
 } tct_fem;
 
-/* Number the rows of `mesh`, which is taken over, also after an error. Scalar
- * unknowns are held where any component is. If nothing is held and `physics`
- * would leave the body free to move, its lowest nodes stand on springs as stiff
- * as they are: the diagonal there is doubled.
- * Errors      INPUT (a node in no element, everything held), NO_MEMORY. */
+/* Number the rows of `mesh`, which is taken over, also after an error. A scalar
+ * unknown is held if any component is. If nothing is held and `physics` would
+ * let the body move, its lowest nodes get springs of their own stiffness: the
+ * diagonal is doubled.
+ * Errors    INPUT (a node in no element, everything held), NO_MEMORY. */
 tacit_status tct_fem_open(tct_mesh *mesh, const tct_physics *physics,
                           tct_fem *out);
 
-/* The elements at the nodes of rows [first, first + rows), for the calls below;
- * tct_free ends it. Borrows `fem`. */
+/* Find the elements at the nodes of rows [first, first + rows), for the calls
+ * below. To be freed by tct_free. Borrows `fem`. */
 typedef struct tct_fem_part tct_fem_part;
 tacit_status tct_fem_part_create(const tct_fem *fem, int64_t first,
                                  int64_t rows, tct_fem_part **out);
 
-/* Entries of rows [first, first + rows), those of the part. */
+/* The number of entries of each row of the part. */
 tacit_status tct_fem_lengths(const tct_fem_part *part, int64_t first,
                              int64_t rows, int64_t *length);
 
-/* Columns and values of the part's rows; `A->ptr` is set.
- * Errors      INPUT (an element that is flat or inside out), NO_MEMORY. */
+/* Set columns and values of the part's rows; `A->ptr` is set.
+ * Errors    INPUT (a flat or inverted element), NO_MEMORY. */
 tacit_status tct_fem_fill(const tct_fem_part *part, tct_csr *A);
 
 void tct_fem_close(tct_fem *fem);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/blocks.c - block Laplacians with the patterns of shells (a
- * plane of triangles, 7 unknowns a node) and of solids (six tetrahedra a cube,
- * Freudenthal's way, 1, 3 or 4 unknowns): each edge has a random positive
- * definite block, and a small multiple of the identity makes the sum
+ * gallery/blocks.c - block Laplacians with the patterns of shells (a plane of
+ * triangles, 7 unknowns a node) and of solids (six tetrahedra per cube,
+ * Freudenthal's triangulation, 1, 3 or 4 unknowns). Each edge has a random
+ * positive definite block; a small multiple of the identity makes the sum
  * definite. */
 #include "gallery/edges.h"
 #include <math.h>
@@ -35,7 +35,7 @@ static bool block_edge(const tct_edges *e, const int64_t x[3], int arm,
     return true;
 }
 
-/* One conductance over `par` decades. */
+/* A conductance over `par` decades. */
 static bool scalar_edge(const tct_edges *e, const int64_t x[3], int arm,
                         double *B)
 {

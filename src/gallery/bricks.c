@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/bricks.c - linear elasticity on a box of cubes, with 8 nodes
- * (linear) or 27 (quadratic) each. elasticity3d has one material and is a
- * stencil; the recipes change their stiffness from cube to cube, and stand on
- * springs at x = 0, which makes them definite and leaves their counts alone. */
+ * gallery/bricks.c - linear elasticity on a box of cubes with 8 nodes (linear)
+ * or 27 (quadratic). elasticity3d has one material and is a stencil. The
+ * recipes vary the stiffness of cubes, and have springs at x = 0, which make
+ * the matrix definite and add no entries. */
 #include "gallery/element.h"
 #include "gallery/recipe.h"
 #include "gallery/stencil.h"
@@ -13,9 +13,7 @@
 #define POISSON 0.3
 #define SPRING  1.0
 
-enum {
-    WINDOW = 125 * 3
-}; /* unknowns that meet at a corner of quadratic cubes */
+enum { WINDOW = 125 * 3 }; /* unknowns around a corner of quadratic cubes */
 
 typedef struct {
     int order;
@@ -24,9 +22,9 @@ typedef struct {
     double K[TCT_BRICK_ROWS * TCT_BRICK_ROWS]; /* of a cube with E = 1     */
 } bricks;
 
-/* The cubes around a node and the box of nodes that they span. */
+/* The cubes around a node and their box of nodes. */
 typedef struct {
-    int64_t cell[3], cells[3]; /* first, and how many                      */
+    int64_t cell[3], cells[3]; /* first, number */
     int64_t node[3], n[3];
 } window;
 
@@ -56,13 +54,13 @@ static double stiffness(const bricks *b, const int64_t c[3])
     return exp(b->decades * tct_uniform((uint64_t)cell, 1) * log(10.0));
 }
 
-/* Add what the cube `c` gives to the three rows of node `x`. */
+/* Add cube `c` to the three rows of node `x`. */
 static void add_cube(const bricks *b, const window *w, const int64_t x[3],
                      const int64_t c[3], double row[3][WINDOW])
 {
     const int side = b->order + 1, n = 3 * side * side * side;
     const double E = stiffness(b, c);
-    int64_t in[3], at[3]; /* the node in the cube, the cube in the window */
+    int64_t in[3], at[3]; /* node in the cube, cube in the window */
     for (int d = 0; d < 3; d++) {
         in[d] = x[d] - c[d] * b->order;
         at[d] = c[d] * b->order - w->node[d];
@@ -170,7 +168,7 @@ static tacit_status bricks_open(tct_gallery_matrix *g, int order,
 /* --- elasticity3d --------------------------------------------------------- */
 
 /* The stencil of an interior node: the rows of the middle of 2 x 2 x 2 cubes.
- * What is zero by symmetry, but for rounding, becomes zero. */
+ * Values that are zero by symmetry, up to rounding, are set to zero. */
 static void middle_stencil(const bricks *b, tct_stencil *s)
 {
     const int64_t middle[3] = {1, 1, 1};
@@ -207,7 +205,7 @@ static tacit_status elasticity3d_open(const char *arguments,
 
 /* --- recipes -------------------------------------------------------------- */
 
-/* Sizes in nodes, as the counts of the real matrices are. */
+/* Sizes in nodes, as the row counts of the real matrices are. */
 tacit_status tct_like_linear(const tct_recipe *r, const int64_t n[3],
                              tct_gallery_matrix *g)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Independent random numbers for the same edge or point. */
+/* Independent random numbers of one edge or point. */
 enum { KEPT = 3, CONDUCTANCE = 4, GROUND = 5 };
 
 /* Edges along x are numbered first, then those along y. */
@@ -15,14 +15,14 @@ static uint64_t edge_number(const tct_edges *e, const int64_t x[3], int arm)
                                : along_x + x[1] * e->n[0] + x[0]);
 }
 
-/* Conductance over `par` decades around 1. */
+/* A conductance over `par` decades around 1. */
 static double conductance(const tct_edges *e, uint64_t edge)
 {
     const double u = tct_uniform(edge, CONDUCTANCE);
     return exp(e->par * (u - 0.5) * log(10.0));
 }
 
-/* --- ecology2: every edge; one point in the middle is the ground ---------- */
+/* --- ecology2: all edges; one point in the middle is the ground ----------- */
 
 static bool ecology_edge(const tct_edges *e, const int64_t x[3], int arm,
                          double *B)
@@ -56,7 +56,7 @@ tacit_status tct_like_ecology(const tct_recipe *r, const int64_t n[3],
     const int64_t middle[3] = {n[0] / 2, n[1] / 2, 0};
     e.hole = n[0] <= INT32_MAX && n[1] <= INT32_MAX
                  ? tct_edges_point(&e, middle)
-                 : 0; /* beyond 64 bits: refused when opened */
+                 : 0; /* exceeds 64 bits: refused by tct_edges_open */
     return tct_edges_open(g, &e);
 }
 

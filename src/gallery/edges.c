@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/edges.c - rows of a matrix that is a sum over the edges of a
- * grid. A row's edges are visited in one fixed order and an edge's block is
- * made from its lower end, so that the matrix is symmetric to the last bit. */
+ * gallery/edges.c - rows of a matrix that is a sum over the edges of a grid.
+ * The edges of a row are added in one order and a block is computed from its
+ * edge's lower end, so the matrix is symmetric to the last bit. */
 #include "gallery/edges.h"
 
 /* clang-format off */
@@ -11,8 +11,7 @@ const int tct_arms_kuhn[7][3]  = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1},
                                   {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
 /* clang-format on */
 
-/* One block row: the blocks beside the diagonal in ascending order, with the
- * diagonal's among them. */
+/* One block row: blocks in ascending order, the diagonal one included. */
 typedef struct {
     int blocks;
     int64_t point[2 * TCT_ARMS + 1];
@@ -26,8 +25,8 @@ static bool inside(const tct_edges *e, const int64_t x[3])
     return true;
 }
 
-/* The edge between `x` and its neighbour `sign` times `arm` away: its block
- * joins the row and the diagonal. */
+/* Add the edge from `x` to its neighbour at `sign` times `arm` to the row and
+ * its diagonal. */
 static void add_edge(const tct_edges *e, const int64_t x[3], int arm, int sign,
                      bool values, double *diagonal, block_row *out)
 {
@@ -70,9 +69,9 @@ static int64_t write_row(const tct_edges *e, const block_row *t, int p,
     int64_t k = 0;
     for (int b = 0; b < t->blocks; b++) {
         const int64_t point = t->point[b];
-        const bool behind = e->hole >= 0 && point > e->hole;
+        const bool past_hole = e->hole >= 0 && point > e->hole;
         for (int q = 0; q < dof; q++, k++) {
-            cols[k] = (point - behind) * dof + q;
+            cols[k] = (point - past_hole) * dof + q;
             vals[k] = t->block[b][p * dof + q];
         }
     }
@@ -128,7 +127,7 @@ static double entries(const tct_edges *e)
 tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e)
 {
     TRY(tct_gallery_size_grid(g, e->n, e->dof, (2 * e->arms + 1) * e->dof));
-    if (e->hole >= 0) { /* and those behind it have other numbers */
+    if (e->hole >= 0) { /* points after it are renumbered */
         g->rows -= e->dof;
         g->grid[0] = 0;
     }

@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/edges.h - matrices of the form sum over the edges of a grid of
- * (e_i - e_j)(e_i - e_j)' (x) B, plus a diagonal: resistor networks, finite
- * volumes and first-order finite elements alike. */
+ * gallery/edges.h - matrices of the form sum over the edges of a grid of (e_i -
+ * e_j)(e_i - e_j)' (x) B, plus a diagonal: resistor networks, finite volumes,
+ * first-order finite elements. */
 #ifndef TCT_GALLERY_EDGES_H
 #define TCT_GALLERY_EDGES_H
 #include "gallery/recipe.h"
 
 enum { TCT_ARMS = 7, TCT_EDGE_DOF = 7, TCT_EDGE_BLOCK = 49 };
 
-/* Edges go from a point to its neighbours at `arm`s, which point up, ascending
- * in (dz, dy, dx). Positive definite if all B are, or nearly enough, and the
- * grounds are not all 0. */
+/* Edges connect a point to its neighbours at `arm`s, which point up, ascending
+ * in (dz, dy, dx). The matrix is positive definite if all B are, or nearly, and
+ * some ground is positive. */
 typedef struct tct_edges tct_edges;
-/* Is there an edge from `x` along `arm` (its other end is in the grid)? Then
- * put its block, symmetric, into `B` [dof * dof], unless NULL. */
+/* Returns whether there is an edge from `x` along `arm`, whose other end is in
+ * the grid; then puts its symmetric block into `B` [dof * dof], unless NULL. */
 typedef bool (*tct_edge_fn)(const tct_edges *e, const int64_t x[3], int arm,
                             double *B);
-/* What is added to the diagonal at `x`. */
+/* The addition to the diagonal at `x`. */
 typedef double (*tct_ground_fn)(const tct_edges *e, const int64_t x[3]);
 struct tct_edges {
     int64_t n[3];
     int dof, arms;
     const int (*arm)[3];
-    int64_t hole; /* this point has no row, it is the ground; -1: none */
+    int64_t hole; /* the ground, a point without a row; -1: none */
     uint64_t seed;
-    double par; /* the recipe's own                                   */
+    double par; /* parameter of the recipe */
     tct_edge_fn edge;
     tct_ground_fn ground;
 };
 
-/* The usual sets of arms. */
-extern const int
-    tct_arms_star[3][3]; /* 5 points in 2D (the first two), 7 in 3D  */
-extern const int
-    tct_arms_plane[3][3]; /* triangles: all diagonals one way         */
-extern const int
-    tct_arms_kuhn[7][3]; /* six tetrahedra a cube, Freudenthal's way */
+/* The usual arms. */
+extern const int tct_arms_star[3]
+                              [3]; /* 5 points in 2D (the first two), 7 in 3D */
+extern const int tct_arms_plane[3][3]; /* triangles with parallel diagonals */
+extern const int tct_arms_kuhn[7]
+                              [3]; /* six tetrahedra per cube (Freudenthal) */
 
 static inline int64_t tct_edges_point(const tct_edges *e, const int64_t x[3])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gallery/element.c - element matrices. The lower triangle is computed and
- * mirrored, so that no rounding makes a matrix unsymmetric. */
+ * mirrored, so the matrix is symmetric to the last bit. */
 #include "gallery/element.h"
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Add `w` times the integrand at one point, `N` and `G` being the functions
- * and their gradients there, to the lower triangle of `K`. */
+/* Add `w` times the integrand at a point to the lower triangle of `K`; `N` and
+ * `G` are the functions and their gradients. */
 static void add_point(const tct_physics *physics, int nodes, double w,
                       const double *N, const double G[][3], double *K)
 {
@@ -84,8 +84,8 @@ double tct_tet_gradients(const double x[4][3], double gradient[4][3])
     return det;
 }
 
-/* Linear functions: gradients are constant and the mass is known in closed
- * form, volume / 20 for each pair and twice that on the diagonal. */
+/* Linear functions: gradients are constant, and the mass is volume / 20 for
+ * each pair, twice that on the diagonal. */
 static bool tet4(const tct_physics *physics, const double x[][3], double *K)
 {
     double G[4][3];
@@ -103,7 +103,8 @@ static bool tet4(const tct_physics *physics, const double x[][3], double *K)
 static const int middle[6][2] = {{0, 1}, {1, 2}, {0, 2},
                                  {0, 3}, {1, 3}, {2, 3}};
 
-/* Quadratic functions and their derivatives by L1, L2, L3 (L0 depends). */
+/* Quadratic functions and their derivatives by L1, L2, L3 (L0 depends on
+ * these). */
 static void quadratic(const double L[4], double N[10], double D[10][3])
 {
     static const double slope[4][3] = {

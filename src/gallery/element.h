@@ -5,8 +5,8 @@
 #define TCT_GALLERY_ELEMENT_H
 #include "base/base.h"
 
-/* What is discretised: -div grad u; u - tau div grad u; or the linear
- * elasticity of an isotropic body, three unknowns a node. */
+/* The operator: -div grad u; u - tau div grad u; or linear elasticity of an
+ * isotropic body, three unknowns per node. */
 typedef struct tct_physics {
     enum { TCT_LAPLACE, TCT_MASS, TCT_ELASTICITY } kind;
     double tau;        /* MASS                                       */
@@ -23,10 +23,10 @@ static inline int tct_physics_dof(const tct_physics *physics)
 /* Elasticity from Young's modulus and Poisson's ratio. */
 tct_physics tct_elasticity(double young, double poisson);
 
-/* The matrix of a tetrahedron with 4 corners (linear) or 10 nodes (quadratic,
- * isoparametric, 4 Gauss points; middles of the corners 12 23 13 14 24 34
- * behind the corners) into `K` [(nodes dof) squared, row by row].
- * Returns     false if it is flat, or inside out at a Gauss point. */
+/* The matrix of a tetrahedron with 4 nodes (linear) or 10 (quadratic,
+ * isoparametric, 4 Gauss points; after the corners the middles of 12 23 13 14
+ * 24 34) into `K` [(nodes dof) squared, by rows].
+ * Returns   false if it is flat, or inverted at a Gauss point. */
 bool tct_tet_matrix(const tct_physics *physics, int nodes, const double x[][3],
                     double *K);
 

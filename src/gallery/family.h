@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/family.h - what the families share: reading their arguments,
- * setting their sizes, and one constant per family file. */
+ * gallery/family.h - the families of gallery matrices: their registry,
+ * arguments and sizes. */
 #ifndef TCT_GALLERY_FAMILY_H
 #define TCT_GALLERY_FAMILY_H
 #include "gallery/gallery.h"
 
-/* --- the registry: one row is one table at the bottom of a file ----------- */
+/* --- the registry: one row per family ------------------------------------- */
 #define TCT_GALLERY(X) \
     X(poisson1d)       \
     X(poisson2d)       \
@@ -27,7 +27,7 @@ TCT_GALLERY(TCT_GALLERY_DECLARE)
 /* --- arguments ------------------------------------------------------------ */
 enum { TCT_GALLERY_SPEC_MOST = 4, TCT_GALLERY_SPEC_TEXT = 128 };
 
-/* The text behind the colon, cut at its commas. */
+/* The text after the colon, cut at commas. */
 typedef struct tct_gallery_spec {
     const tct_gallery *family;
     int count;
@@ -40,33 +40,33 @@ tacit_status tct_gallery_spec_cut(const tct_gallery *family,
                                   const char *arguments, int least, int most,
                                   tct_gallery_spec *out);
 
-/* Word `k` as a whole number of at least `least`; `name` is its name in the
- * usage. INPUT if it is one but beyond 64 bits, INVALID if it is none. */
+/* Word `k` as an integer of at least `least`; `name` is its name in the usage.
+ * Fails with INPUT beyond 64 bits, with INVALID if it is no integer. */
 tacit_status tct_gallery_spec_whole(const tct_gallery_spec *w, int k,
                                     const char *name, int64_t least,
                                     int64_t *out);
 
-/* Word `k` as a positive, finite number. */
+/* Word `k` as a positive finite number. */
 tacit_status tct_gallery_spec_positive(const tct_gallery_spec *w, int k,
                                        const char *name, double *out);
 
-/* Word `k` as a seed: any whole number; 1 where it is left out. */
+/* Word `k` as a seed: any integer; 1 if omitted. */
 tacit_status tct_gallery_spec_seed(const tct_gallery_spec *w, int k,
                                    uint64_t *out);
 
-/* Word `k` as the sides of a grid in `dims` dimensions: "N" for all of them
- * or "NXxNY..."; sides beyond `dims` become 1. */
+/* Word `k` as the sides of a grid in `dims` dimensions: "N" for all or
+ * "NXxNY..."; further sides become 1. */
 tacit_status tct_gallery_spec_grid(const tct_gallery_spec *w, int k, int dims,
                                    int64_t least, int64_t n[3]);
 
 /* --- sizes ---------------------------------------------------------------- */
 
 /* Set `g->grid`, `g->rows` to `dof` times its points, and `g->widest`.
- * Errors      INPUT where rows or entries do not fit in 64 bits. */
+ * Errors    INPUT if rows or entries exceed 64 bits. */
 tacit_status tct_gallery_size_grid(tct_gallery_matrix *g, const int64_t n[3],
                                    int64_t dof, int64_t widest);
 
-/* Copy `bytes` at `data` to where `g` owns them. */
+/* Store a copy of `bytes` at `data` in `g`. */
 tacit_status tct_gallery_keep(tct_gallery_matrix *g, const void *data,
                               size_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/gallery.c - finds a family by its name, and makes rows in two passes:
- * lengths, then entries straight into the arrays, by all threads, each touching
- * first what it fills. */
+ * gallery/gallery.c - finds a family by name, and makes rows in two passes:
+ * first lengths, then entries directly in the arrays, by all threads; each
+ * first touches what it fills. */
 #include "gallery/gallery.h"
 #include "gallery/recipe.h"
 #include "sparse/parallel.h"
@@ -24,7 +24,7 @@ const tacit_gallery *tacit_gallery_at(int i)
     return recipe ? &recipe->about : NULL;
 }
 
-/* Characters of `name` before its colon. */
+/* The length of `name` before its colon. */
 static size_t word_length(const char *name)
 {
     return strcspn(name, ":");
@@ -57,7 +57,7 @@ bool tct_gallery_looks_like(const char *name)
     return true;
 }
 
-/* What stands before the colon, for messages: not endless. */
+/* The text before the colon, truncated for messages. */
 typedef struct {
     char text[64];
 } short_word;
@@ -132,8 +132,8 @@ double tct_gallery_bytes(const tct_gallery_matrix *g, int64_t rows)
 
 /* --- the two passes ------------------------------------------------------- */
 
-/* Threads work on blocks of rows: small enough that the 64-bit columns on
- * their way to the matrix stay in the cache. */
+/* Threads work on blocks of rows, so small that the 64-bit columns before
+ * conversion stay in the cache. */
 enum { BLOCK_ROWS = 1024, BLOCK_ENTRIES = 16384 };
 
 static int64_t block_rows(const tct_gallery_matrix *g)
@@ -172,7 +172,7 @@ static tacit_status lengths(const tct_gallery_matrix *g, const void *data,
     return TACIT_OK;
 }
 
-/* Put one block's columns where they belong, in the width they have there. */
+/* Store one block's columns in the matrix's integer width. */
 static void store_cols(tct_csr *A, int64_t at, int64_t n, const int64_t *cols)
 {
     if (A->col32)
@@ -207,7 +207,7 @@ static tacit_status entries(const tct_gallery_matrix *g, const void *data,
     return TACIT_OK;
 }
 
-/* Both passes with `data`, the maker's whole or a part of it. */
+/* Both passes with `data`, that of the maker or of a part. */
 static tacit_status two_passes(const tct_gallery_matrix *g, const void *data,
                                int64_t first, int64_t rows, tct_csr *A)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/jump.c - finite volumes on a box for -div(sigma grad u) where
- * sigma jumps from cell to cell: fluxes take the harmonic mean of two cells,
- * and outside of the box u is 0, one cell away in the same material. */
+ * gallery/jump.c - finite volumes on a box for -div(sigma grad u) with a sigma
+ * that jumps between cells: fluxes take the harmonic mean of two cells. u is 0
+ * outside the box, one cell away in the same material. */
 #include "gallery/edges.h"
 #include <math.h>
 
-/* --- sigma: 1 or `par`, as a coin falls; or 10^(par (u - 1/2)) ------------ */
+/* --- sigma: 1 or `par` at random; or 10^(par (u - 1/2)) ------------------- */
 
 static double coin(const tct_edges *e, const int64_t x[3])
 {
@@ -13,7 +13,7 @@ static double coin(const tct_edges *e, const int64_t x[3])
     return u < 0.5 ? 1.0 : e->par;
 }
 
-static double spread(const tct_edges *e, const int64_t x[3])
+static double log_uniform(const tct_edges *e, const int64_t x[3])
 {
     const double u = tct_uniform((uint64_t)tct_edges_point(e, x), e->seed);
     return exp(e->par * (u - 0.5) * log(10.0));
@@ -48,15 +48,15 @@ static double coin_ground(const tct_edges *e, const int64_t x[3])
     return outflow(e, x, coin);
 }
 
-static bool spread_edge(const tct_edges *e, const int64_t x[3], int a,
-                        double *B)
+static bool log_uniform_edge(const tct_edges *e, const int64_t x[3], int a,
+                             double *B)
 {
-    return flux(e, x, a, spread, B);
+    return flux(e, x, a, log_uniform, B);
 }
 
-static double spread_ground(const tct_edges *e, const int64_t x[3])
+static double log_uniform_ground(const tct_edges *e, const int64_t x[3])
 {
-    return outflow(e, x, spread);
+    return outflow(e, x, log_uniform);
 }
 
 /* --- jump3d and apache2 --------------------------------------------------- */
@@ -80,8 +80,8 @@ static tacit_status jump3d_open(const char *arguments, tct_gallery_matrix *g)
 tacit_status tct_like_apache(const tct_recipe *r, const int64_t n[3],
                              tct_gallery_matrix *g)
 {
-    return tct_edges_like(r, n, 1, 3, tct_arms_star, spread_edge, spread_ground,
-                          g);
+    return tct_edges_like(r, n, 1, 3, tct_arms_star, log_uniform_edge,
+                          log_uniform_ground, g);
 }
 
 const tct_gallery tct_gallery_jump3d = {

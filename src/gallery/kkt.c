@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/kkt.c - the optimality system of a control problem on a cube
- * of N^3 points, controlled on its faces; symmetric and indefinite on purpose:
+ * gallery/kkt.c - the optimality system of a control problem on a cube of N^3
+ * points, controlled on its faces; symmetric and indefinite:
  *
- *       y    u    lambda         J  27 points, 26 and -1     (N^3 x N^3)
- *     ( I         J'  ) N^3      B  9 points of the face that a control
- *     (    .01 I  B'  ) 6 N^2       acts on, bilinear weights (N^3 x 6 N^2)
+ *       y    u    lambda         J  27 points, 26 and -1    (N^3 x N^3)
+ *     ( I         J'  ) N^3      B  9 points of a control's face,
+ *     (    .01 I  B'  ) 6 N^2       bilinear weights        (N^3 x 6 N^2)
  *     ( J   B     0   ) N^3      the zero diagonal is stored */
 #include "gallery/recipe.h"
 
@@ -36,7 +36,7 @@ static void split(const kkt *t, int64_t i, int64_t x[3])
     x[2] = i / t->n / t->n;
 }
 
-/* The row of J at point `i`, its columns from `offset` on. */
+/* Row `i` of J, its columns from `offset` on. */
 static void put_state(const kkt *t, int64_t i, int64_t offset, row_out *out)
 {
     int64_t x[3];
@@ -67,8 +67,8 @@ static int64_t face_point(const kkt *t, int f, int64_t a, int64_t b)
     }
 }
 
-/* The row of B' of control `u`, its columns from `offset` on: in the order of
- * a, then b, the points of a face ascend. */
+/* The row of B' of control `u`, its columns from `offset` on: by a, then b, the
+ * points of a face ascend. */
 static void put_control(const kkt *t, int64_t u, int64_t offset, row_out *out)
 {
     const int64_t n = t->n, face = n * n;

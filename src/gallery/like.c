@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/like.c - like:NAME, a recipe by the name of the matrix that it
- * stands in for, and like:NAME,SIZE, the same recipe on another grid. */
+ * gallery/like.c - like:NAME, the recipe for a matrix similar to NAME, and
+ * like:NAME,SIZE, the same recipe on another grid. */
 #include "gallery/recipe.h"
 #include "gallery/stencil.h"
 #include <ctype.h>
@@ -61,7 +61,7 @@ const tct_recipe *tct_recipe_at(int i)
     return i >= 0 && i < RECIPES ? &recipes[i] : NULL;
 }
 
-/* The recipe called `name` in whatever case, "-" and "_" being the same. */
+/* Find the recipe `name`, ignoring case and with "-" equal to "_". */
 static const tct_recipe *find(const char *name)
 {
     for (int r = 0; r < RECIPES; r++) {
@@ -77,7 +77,7 @@ static const tct_recipe *find(const char *name)
     return NULL;
 }
 
-/* The recipe that begins with `name`, or is nearest to it; NULL if none is. */
+/* The recipe that begins with `name` or is nearest to it; NULL: none. */
 static const char *nearest(const char *name)
 {
     const char *names[RECIPES];
@@ -117,7 +117,7 @@ const tct_gallery tct_gallery_like = {
      "stands in for a well-known matrix: same rows and entries"},
     like_open};
 
-/* --- the one recipe that is a plain stencil ------------------------------- */
+/* --- the recipe that is a stencil ----------------------------------------- */
 
 tacit_status tct_like_s2d9(const tct_recipe *r, const int64_t n[3],
                            tct_gallery_matrix *g)

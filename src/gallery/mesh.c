@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/mesh.c - mesh:BASE, finite elements on a mesh that is read
- * from files and refined on the way. Every rank holds the mesh, and assembles
- * its own rows. */
+ * gallery/mesh.c - mesh:BASE, finite elements on a mesh that is read from files
+ * and refined. Every rank has the whole mesh and assembles its own rows. */
 #include "gallery/assemble.h"
 #include "gallery/family.h"
 #include <math.h>
@@ -21,7 +20,8 @@ typedef struct {
 #define USAGE \
     "mesh:BASE[,refine=K][,kind=laplace|mass:TAU|elasticity:E:NU][,spc=no]"
 
-/* The number between ':' and the next ':' or the end; moves `*text` there. */
+/* Parse the number after ':', up to the next ':' or the end, and advance
+ * `*text`. */
 static bool take_number(const char **text, double *out)
 {
     char word[64];
@@ -145,7 +145,7 @@ static void mesh_points(const void *data, int64_t first, int64_t rows,
 {
     const tct_fem *fem = data;
     const tct_mesh *m = &fem->mesh;
-    int64_t i = -first; /* the next free component, from the first row here */
+    int64_t i = -first; /* the next free component, relative to `first` */
     for (int64_t v = 0; v < m->nodes; v++)
         for (int p = 0; p < 3; p++) {
             if (m->held[v] >> p & 1) continue;
@@ -171,7 +171,7 @@ static const tct_gallery_maker mesh_maker = {
     .close = mesh_close,
 };
 
-/* Entries, guessed from the elements: an edge is in about five. */
+/* Estimate the entries: an edge is in about five elements. */
 static double guess(const tct_fem *fem)
 {
     const double nodes = (double)fem->mesh.nodes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/mesh_read.c - TetGen's text files: a line of counts, then a line for
- * each node or element, begun by its number; # begins a comment. */
+ * gallery/mesh_read.c - TetGen's text files: a line of counts, then a line per
+ * node or element that begins with its number; # begins a comment. */
 #include "gallery/mesh.h"
 #include "io/number.h"
 #include "io/text.h"
@@ -14,7 +14,7 @@ typedef struct {
     char path[PATH_MOST];
     tct_stream *stream;
     tct_text *text;
-    const char *at; /* in the line */
+    const char *at; /* position in the line */
 } mesh_file;
 
 static void close_file(mesh_file *f)
@@ -28,7 +28,7 @@ static long long line_of(const mesh_file *f)
     return (long long)tct_text_line_number(f->text) - 1;
 }
 
-/* Find `base` with `suffix`, plain or packed; false if there is none. */
+/* Find `base` with `suffix`, plain or packed; false: none. */
 static bool find_file(const char *base, const char *suffix, mesh_file *f)
 {
     static const char *const packing[] = {"", ".gz", ".xz"};
@@ -40,14 +40,14 @@ static bool find_file(const char *base, const char *suffix, mesh_file *f)
     return false;
 }
 
-/* Go to the next line with something in it; false at the end of the file. */
-static tacit_status next_line(mesh_file *f, bool *there)
+/* Go to the next nonempty line; false at the end of the file. */
+static tacit_status next_line(mesh_file *f, bool *found)
 {
     for (;;) {
         char *line;
         size_t length;
         TRY(tct_text_line(f->text, &line, &length));
-        *there = line != NULL;
+        *found = line != NULL;
         if (!line) return TACIT_OK;
         while (*line == ' ' || *line == '\t') line++;
         f->at = line;
@@ -60,7 +60,7 @@ static bool between_words(char c)
     return c == ' ' || c == '\t' || c == '\0' || c == '#';
 }
 
-/* The next number of the line, called `what`. */
+/* Read the next number of the line; `what` names it in errors. */
 static tacit_status take_int(mesh_file *f, const char *what, int64_t *out)
 {
     while (*f->at == ' ' || *f->at == '\t') f->at++;
@@ -83,14 +83,14 @@ static tacit_status take_double(mesh_file *f, const char *what, double *out)
     return TACIT_OK;
 }
 
-/* Open the file and read the first number of its first line, of `what`. */
+/* Open the file and read the count of `what` from its first line. */
 static tacit_status open_file(mesh_file *f, const char *what, int64_t *count)
 {
-    bool there = false;
+    bool found = false;
     TRY(tct_stream_open(f->path, &f->stream));
     TRY(tct_text_open(f->path, f->stream, &f->text));
-    TRY(next_line(f, &there));
-    if (!there)
+    TRY(next_line(f, &found));
+    if (!found)
         FAIL(TACIT_INPUT,
              "%s: expected a line with the number of %s, found "
              "none",
@@ -102,29 +102,29 @@ static tacit_status open_file(mesh_file *f, const char *what, int64_t *count)
     return TACIT_OK;
 }
 
-/* The next of `count` lines of `what`. */
+/* Go to line `k` of `count` lines of `what`. */
 static tacit_status take_line(mesh_file *f, const char *what, int64_t k,
                               int64_t count)
 {
-    bool there = false;
-    TRY(next_line(f, &there));
-    if (there) return TACIT_OK;
+    bool found = false;
+    TRY(next_line(f, &found));
+    if (found) return TACIT_OK;
     FAIL(TACIT_INPUT, "%s: ends after %lld of %lld %s", f->path, (long long)k,
          (long long)count, what);
 }
 
 static tacit_status expect_end(mesh_file *f, const char *what, int64_t count)
 {
-    bool there = false;
-    TRY(next_line(f, &there));
-    if (!there) return TACIT_OK;
+    bool found = false;
+    TRY(next_line(f, &found));
+    if (!found) return TACIT_OK;
     FAIL(TACIT_INPUT, "%s:%lld: more than the %lld %s of the first line",
          f->path, line_of(f), (long long)count, what);
 }
 
 /* --- the three files ------------------------------------------------------ */
 
-/* `*origin` is the number of the first node. */
+/* Sets `*origin` to the number of the first node. */
 static tacit_status read_nodes(mesh_file *f, tct_mesh *m, int64_t *origin)
 {
     int64_t dims;

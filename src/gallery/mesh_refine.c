@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. Edges are found
- * by dealing the six of each tetrahedron to their lower node, and sorting
- * there. */
+ * by listing the six of each tetrahedron at their lower nodes, sorted there. */
 #include "gallery/mesh.h"
 #include "sparse/parallel.h"
 #include <string.h>
@@ -10,9 +9,8 @@ enum { EDGES = 6 };
 static const int ends[EDGES][2] = {{0, 1}, {0, 2}, {0, 3},
                                    {1, 2}, {1, 3}, {2, 3}};
 
-/* Upper ends of the edges, by lower end: those of node v are
- * upper[start[v]] to upper[start[v + 1]], ascending; their place is the edge's
- * number. */
+/* Upper ends of edges by lower end: those of node v are upper[start[v]] to
+ * upper[start[v + 1] - 1], ascending; the index is the edge's number. */
 typedef struct {
     int64_t *start; /* [nodes + 1] */
     int32_t *upper;
@@ -26,7 +24,7 @@ static void edge_ends(const int32_t *tet, int e, int32_t *low, int32_t *high)
     *high = a < b ? b : a;
 }
 
-/* Sort `v` [n] and drop what stands twice; returns what remains. */
+/* Sort `v` [n] and remove duplicates; returns the new length. */
 static int64_t sort_unique(int32_t *v, int64_t n)
 {
     int64_t kept = 0;
@@ -42,7 +40,7 @@ static int64_t sort_unique(int32_t *v, int64_t n)
     return kept;
 }
 
-/* Deal all edges to their lower ends, as often as they are met. */
+/* List every edge at its lower end, with duplicates. */
 static void distribute_edges(const tct_mesh *m, edge_list *list)
 {
     int64_t *start = list->start;
@@ -59,7 +57,7 @@ static void distribute_edges(const tct_mesh *m, edge_list *list)
             edge_ends(m->element + 4 * k, e, &low, &high);
             list->upper[start[low]++] = high;
         }
-    /* each start has moved to the next one's place */
+    /* each start has moved to the next one */
     memmove(start + 1, start, (size_t)m->nodes * sizeof *start);
     start[0] = 0;
 }
@@ -137,11 +135,11 @@ static int32_t *put(int32_t *out, int32_t a, int32_t b, int32_t c, int32_t d)
     return out + 4;
 }
 
-/* Cut tetrahedron `t` with the edges' middles `e`, in the order of `ends`. */
+/* Cut tetrahedron `t` with edge midpoints `e`, in the order of `ends`. */
 static void cut(const tct_mesh *fine, const int32_t t[4], const int32_t e[6],
                 int32_t *out)
 {
-    /* a diagonal of the octahedron, then the other four around it */
+    /* a diagonal of the octahedron, then the four nodes around it */
     static const int around[3][6] = {
         {0, 5, 1, 2, 4, 3}, {1, 4, 0, 2, 5, 3}, {2, 3, 0, 1, 5, 4}};
     out = put(out, t[0], e[0], e[1], e[2]);

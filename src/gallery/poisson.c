@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/poisson.c - finite differences of -u'' on grids with the
- * boundary eliminated: the textbook's stencils. Eigenvalues are known, so tests
- * of solvers can be too. */
+ * gallery/poisson.c - textbook finite differences of -u'' on grids, the
+ * boundary eliminated. Eigenvalues are known, so solvers can be tested. */
 #include "gallery/stencil.h"
 
 static const double sides[3] = {-1.0, -1.0, -1.0};
 
-/* The stencil of `dims` dimensions on the grid that the arguments give. */
+/* Open the stencil of `dims` dimensions on the grid in the arguments. */
 static tacit_status open_box(const tct_gallery *family, const char *arguments,
                              tct_gallery_matrix *g, int dims, double centre,
                              double corner)

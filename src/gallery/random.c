@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/random.c - random:N,DEGREE,SEED. Each of DEGREE rounds
- * shuffles all rows and joins them in pairs; as the shuffle can be undone, a
- * row finds its partners without anyone holding the graph. An entry's value
- * depends on its two ends alone; the diagonal dominates. */
+ * gallery/random.c - random:N,DEGREE,SEED. Each of DEGREE rounds permutes all
+ * rows and pairs them. The permutation can be inverted, so a row's partners are
+ * found without storing the graph. A value depends only on its two rows; the
+ * diagonal dominates. */
 #include "gallery/family.h"
 
 enum { DEGREE_MOST = 4096, HALVES = 4 };
@@ -10,13 +10,13 @@ enum { DEGREE_MOST = 4096, HALVES = 4 };
 typedef struct {
     int64_t rows;
     int degree;
-    int bits[2]; /* of the two parts of a number: 2^(sum) >= rows */
+    int bits[2]; /* of the two halves of a number: 2^(sum) >= rows */
     uint64_t seed;
 } random_graph;
 
-/* The shuffle is a Feistel network (Luby and Rackoff 1988): in turn each part
- * of the number is changed by a hash of the other, which can be undone. It is
- * walked on until the number is a row again. */
+/* The permutation is a Feistel network (Luby and Rackoff 1988): each half of
+ * the number is changed alternately by a hash of the other, which can be
+ * undone. It is repeated until the number is a row. */
 static void half_step(const random_graph *t, int round, int k, uint64_t part[2])
 {
     const uint64_t key =
@@ -47,7 +47,7 @@ static uint64_t unshuffle(const random_graph *t, int round, uint64_t v)
     return v;
 }
 
-/* Who is joined with row `i` in `round`; `i` itself if nobody is left. */
+/* The partner of row `i` in `round`; `i` itself if there is none. */
 static int64_t partner(const random_graph *t, int round, int64_t i)
 {
     const uint64_t v = shuffle(t, round, (uint64_t)i) ^ 1;
@@ -61,7 +61,7 @@ static double value(const random_graph *t, int64_t i, int64_t j)
     return tct_uniform(low, high ^ t->seed) - 1.0;
 }
 
-/* Put `col` into the ascending `cols` [n] unless it is there. */
+/* Insert `col` into the ascending `cols` [n] unless present. */
 static int insert(int64_t *cols, int n, int64_t col)
 {
     int k = n;
@@ -82,7 +82,7 @@ static int random_row(const void *data, int64_t i, int64_t *cols, double *vals)
     for (int round = 0; round < t->degree; round++)
         n = insert(col, n, partner(t, round, i));
     if (!cols) return n;
-    double sum = 1.0; /* by this the diagonal dominates */
+    double sum = 1.0; /* the excess of the diagonal */
     int diagonal = 0;
     for (int k = 0; k < n; k++) {
         if (col[k] == i) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/recipe.h - recipes for matrices like the well-known large ones
- * of the SuiteSparse collection: `like:NAME`. A recipe is a row in like.c; its
- * kind, a function that several may share, stands in a file of its own. */
+ * gallery/recipe.h - recipes for matrices similar to well-known large ones of
+ * the SuiteSparse collection: `like:NAME`. A recipe is a row in like.c; its
+ * kind, a function that recipes may share, has its own file. */
 #ifndef TCT_GALLERY_RECIPE_H
 #define TCT_GALLERY_RECIPE_H
 #include "gallery/family.h"
@@ -10,10 +10,10 @@ typedef struct tct_recipe tct_recipe;
 typedef tacit_status tct_recipe_open(const tct_recipe *r, const int64_t n[3],
                                      tct_gallery_matrix *g);
 struct tct_recipe {
-    tacit_gallery about; /* its name in lower case, behind "like:"          */
+    tacit_gallery about; /* "like:" and its name in lower case */
     int dims;
-    int64_t size[3];       /* the grid that has the real matrix's counts      */
-    double par;            /* the recipe's constant                           */
+    int64_t size[3];       /* the grid with the real matrix's row count */
+    double par;            /* the recipe's parameter */
     tct_recipe_open *open; /* its kind                                  */
 };
 
@@ -23,7 +23,7 @@ tct_recipe_open tct_like_apache, tct_like_circuit, tct_like_ecology,
     tct_like_quadratic, tct_like_s2d9, tct_like_scalar, tct_like_shell,
     tct_like_solid;
 
-/* Recipe `i`, NULL past the end; its name alone. */
+/* Recipe `i`, NULL past the end; its name without "like:". */
 const tct_recipe *tct_recipe_at(int i);
 static inline const char *tct_recipe_name(const tct_recipe *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/stencil.c - one stencil at every point of a grid, fast: along
- * a line of the grid all rows but the first and the last are the same but for
- * an offset, so a row is two copies. */
+ * gallery/stencil.c - one stencil at every point of a grid. Along a line of the
+ * grid all rows except the first and the last are equal up to an offset, so a
+ * row is two copies. */
 #include "gallery/stencil.h"
 #include <string.h>
 
@@ -31,8 +31,8 @@ void tct_stencil_box(tct_stencil *s, int dims, double centre,
             }
 }
 
-/* The row of component `p` at one kind of place on a line: columns relative
- * to the point's first, and values. */
+/* The row of component `p` at a kind of point on a line: columns relative to
+ * the point's first, and values. */
 typedef struct {
     int entries;
     int64_t col[WIDEST];
@@ -62,8 +62,8 @@ static void pattern_at(const tct_stencil *s, int64_t x, int64_t y, int64_t z,
     }
 }
 
-/* Rows [row, last) of one line of the grid, all of it from its x = 0 given by
- * the number of its first point; returns the entries written. */
+/* Rows [row, last) of the line of the grid whose first point is `line_start`;
+ * returns the number of entries. */
 static int64_t line_rows(const tct_stencil *s, int64_t row, int64_t last,
                          int64_t line_start, int64_t *length, int64_t *cols,
                          double *vals)
@@ -117,7 +117,8 @@ static void stencil_rows(const void *data, int64_t first, int64_t last,
 
 static const tct_gallery_maker stencil_maker = {.rows = stencil_rows};
 
-/* Entries in all: each neighbour is missing on the faces it points through. */
+/* All entries: each neighbour is missing on the faces that it points
+ * through. */
 static double entries(const tct_stencil *s)
 {
     double sum = 0.0;

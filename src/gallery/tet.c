@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/tet.c - tet3d:N,SEED, linear finite elements for -div grad u
- * on a tetrahedral mesh of a ball with an ellipsoidal cavity.
+ * gallery/tet.c - tet3d:N,SEED, linear finite elements for -div grad u on a
+ * tetrahedral mesh of a ball with an ellipsoidal cavity.
  *
- * The ball is cut from N^3 cubes: those with their middle in the ball, outside
- * of the cavity. A cube has a node in its middle, joined to the two triangles
- * of each of its faces: 12 tetrahedra. Which diagonal cuts a face is a coin's
- * fall for each face, the same for both its cubes, so that rows are irregular:
- * 9 entries for a middle, 15 to 27 for a corner inside. All nodes are moved by
- * up to a tenth of a cube's side, which no tetrahedron can turn over: six
- * volumes, 1/2 in a cube at rest, remain 1/10 or more.
+ * The ball consists of those of N^3 cubes whose middle is in the ball and
+ * outside the cavity. A cube has a node in its middle, connected to the two
+ * triangles of each face: 12 tetrahedra. The diagonal of each face is random
+ * and common to both its cubes, so rows are irregular: 9 entries for a middle,
+ * 15 to 27 for an interior corner. Nodes are moved by up to a tenth of a cube's
+ * side, which inverts no tetrahedron: six volumes, 1/2 in an unmoved cube,
+ * remain at least 1/10.
  *
- * u is 0 on the outer surface below half of the radius down; the rest of the
- * surface, the cavity's too, is free. Close to N^3 rows, 14.6 entries a row. */
+ * u is 0 on the outer surface below half the radius down; the rest of the
+ * surface and the cavity's are free. There are about N^3 rows with 14.6
+ * entries. */
 #include "gallery/element.h"
 #include "gallery/family.h"
 #include "sparse/parallel.h"
@@ -26,25 +27,25 @@ enum { CORNER, MIDDLE, SLOTS = 54, WIDEST = 27, SIDE_MOST = 1000000 };
 static const double cavity[3] = {0.40, 0.30, 0.50};
 
 /* Points of the lattice: (N + 1)^3 sites, each a corner and the middle of the
- * cube above it, in this order. Nodes keep it; `start` tells the first row of
- * each plane of sites. */
+ * cube above it, in this order. Nodes keep it; `start` is the first row of each
+ * plane of sites. */
 typedef struct {
-    int64_t n; /* cubes along a side: the lattice has n + 1 sites */
+    int64_t n; /* cubes along a side */
     uint64_t seed;
     int64_t start[]; /* [n + 2] */
 } ball;
 
-/* --- which nodes there are ------------------------------------------------ */
+/* --- existing nodes ------------------------------------------------------- */
 
-/* Along x, in half sides from the axis: of a row of cubes those are there whose
- * middle's |X| is above `cavity` and up to `ball`; both are like n + 1
- * modulo 2. */
+/* A row of cubes along x, in half sides from the axis: cubes exist if their
+ * middle's
+ * |X| is above `cavity` and up to `ball`, both congruent to n + 1 modulo 2. */
 typedef struct {
     int64_t ball, cavity;
 } reach;
 
-/* The largest number with the parity of n + 1 whose square is at most `limit`
- * (below it, if `strict`); negative if there is none. */
+/* The largest number congruent to n + 1 modulo 2 whose square is at most
+ * `limit` (below it, if `strict`); negative: none. */
 static int64_t root(int64_t n, double limit, bool strict)
 {
     const int64_t none = n % 2 ? -2 : -1;
@@ -75,8 +76,8 @@ static bool cube_there(const reach *r, int64_t n, int64_t i)
     return i >= 0 && i < n && at <= r->ball && at > r->cavity;
 }
 
-/* The four rows of cubes around a row of corners, and whether those are held
- * that touch the outside. */
+/* The four rows of cubes around a row of corners; `low`: corners on the outer
+ * surface are held. */
 typedef struct {
     reach around[4];
     bool low;
@@ -90,8 +91,8 @@ static corner_row corners_at(const ball *t, int64_t j, int64_t k)
                         .low = 2 * (2 * k - t->n) < -t->n};
 }
 
-/* The corners with |x| from `low` to `high` touch a cube of row `r`, none if
- * low > high. */
+/* Corners with |x| from `low` to `high` touch a cube of row `r`; none if low >
+ * high. */
 static void touched(const corner_row *c, int r, int64_t n, int64_t *low,
                     int64_t *high)
 {
@@ -113,7 +114,7 @@ static bool corner_free(const corner_row *c, int64_t n, int64_t i)
     return false;
 }
 
-/* Numbers of x with low <= |x| <= high, every second number counting. */
+/* The count of x with low <= |x| <= high, x of one parity. */
 static int64_t both_sides(int64_t low, int64_t high)
 {
     return low > high ? 0 : high + 1 - (low > 1 ? low - 1 : 0);
@@ -155,17 +156,17 @@ static int64_t count_plane(const ball *t, int64_t k)
     return count;
 }
 
-/* --- numbers of nodes: a bit each, for the planes that a part needs ------- */
+/* --- numbers of nodes: one bit each, for the planes of a part ------------- */
 
 typedef struct {
     const ball *t;
-    int64_t plane, planes; /* held: [plane, plane + planes)              */
-    int64_t words;         /* of 64 nodes, in a plane                    */
+    int64_t plane, planes; /* planes [plane, plane + planes) */
+    int64_t words;         /* of 64 nodes, per plane */
     int64_t *before;       /* free nodes before each word [planes words] */
-    uint64_t bits[];       /* [planes words], then `before`              */
+    uint64_t bits[];       /* [planes words], followed by `before` */
 } part;
 
-/* The node's place in its plane: two for each site. */
+/* Index of a node in its plane: two for each site. */
 static int64_t place(const ball *t, int64_t i, int64_t j, int type)
 {
     return 2 * (j * (t->n + 1) + i) + type;
@@ -193,7 +194,7 @@ static void mark_plane(part *p, int64_t k)
     }
 }
 
-/* The plane that row `i` is in. */
+/* The plane of row `i`. */
 static int64_t plane_of(const ball *t, int64_t i)
 {
     int64_t low = 0, high = t->n; /* start[low] <= i < start[high + 1] */
@@ -227,21 +228,21 @@ static tacit_status tet_part(const void *data, int64_t first, int64_t rows,
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* What a row gathers: one slot for each node of the 27 sites around, in the
- * order of their numbers. */
+/* The nodes of a row: one slot for each node of the 27 surrounding sites, in
+ * the order of their numbers. */
 typedef struct {
     const part *p;
     int64_t site[3];
-    int64_t stride[3]; /* between sites that are neighbours                */
+    int64_t stride[3]; /* between neighbouring sites */
     int64_t number;    /* of the site                                      */
     int own;           /* the row's slot                                   */
     bool values;
     bool there[SLOTS], placed[SLOTS];
     double sum[SLOTS];
-    double x[SLOTS][3]; /* where the node is, if `placed`                  */
+    double x[SLOTS][3]; /* coordinates, if `placed` */
 } gather;
 
-/* Between the slots of neighbours along x, y and z. */
+/* Distances between the slots of neighbours along x, y and z. */
 static const int slot_stride[3] = {2, 6, 18};
 
 enum { OWN_SITE = 26 }; /* the slot of the row's own corner */
@@ -254,7 +255,7 @@ static void slot_site(const gather *w, int slot, int64_t site[3])
     site[2] = w->site[2] + at / 9 - 1;
 }
 
-/* Place a node: three times 21 bits of one random number. */
+/* Place a node by three times 21 bits of one random number. */
 static void place_node(gather *w, int slot)
 {
     int64_t s[3];
@@ -268,7 +269,7 @@ static void place_node(gather *w, int slot)
     w->placed[slot] = true;
 }
 
-/* Add the tetrahedron of these nodes to the row, which is its node `own`. */
+/* Add the tetrahedron of these nodes to the row, whose node is number `own`. */
 static void add_tet(gather *w, const int slot[4], int own)
 {
     for (int b = 0; b < 4; b++) w->there[slot[b]] = true;
@@ -285,8 +286,8 @@ static void add_tet(gather *w, const int slot[4], int own)
                                      G[own][2] * G[b][2]);
 }
 
-/* The tetrahedra over one face of the cube `c` (relative to the row's site):
- * the face across `d`, the upper one if `up`. */
+/* Add the tetrahedra at a face of cube `c` (relative to the row's site): across
+ * `d`, the upper one if `up`. */
 static void add_face(gather *w, const int c[3], int d, int up)
 {
     static const int triangles[2][2][3] = {{{0, 1, 3}, {0, 3, 2}},
@@ -320,7 +321,7 @@ static bool marked(const part *p, int64_t i, int64_t j, int64_t k, int type)
     return p->bits[(k - p->plane) * p->words + at / 64] >> at % 64 & 1;
 }
 
-/* All tetrahedra of the row: cubes in ascending order, then faces. */
+/* Add all tetrahedra of the row: cubes ascending, then faces. */
 static void gather_row(gather *w)
 {
     const int64_t *s = w->site;
@@ -338,7 +339,7 @@ static void gather_row(gather *w)
     }
 }
 
-/* The row number of a node, which must be free. */
+/* The row of a free node. */
 static int64_t number(const part *p, const int64_t s[3], int type)
 {
     const int64_t at = place(p->t, s[0], s[1], type);
@@ -364,7 +365,7 @@ static int64_t write_row(const gather *w, int64_t *cols, double *vals)
     return n;
 }
 
-/* The word of the bits that has row `i`. */
+/* The word of `bits` that has row `i`. */
 static int64_t word_of(const part *p, int64_t i)
 {
     int64_t low = (plane_of(p->t, i) - p->plane) * p->words;
@@ -377,7 +378,7 @@ static int64_t word_of(const part *p, int64_t i)
     return low;
 }
 
-/* Start the row of the node at place `at` of the plane that `word` is in. */
+/* Start the row of the node at index `at` of the plane of `word`. */
 static void start_row(gather *w, const part *p, bool values, int64_t word,
                       int64_t at)
 {
@@ -435,7 +436,7 @@ static tacit_status tet3d_open(const char *arguments, tct_gallery_matrix *g)
              "tet3d: N = %lld, expected %d or less: its nodes do "
              "not fit in 64 bits",
              (long long)n, SIDE_MOST);
-    /* hopeless even for a thousand ranks: not worth the counting */
+    /* too large even for a thousand ranks: do not count */
     const double about = (double)n * (double)n * (double)n;
     if (about * 180.0 / 1024.0 > (double)tct_memory_available())
         TRY(tct_memory_require(about * 180.0, g->name));

@@ -10,7 +10,7 @@
 
 enum { LOWER, UPPER };
 
-/* Weight of a triangle of the cell (x, y): 0 outside of the grid. */
+/* Weight of a triangle of cell (x, y): 0 outside the grid. */
 typedef double (*weight_fn)(const tct_edges *e, int64_t x, int64_t y, int half);
 
 static double one(const tct_edges *e, int64_t x, int64_t y, int half)
@@ -28,14 +28,14 @@ static double jumping(const tct_edges *e, int64_t x, int64_t y, int half)
 }
 
 /* Sum over the one or two triangles at an edge. */
-static double beside(const tct_edges *e, const int64_t x[3], int arm,
-                     weight_fn weight)
+static double sum_at_edge(const tct_edges *e, const int64_t x[3], int arm,
+                          weight_fn weight)
 {
-    enum { RESTART_X, RESTART_Y, DIAGONAL };
+    enum { ALONG_X, ALONG_Y, DIAGONAL };
     switch (arm) {
-    case RESTART_X:
+    case ALONG_X:
         return weight(e, x[0], x[1] - 1, UPPER) + weight(e, x[0], x[1], LOWER);
-    case RESTART_Y:
+    case ALONG_Y:
         return weight(e, x[0] - 1, x[1], LOWER) + weight(e, x[0], x[1], UPPER);
     default: return weight(e, x[0], x[1], LOWER) + weight(e, x[0], x[1], UPPER);
     }
@@ -43,13 +43,13 @@ static double beside(const tct_edges *e, const int64_t x[3], int arm,
 
 /* --- M + par K on right triangles, cells of side 1 ------------------------ */
 
-/* A triangle of area 1/2 gives each edge area / 12 of mass, and 1/2 of
- * stiffness to the two that meet at the right angle. */
+/* A triangle of area 1/2 adds area / 12 of mass to each edge, and 1/2 of
+ * stiffness to the two at the right angle. */
 static bool mass_edge(const tct_edges *e, const int64_t x[3], int arm,
                       double *B)
 {
     const double stiffness = arm == 2 ? 0.0 : e->par / 2.0;
-    if (B) *B = beside(e, x, arm, one) * (stiffness - 1.0 / 24.0);
+    if (B) *B = sum_at_edge(e, x, arm, one) * (stiffness - 1.0 / 24.0);
     return true;
 }
 
@@ -72,15 +72,15 @@ tacit_status tct_like_mass(const tct_recipe *r, const int64_t n[3],
 
 /* --- K on equilateral triangles, conductivity over `par` decades ---------- */
 
-/* cot(60 degrees) / 2 for each triangle at the edge, in units of itself. */
+/* cot(60 degrees) / 2 for each triangle at the edge, as the unit. */
 static bool heat_edge(const tct_edges *e, const int64_t x[3], int arm,
                       double *B)
 {
-    if (B) *B = beside(e, x, arm, jumping);
+    if (B) *B = sum_at_edge(e, x, arm, jumping);
     return true;
 }
 
-/* The row y = 0 is in contact with the ground: the other sides are free. */
+/* The side y = 0 is grounded; the others are free. */
 static double heat_ground(const tct_edges *e, const int64_t x[3])
 {
     (void)e;
