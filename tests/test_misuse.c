@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_misuse.c - public calls with NULL where they need something, and
- * calls in a monitor on what its run needs: they are refused, and the run goes
- * on. RUN: np=1,2 */
+ * tests/test_misuse.c - public calls with invalid NULL arguments, and calls in
+ * a monitor on objects of its run: they are refused, and the run continues.
+ *
+ * RUN: np=1,2 */
 #include "mpi_main.h"
 #include <tacit/tacit.h>
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_near_null.c - multigrid for systems of equations: rigid-body
- * modes, QR factors, how many iterations they leave, and vectors that are none.
- * Aggregates of nodes are in test_nodes.c. RUN: np=1,2,3,4 THREADS: 3 */
+ * modes, QR factors, iterations, and invalid vectors. Aggregates of nodes are
+ * in test_nodes.c.
+ *
+ * RUN: np=1,2,3,4
+ * THREADS: 3 */
 #include "bodies.h"
 #include "deals.h"
 #include "gpu.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_nodes.c - multigrid for systems of equations: which rows are
- * nodes, aggregates of nodes, those of one rank for any cut, and the matrices
- * of their columns, beside what they are by definition. RUN: np=1,2,3,4
+ * tests/test_nodes.c - multigrid for systems of equations: the nodes of rows,
+ * aggregates of nodes, those of one rank for any partition, and the matrices of
+ * their columns, against their definitions.
+ *
+ * RUN: np=1,2,3,4
  * THREADS: 3 */
 #include "aggregates.h"
 #include "bodies.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_public.c - what the library lists, and what the program is made
- * of: the public headers alone. Whatever is listed, the library takes; names
- * are in conform_names.c. RUN: np=1,2,3 */
+ * tests/test_public.c - the library's lists through the public headers alone,
+ * as the program uses them: the library accepts whatever it lists. Names are in
+ * conform_names.c.
+ *
+ * RUN: np=1,2,3 */
 #include "decorated.h"
 #include "mpi_main.h"
 #include <math.h>
