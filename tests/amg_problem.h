@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/amg_problem.h - a problem whose solver has multigrid for a
- * preconditioner. */
+ * tests/amg_problem.h - a problem with a multigrid-preconditioned solver. */
 #ifndef TESTS_AMG_PROBLEM_H
 #define TESTS_AMG_PROBLEM_H
 #include "gpu.h"

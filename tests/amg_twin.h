@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/amg_twin.h - the tasks of set-up on a device
- * (precond/amg/device/setup_tasks.h), run on the host by one thread in an order
- * of no meaning. */
+ * (precond/amg/device/setup_tasks.h), run on the host by one thread in a random
+ * order. */
 #ifndef TESTS_AMG_TWIN_H
 #define TESTS_AMG_TWIN_H
 #include "gpu.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/changed.h - matrices by formula with one change: for the tests of new
- * values. */
+ * tests/changed.h - matrices by formula with one change, to test new values. */
 #ifndef TESTS_CHANGED_H
 #define TESTS_CHANGED_H
 #include "rows.h"

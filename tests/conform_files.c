@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_files.c - every file format by every name that it is written
- * under: what is written comes back bit for bit on other ranks, and a file that
- * is cut short anywhere is refused by its name.
+ * tests/conform_files.c - every file format under every suffix: files are read
+ * back bit for bit on other ranks, and a truncated file is refused by name.
  *
  * RUN: np=1,3 */
 #define TEST_DEVICE "host"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/conform_formats.c - every format of a device with every order of rows,
- * on matrices dealt out in awkward ways: products against sums in long double,
- * panels, new values, diagonals, and what decorators may not change.
+ * on unevenly distributed matrices: products against sums in long double,
+ * panels, new values, diagonals, and what decorators must not change.
  *
  * RUN: np=1,2,4
  * DEVICE: each */

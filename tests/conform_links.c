@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_links.c - every link that the world can have: sums of all
- * widths with the same bits everywhere, exchanges between random ranks,
- * failures and wishes that travel with them, and an end without a lost rank.
+ * tests/conform_links.c - every link of the world: sums of all widths with the
+ * same bits on all ranks, exchanges between random ranks, failures and requests
+ * that are reduced with them, and a close without a lost rank.
  *
  * RUN: np=1,2,4
  * THREADS: 3

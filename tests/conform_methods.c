@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/conform_methods.c - every method with every preconditioner in every
- * loop that can be had: how runs begin and end, what their results say, and
- * that neither decorators nor the run before change a bit.
+ * available loop: begin and end of runs, their results, and that neither
+ * decorators nor an earlier run change a bit.
  *
  * RUN: np=1,3
  * DEVICE: each */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_names.c - every row of every registry: how it is named, how it
- * is found, what a misspelt name is told, what a setting takes.
+ * tests/conform_names.c - every row of every registry: its name, the search for
+ * it, the answer to a misspelt name, the values of a setting.
  *
  * RUN: np=1,2
  * DEVICE: each */

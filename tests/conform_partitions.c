@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_partitions.c - matrices by formula whose rows are cut up at
- * random, so that ranks have any number of rows and any neighbours: products
- * and solves through every link and loop that can be had, against what the
- * formula says.
+ * tests/conform_partitions.c - matrices by formula with randomly partitioned
+ * rows, any number per rank and any neighbours: products and solves through
+ * every available link and loop, against the formula.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3

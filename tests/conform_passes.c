@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/conform_passes.c - every pass, bit for bit where arithmetic is exact
- * and the same whoever works and watches; every scalar step on blocks of
- * whatever scalars there may be; the ways between levels; every operation's
- * name.
+ * and equal for any number of threads; every scalar step on blocks of extreme
+ * scalars; transfers between levels; every operation's name.
  *
  * DEVICE: each */
 #include "decorated.h"

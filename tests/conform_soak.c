@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_soak.c - ten thousand iterations of each method that loops have
- * in common, through each link and loop that can be had: solves of a small
- * system from random right-hand sides, each beside the same solve by one
- * process on the host.
+ * tests/conform_soak.c - ten thousand iterations of each method that the loops
+ * share, through each available link and loop: solves of a small system from
+ * random right-hand sides, each against the same solve by one process on the
+ * host.
  *
  * RUN: np=1,2,4
  * THREADS: 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_worlds.c - what every kind of world promises: the set-up plane,
- * parts of a world, and memory that its ranks share. The world is that of one
- * process, of MPI processes, of threads, or of processes without MPI.
+ * tests/conform_worlds.c - the contract of every kind of world: set-up
+ * communication, parts of a world, shared memory. The world is one process, MPI
+ * processes, threads, or processes without MPI.
  *
  * RUN: np=1,2,4
  * THREADS: 2,3,5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/deals.h - matrices whose rows are dealt out in awkward ways before they
- * are cut: for the tests of partitioners. */
+ * tests/deals.h - matrices with unevenly distributed rows, to test
+ * partitioners. */
 #ifndef TESTS_DEALS_H
 #define TESTS_DEALS_H
 #include "patterns.h"

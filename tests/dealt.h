@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/dealt.h - matrices whose every entry is known by a formula, dealt out
- * over the ranks in awkward ways: for tests that go through registries. */
+ * tests/dealt.h - unevenly distributed matrices whose entries are known by
+ * formula, for tests over registries. */
 #ifndef TESTS_DEALT_H
 #define TESTS_DEALT_H
 #include "gpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/decorated.h - every decorator by its name, with an argument that
- * changes no result where it needs one. */
+ * tests/decorated.h - every decorator by name, with an argument that changes no
+ * result if it needs one. */
 #ifndef TESTS_DECORATED_H
 #define TESTS_DECORATED_H
 #include <string.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/doc_tables.c - docs/guide/tables.md, made from what the library lists.
+ * tests/doc_tables.c - makes docs/guide/tables.md from the library's
+ * registries.
  *
- *     doc_tables PAGE            print the page that ought to be
- *     doc_tables --check PAGE    1 and the first line that differs, or 0
+ *     doc_tables PAGE            print the page
+ *     doc_tables --check PAGE    1 and the first different line, or 0
  *
- * A build without CUDA knows no kernels of loop resident and no formats of a
- * GPU: that section is copied from PAGE. */
+ * A build without CUDA lacks kernels of loop resident and formats of a GPU:
+ * that section is copied from PAGE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

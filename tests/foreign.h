@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/foreign.h - factors as others have them, and whether what comes of them
- * is the same and solves alike, on TEST_DEVICE. */
+ * tests/foreign.h - factors of other libraries; checks that imports of them are
+ * equal and solve alike, on TEST_DEVICE. */
 #ifndef TESTS_FOREIGN_H
 #define TESTS_FOREIGN_H
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/fused_twin.h - the steps of the last levels
- * (precond/amg/cycle/fused_coarse.h) done on the host as a device would, with
+ * tests/fused_twin.h - the steps of the fused coarse levels
+ * (precond/amg/cycle/fused_coarse.h), run on the host as a device would, with
  * items in two orders. */
 #ifndef TESTS_FUSED_TWIN_H
 #define TESTS_FUSED_TWIN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/fuzz_readers.c - damaged files of every format, made from good ones by
- * seeded mutations. Whatever they hold: no crash, no leak, no hang, a sentence
- * with every error, and rows in order with every success.
+ * seeded mutations: no crash, leak or hang, a message with every error, and
+ * sorted rows with every success.
  *
  *     fuzz_readers [SECONDS [SEED]]
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/gallery_check.h - what the tests of the gallery and of meshes share:
- * making a matrix, and asking it whether it is symmetric and definite. */
+ * tests/gallery_check.h - helpers of the tests of the gallery and of meshes:
+ * make a matrix and check that it is symmetric and definite. */
 #ifndef TESTS_GALLERY_CHECK_H
 #define TESTS_GALLERY_CHECK_H
 #include "gallery/gallery.h"

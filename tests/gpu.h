@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/gpu.h - what the tests of the cuda device share: is there a GPU, a
- * queue on it, vectors, matrices by formula and real ones.
+ * tests/gpu.h - helpers of the tests of the cuda device: find a GPU, a queue on
+ * it, vectors, matrices by formula and real ones.
  *
  * Compiled with TEST_DEVICE="host" the tests run on the host device where it
- * can do what they ask: that tests the tests. */
+ * supports them: that tests the tests. */
 #ifndef TESTS_GPU_H
 #define TESTS_GPU_H
 #include "device/queue.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/gpu_rig.h - what the tests of solvers on the cuda device share:
- * problems with what the host device makes of them, and solvers to compare. */
+ * tests/gpu_rig.h - helpers of the tests of solvers on the cuda device:
+ * problems with the host device's results, and solvers to compare. */
 #ifndef TESTS_GPU_RIG_H
 #define TESTS_GPU_RIG_H
 #include "gpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/io_files.h - files for the tests of the readers: written byte by byte
- * in a folder of their own, which is removed at the end. */
+ * tests/io_files.h - files for the tests of the readers, written byte by byte
+ * in a temporary folder. */
 #ifndef TESTS_IO_FILES_H
 #define TESTS_IO_FILES_H
 #include "left_out.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/io_world.h - files, in a world of one process for all tests of a
- * file. */
+ * program. */
 #ifndef TESTS_IO_WORLD_H
 #define TESTS_IO_WORLD_H
 #include "io_files.h"

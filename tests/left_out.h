@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/left_out.h - file formats that a build may do without. */
+ * tests/left_out.h - file formats that a build may lack. */
 #ifndef TESTS_LEFT_OUT_H
 #define TESTS_LEFT_OUT_H
 #include "io/io.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/links.h - what holds for every link and device: which there are, plans,
- * solves on several ranks, failures, parts of a world. test_link.c asks it of
- * the host, test_gpu_ranks.c of a GPU that the ranks share. */
+ * tests/links.h - tests of every link and device: the list of links, plans,
+ * solves on several ranks, failures, parts of a world. test_link.c runs them on
+ * the host, test_gpu_ranks.c on a GPU that the ranks share. */
 #ifndef TESTS_LINKS_H
 #define TESTS_LINKS_H
 #include "comm/exchange/plan.h"

@@ -7,17 +7,17 @@
  *         TEST_MPI_MAIN(tests);
  *     }
  *
- * Every rank runs the same tests, one after the other. After each one the
- * ranks agree on it, by messages of their own: a failure anywhere is a failure
- * everywhere. Ranks that do not come to the agreement within a few seconds of
- * the first failure are stuck waiting for the rank that failed, and the job is
- * ended. A watchdog shows where a test hangs, and ends it, before CTest does.
+ * Every rank runs the same tests in order. After each, the ranks agree on the
+ * result by messages of their own: a failure on one rank is a failure on all.
+ * Ranks that do not arrive within a few seconds of the first failure are
+ * waiting for the failed rank, and the job is ended. A watchdog reports and
+ * ends a test that hangs, before CTest does.
  *
- * Without a launcher, or without MPI, it is one process, and the world is
- * tacit_world_self; with TACIT_TEST_THREADS=3 in the environment it is that of
- * three threads of this process, with TACIT_TEST_PROCESSES=3 that of three
- * processes that it starts, each of which runs the tests. If all tests were
- * skipped the exit status is 77. */
+ * Without a launcher or MPI there is one process, and the world is
+ * tacit_world_self. With TACIT_TEST_THREADS=3 in the environment it is a world
+ * of three threads, with TACIT_TEST_PROCESSES=3 of three processes that it
+ * starts, each of which runs the tests. The exit status is 77 if all tests were
+ * skipped. */
 #ifndef TESTS_MPI_MAIN_H
 #define TESTS_MPI_MAIN_H
 #include <execinfo.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/oracles.h - iterations that solvers on every device must take. */
+ * tests/oracles.h - iteration counts that solvers on every device must
+ * reach. */
 #ifndef TESTS_ORACLES_H
 #define TESTS_ORACLES_H
 

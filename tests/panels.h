@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/panels.h - what holds for operations on panels on every device: against
- * dgemm of a BLAS, their bits, on several ranks, and block products against
- * single ones. test_panels.c asks it of the host, test_gpu_panels.c of a
- * GPU. */
+ * tests/panels.h - tests of panel operations for every device: against dgemm of
+ * a BLAS, their bits, on several ranks, and block products against single ones.
+ * test_panels.c runs them on the host, test_gpu_panels.c on a GPU. */
 #ifndef TESTS_PANELS_H
 #define TESTS_PANELS_H
 #include "comm/world/world.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/pass_rows.h - the passes as a list that tests go through, and what a
- * body does, found out by running it. */
+ * tests/pass_rows.h - the passes as a list, and the effect of a body, found by
+ * running it. */
 #ifndef TESTS_PASS_ROWS_H
 #define TESTS_PASS_ROWS_H
 #include "device/queue.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/patterns.h - permutations, and matrices whose graphs are known: for the
- * tests of orders. */
+ * tests/patterns.h - permutations, and matrices with known graphs, to test
+ * orderings. */
 #ifndef TESTS_PATTERNS_H
 #define TESTS_PATTERNS_H
 #include "rows.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/plan_host.h - what a kernel does with a plan, by the host: a node, a
+ * tests/plan_host.h - the kernel's work on a plan, done by the host: a node, a
  * branch, a task. Rows of X are the factor's. */
 #ifndef TESTS_PLAN_HOST_H
 #define TESTS_PLAN_HOST_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/problem.h - what a test of solves holds; how it is opened is up to the
- * test. */
+ * tests/problem.h - the objects of a test of solves; the test opens them. */
 #ifndef TESTS_PROBLEM_H
 #define TESTS_PROBLEM_H
 #include <tacit/tacit.h>

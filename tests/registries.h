@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/registries.h - everything that the library lists, as one list: what a
- * row shows, and how one asks for a row by its name. */
+ * tests/registries.h - all registries of the library as one list: the text of a
+ * row, and the search for a row by name. */
 #ifndef TESTS_REGISTRIES_H
 #define TESTS_REGISTRIES_H
 #include "gpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/rows.h - matrices by formula, dealt out over the test's ranks, and
- * files that all ranks see: for the tests of the matrix. */
+ * tests/rows.h - matrices by formula, distributed over the test's ranks, and
+ * files that all ranks see, to test the matrix. */
 #ifndef TESTS_ROWS_H
 #define TESTS_ROWS_H
 #include "comm/setup/directory.h"

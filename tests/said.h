@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/said.h - calls that must succeed, and such that must fail with a
+ * tests/said.h - calls that must succeed, and calls that must fail with a
  * text. */
 #ifndef TESTS_SAID_H
 #define TESTS_SAID_H

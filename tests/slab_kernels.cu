@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/slab_kernels.cu - seven points, and a copy that takes its time,
- * as a user might write them. */
+ * tests/slab_kernels.cu - a seven-point stencil and a slow copy, as a user
+ * might write them. */
 #include "slab_kernels.h"
 
 static __global__ void product_kernel(int side, int planes, int first, int last,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/slab_kernels.h - a user's kernels, as test_gpu_free.c and
- * test_gpu_stream.c call them. */
+ * tests/slab_kernels.h - a user's kernels, called by test_gpu_free.c and
+ * test_gpu_stream.c. */
 #ifndef TESTS_SLAB_KERNELS_H
 #define TESTS_SLAB_KERNELS_H
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/slabs.h - poisson3d:SIDE as a function: a cube of SIDE^3 points in
- * slabs along z, a rank each, with a halo of its own. Who multiplies is up to
- * the test that includes this. */
+ * slabs along z, one per rank, with its own halo. The including test supplies
+ * the product. */
 #ifndef TESTS_SLABS_H
 #define TESTS_SLABS_H
 #include "gpu.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/stores.h - what holds for the links whose kernels store into memory of
- * their peers, each of them in a program of its own, which defines TEST_LINK:
- * loops graph and resident of several ranks do what loop host does, and a rank
- * that does not come is noticed. With TEST_FAR kernels do not reach the memory
- * of their peers, and loop resident says so. */
+ * tests/stores.h - tests of links whose kernels store into the memory of peers,
+ * one program per link, which defines TEST_LINK: loops graph and resident on
+ * several ranks give the results of loop host, and a missing rank is reported.
+ * With TEST_FAR, kernels cannot reach that memory, and loop resident
+ * refuses. */
 #ifndef TESTS_STORES_H
 #define TESTS_STORES_H
 #include "dealt.h"

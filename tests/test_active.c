@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_active.c - messages: a rank that is a round ahead leaves others in
- * peace.
+ * tests/test_active.c - active messages: a rank one round ahead does not
+ * disturb the others.
  *
  * RUN: np=3
  * THREADS: 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg.c - algebraic multigrid: what cg needs of it (linear,
- * symmetric, positive definite), how many iterations it leaves, what it costs,
- * the same bits whoever looks on, and matrices that it can do little for.
+ * tests/test_amg.c - algebraic multigrid: the properties that cg requires
+ * (linear, symmetric, positive definite), iterations, cost, the same bits under
+ * decorators, and matrices on which it helps little.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_device.c - set-up of multigrid as a device does it, by tasks
- * that are run on the host in any order: level for level what the host makes,
- * and a cycle with the same bits.
+ * tests/test_amg_device.c - multigrid set-up by the device's tasks, run on the
+ * host in any order: each level equals the host's, and a cycle has the same
+ * bits.
  *
  * RUN: np=1 */
 #include "amg_twin.h"

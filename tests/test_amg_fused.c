@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_fused.c - the cycle of the last levels as steps (precond/amg/
- * bottom.h), which are done here on the host as a device would: what comes out
- * is what the operations of cycle.c come to, and the order of items has no
- * meaning.
+ * tests/test_amg_fused.c - the cycle of the coarsest levels as steps
+ * (precond/amg/cycle/fused_coarse.h), run on the host as a device would: the
+ * result is that of the operations in cycle.c, for any order of items.
  *
  * RUN: np=1 */
 #include "fused_twin.h"

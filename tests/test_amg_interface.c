@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_interface.c - set-up of multigrid by the devices of several
- * ranks, whose tasks are run on the host: matrices are P'A P across ranks,
- * iterations few more than where aggregates have rows of any ranks, and all
- * ranks do it or none.
+ * tests/test_amg_interface.c - multigrid set-up by the devices of several
+ * ranks, whose tasks run on the host: matrices are P'A P across ranks,
+ * iterations few more than with aggregates across ranks, and all ranks use it
+ * or none.
  *
  * RUN: np=2,3 */
 #include "amg_problem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_odd.c - multigrid of matrices with parts that are singular, or
- * far apart in size, with few eigenvalues, and with values that floats do not
- * have.
+ * tests/test_amg_odd.c - multigrid for matrices with singular parts, with parts
+ * of very different size, with few eigenvalues, and with values outside the
+ * range of floats.
  *
  * RUN: np=1,2,3,4 */
 #include "amg_problem.h"

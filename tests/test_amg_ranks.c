@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_amg_ranks.c - algebraic multigrid on several ranks: as many
- * iterations as on one, whoever cuts, and the levels that few ranks keep.
+ * iterations as on one, for any partition, and levels kept by few ranks.
  *
  * RUN: np=2,3,4
  * THREADS: 3 */

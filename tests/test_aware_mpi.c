@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_aware_mpi.c - link mpi with memory of a device that is not the
- * host's, without a GPU: a host device that hands out memory of two kinds, runs
- * behind the CPU, and a library of MPI that says what it is told to say.
+ * tests/test_aware_mpi.c - link mpi with device memory outside the host's,
+ * without a GPU: a host device with two kinds of memory that runs
+ * asynchronously, and an MPI library that reports what the test sets.
  *
  * RUN: np=2,3 */
 #define TEST_DEVICE "host"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_block.c - several right-hand sides at once: as single solves, each
- * with an outcome of its own; what they come to together; what is refused.
+ * tests/test_block.c - several right-hand sides at once: each as in a single
+ * solve, with its own outcome; their joint result; refusals.
  *
  * RUN: np=1,2,3,4
  * LIMIT: 300 */

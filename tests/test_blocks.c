@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_blocks.c - a link by kernels in which threads are the blocks: on
- * each rank a persistent grid of threads runs the text that the kernels of link
- * peer and of resident loops run (device/protocol.h), over windows in memory
- * that the ranks share. Where the ranks are threads as well ThreadSanitizer
- * sees all of it.
+ * tests/test_blocks.c - a link by kernels with threads as blocks: on each rank
+ * a persistent grid of threads runs the source that the kernels of link peer
+ * and of resident loops run (device/protocol.h), on windows of shared memory.
+ * If the ranks are threads, too, ThreadSanitizer checks all of it.
  *
  * RUN: np=1,3
  * THREADS: 3 */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_checks.c - looks that come late and recordings that are replayed,
- * without a GPU: the host with those members of a device that one behind the CPU
- * has. Whatever a method has enqueued ahead must do no harm, and a recording must
- * be what its text enqueues.
- */
+ * tests/test_checks.c - delayed convergence checks and replayed recordings,
+ * without a GPU: the host with the members of an asynchronous device. What a
+ * method enqueues ahead must do no harm, and a recording must equal what its
+ * function enqueues. */
 #include "device/queue.h"
 #include "methods.h"
 #include "mpi_main.h"

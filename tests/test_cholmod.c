@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_cholmod.c - CHOLMOD's supernodal factors: L L' is the matrix, and
- * they solve as our own does; in builds without CHOLMOD that they are refused,
- * and why.
+ * they solve as the library's own; builds without CHOLMOD refuse them with a
+ * reason.
  *
  * DEVICE: each */
 #include "foreign.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_coarsen.c - aggregates of rows, and the matrices of aggregates:
- * beside P' A P of dense matrices, on grids, and where matching has it hard.
+ * tests/test_coarsen.c - aggregates of rows and their matrices: against dense
+ * P' A P, on grids, and where matching is difficult.
+ *
  * RUN: np=1,2,3,4
  * THREADS: 3 */
 #include "aggregates.h"

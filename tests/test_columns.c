@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_columns.c - preconditioners applied to several right-hand sides at
- * once: each has the bits of its own application, with whatever cycle, format,
- * number of threads and ranks; what a solve of several comes to; memory.
+ * once: each has the bits of its own application, for any cycle, format, number
+ * of threads and ranks; solves of several right-hand sides; memory.
  *
  * RUN: np=1,2,3
  * THREADS: 2 */

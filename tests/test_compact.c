@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_compact.c - lists and numbers of what is picked, by 1 to 7
+ * tests/test_compact.c - stream compaction of lists and numbers by 1 to 7
  * threads. */
 #include "sparse/compact.h"
 #include <setjmp.h>

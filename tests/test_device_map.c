@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_device_map.c - which ranks share a device, from where these are:
+ * tests/test_device_map.c - which ranks share a device, from their placement:
  * no rank has the device with its own number.
  *
  * RUN: np=1,3

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_direct.c - solves by a preconditioner alone: with a factor of
- * whatever kind the matrix asks for they leave rounding, by columns and from
- * any size of b.
+ * tests/test_direct.c - solves by a preconditioner alone: with a factor of the
+ * matrix's kind the residual is rounding, by columns and for b of any size.
  *
  * RUN: np=1,3 */
 #include "base/base.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_distribution.c - the tasks of a plan dealt out to the processes of
- * a grid of Px x Py x Pz, and solves in which threads stand for the blocks of
- * their GPUs: they tell each other by the text that the kernel runs
- * (trisolve/gpu/peer_signals.h), some ahead of others. What a process is not to
- * read is not a number there. Built with ThreadSanitizer it sees all of it.
+ * tests/test_distribution.c - the tasks of a plan distributed to the processes
+ * of a grid of Px x Py x Pz, and solves with threads as the blocks of their
+ * GPUs. They signal each other by the kernel's source
+ * (trisolve/gpu/peer_signals.h), some ahead of others. Values that a process
+ * must not read are NaN. Checked by ThreadSanitizer, too.
  *
  * RUN: np=1 */
 #include "matrix/matrix.h"

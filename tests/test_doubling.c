@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_doubling.c - a factor in parts, leaf and what is above it, and
- * solves with them in which threads stand for the blocks of several GPUs: they
- * swap what ranks share by the text that the kernel runs
- * (trisolve/gpu/recursive_doubling.h), some ranks ahead of others. Built with
- * ThreadSanitizer it sees all of it.
+ * tests/test_doubling.c - a factor in parts, each a leaf and the nodes above
+ * it, and solves with threads as the blocks of several GPUs. They exchange
+ * shared rows by the kernel's source (trisolve/gpu/recursive_doubling.h), some
+ * ranks ahead of others. Checked by ThreadSanitizer, too.
  *
  * RUN: np=1 */
 #include "matrix/matrix.h"

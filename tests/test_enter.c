@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_enter.c - each public call with a queue, or with what was made on it,
- * makes the queue's device the thread's current one before it comes to the device,
- * and leaves it so; without a GPU: the host, with a device that is current or not.
- */
+ * tests/test_enter.c - each public call with a queue, or with an object on it,
+ * makes the queue's device current in the thread before using it, and leaves it
+ * current. Needs no GPU: the host pretends to be such a device. */
 #include "device/queue.h"
 #include "mpi_main.h"
 #include "said.h"

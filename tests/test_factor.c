@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_factor.c - sparse factors: L L' is the matrix, rows keep to the
- * tree, what is broken or not positive definite is told, and solves.
+ * tests/test_factor.c - sparse factors: L L' is the matrix, rows follow the
+ * tree, broken or indefinite matrices are reported, and solves.
  *
  * RUN: np=1 */
 #include "base/base.h"

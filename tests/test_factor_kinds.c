@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_factor_kinds.c - factors of the kinds LDLT, LU, IC0 and ILU0:
- * their product is the matrix, or has its entries; pivots that cannot be are
- * named; orders of rows and what they cost in iterations; several columns at
- * once.
+ * their product is the matrix, or agrees on its entries; impossible pivots are
+ * named; orders of rows and their cost in iterations; several columns at once.
  *
  * RUN: np=1 */
 #include "factor/factor.h"

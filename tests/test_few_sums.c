@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_few_sums.c - what blocks of iterations and multigrid promise, each
- * and together: sums, the same bits again, and as many iterations on any ranks.
+ * tests/test_few_sums.c - s-step iterations and multigrid, alone and together:
+ * the number of sums, the same bits again, and as many iterations on any ranks.
  *
  * RUN: np=1,2,3,4 */
 #include "amg_problem.h"

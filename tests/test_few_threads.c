@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_few_threads.c - where the system refuses threads set-up takes fewer, and
- * a factor is made by own loops until there is room for those of OpenBLAS.
- * OpenMP and OpenBLAS end the process where they are refused one.
- */
+ * tests/test_few_threads.c - if the system refuses threads, set-up uses fewer,
+ * and a factor is made by own loops until OpenBLAS can have its threads. OpenMP
+ * and OpenBLAS end the process when they are refused one. */
 #include "mpi_main.h"
 #include <dlfcn.h>
 #include <errno.h>

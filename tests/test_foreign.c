@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_foreign.c - factors of others: the same product and solves, rows
- * that keep to the tree that was made above them, and what is no factor is
- * told.
+ * tests/test_foreign.c - factors of other libraries: the same product and
+ * solves, rows that follow the tree built above them, and refusals of what is
+ * no factor.
  *
  * DEVICE: each */
 #include "base/base.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_formats.c - every storage format, with every store of values, on
- * awkward shapes, on every instruction set of this machine: products exact to
- * the bit against a plain sum in column order, and right against long double;
- * pairs, dots, new values, memory, what is stored, which is chosen. */
+ * tests/test_formats.c - every storage format with every value type, on
+ * irregular shapes and every instruction set of this machine: products exact to
+ * the bit against a plain sum in column order, and accurate against long
+ * double; pairs, dots, new values, memory, stored entries, the choice of a
+ * format. */
 #include "device/isa.h"
 #include "operator/host/slices.h"
 #include "teams.h"

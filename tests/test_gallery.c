@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gallery.c - gallery matrices made by formula: their counts, their
- * symmetry to the last bit, that they are positive definite, that it does not
- * matter who makes which rows, and what is said about bad names. */
+ * tests/test_gallery.c - gallery matrices by formula: their counts, symmetry to
+ * the last bit, positive definiteness, independence of the distribution of
+ * rows, and errors for bad names. */
 #include "gallery/element.h"
 #include "gallery/recipe.h"
 #include "gallery_check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_ghosts.c - lists of numbers, sorted, each once, and where each of
- * them is: of planes of grids, spread, in heaps far apart, alike. */
+ * tests/test_ghosts.c - sorted lists of distinct numbers and positions in them:
+ * planes of grids, scattered, clustered, equal. */
 #include "base/base.h"
 #include "sparse/ghosts.h"
 #include <setjmp.h>

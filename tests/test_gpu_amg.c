@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_amg.c - algebraic multigrid on the cuda device: in the loops
- * that take it as few iterations as on the host device, the same bits in two
- * solves, symmetric and positive definite there, too; set up on the device it
- * is what the host makes of it; coarse levels as one kernel come to what
- * launches do.
+ * tests/test_gpu_amg.c - algebraic multigrid on the cuda device: as few
+ * iterations as on the host in every loop that supports it, the same bits in
+ * two solves, a symmetric positive definite operator; set-up on the device
+ * equals the host's; coarse levels as one kernel equal launches.
  *
  * LABEL: gpu
  * RUN: np=1,2

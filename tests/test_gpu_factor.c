@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_factor.c - triangular solves on a GPU: kinds of matrices and
  * of factors against the host's solves, one to many right-hand sides, the same
- * bits every time, a part of a graph of the user's, waits in vain, what is
- * refused.
+ * bits every time, as part of a user's graph, timeouts, refusals.
  *
  * LABEL: gpu */
 #include "gpu.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_free.c - operators that are kernels of the user's, on the
- * stream of a queue (tacit/cuda.h): against the matrix on the host, by every
- * method in the loops host and graph; what is refused; launches that fail. Only
- * in builds with CUDA.
+ * tests/test_gpu_free.c - operators that are user's kernels on the stream of a
+ * queue (tacit/cuda.h): against the matrix on the host, by every method in the
+ * loops host and graph; refusals; failing launches. Only in builds with CUDA.
  *
  * LABEL: gpu
  * RUN: np=1,2,3 */

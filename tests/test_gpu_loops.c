@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_loops.c - solvers on the cuda device that run more than once:
- * the same bits every time, many right-hand sides, one loop after the other;
- * what they cost, and failures.
+ * tests/test_gpu_loops.c - repeated runs of solvers on the cuda device: the
+ * same bits every time, many right-hand sides, one loop after another; their
+ * cost, and failures.
  *
- * LABEL: gpu
- */
+ * LABEL: gpu */
 #include "gpu_rig.h"
 
 /* --- many runs ------------------------------------------------------------ */

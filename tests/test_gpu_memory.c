@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_memory.c - memory of the cuda device: nothing is lost however
- * often it is used, nothing rests on what was in it before, it is of the queue's
- * GPU whichever one the thread used last, and what does not fit is refused before
- * anything is started.
+ * tests/test_gpu_memory.c - memory of the cuda device: no leaks over many uses,
+ * no dependence on earlier contents, memory of the queue's GPU whichever one
+ * the thread used last, and refusal of what does not fit before anything
+ * starts.
  *
- * LABEL: gpu
- */
+ * LABEL: gpu */
 #include "gpu_rig.h"
 #if TCT_HAVE_CUDA
 #include "device/gpu/gpu.h"

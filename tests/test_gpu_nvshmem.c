@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_nvshmem.c - link nvshmem, where there is the library (which
- * TACIT_NVSHMEM may name) and a GPU for each rank; skipped elsewhere. It is of
- * one world, and gives memory back.
+ * tests/test_gpu_nvshmem.c - link nvshmem, if the library exists (TACIT_NVSHMEM
+ * may name it) and each rank has a GPU; else skipped. It serves one world at a
+ * time and frees its memory.
  *
  * LABEL: gpu
  * RUN: np=2,3 */

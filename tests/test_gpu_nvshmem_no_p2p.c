@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_nvshmem_no_p2p.c - link nvshmem through NVSHMEM's own calls,
- * as between machines: on one machine, where no GPU counts as one that others
- * reach. Where the module for it was built, and as test_gpu_nvshmem.c.
+ * as between machines: on one machine, with every GPU treated as unreachable.
+ * Needs the module for it, and what test_gpu_nvshmem.c needs.
  *
  * LABEL: gpu
  * RUN: np=2,3 */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_operations.c - every word of a queue, the scalar steps and the looks
- * on the cuda device, against the host device.
+ * tests/test_gpu_operations.c - every stream operation of a queue, the scalar
+ * steps and the sampled scalars on the cuda device, against the host device.
  *
- * LABEL: gpu
- */
+ * LABEL: gpu */
 #include "gpu.h"
 #include "pass_rows.h"
 

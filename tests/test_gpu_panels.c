@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_panels.c - panels and block products on the cuda device, which
- * ranks share where there is but one.
+ * ranks share if there is only one.
  *
  * LABEL: gpu
  * RUN: np=1,2 */

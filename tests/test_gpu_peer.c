@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_peer.c - link peer. Ranks have GPUs of their own, or share
- * one.
+ * tests/test_gpu_peer.c - link peer, with a GPU per rank or a shared one.
  *
  * LABEL: gpu
  * RUN: np=1,2,3

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_precond.c - preconditioners on the cuda device: every method,
- * loop, format and precision against the host device; what they cost; solves
- * that start over, go on by another method, or change their preconditioner; and
- * what loop resident refuses.
+ * loop, format and precision against the host device; their cost; solves that
+ * restart, switch the method, or change the preconditioner; and refusals of
+ * loop resident.
  *
  * LABEL: gpu */
 #include "gpu_rig.h"

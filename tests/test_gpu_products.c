@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_products.c - products on the cuda device, in every format and
- * with every store of values, against those of the host device.
+ * with every value type, against those of the host device.
  *
- * LABEL: gpu
- */
+ * LABEL: gpu */
 #include "device/isa.h"
 #include "gpu.h"
 #include "matrix/matrix.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_ranks.c - links, plans and parts of a world on the cuda
- * device, which the ranks share where there is but one: messages by the CPU.
+ * device, which ranks share if there is only one: messages by the CPU.
  *
  * LABEL: gpu
  * RUN: np=1,2,3

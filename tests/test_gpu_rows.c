@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_rows.c - triangular solves row by row on the cuda device:
- * against the host, for rows that wait for one another in all ways; the same
- * bits again and again; cg with ic0 in every loop. Only in builds with CUDA.
+ * tests/test_gpu_rows.c - triangular solves by rows on the cuda device: against
+ * the host, for all kinds of dependencies; the same bits again and again; cg
+ * with ic0 in every loop. Only in builds with CUDA.
  *
  * LABEL: gpu */
 #include "gpu.h"

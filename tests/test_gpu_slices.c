@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_slices.c - sliced ELL as it is built for a GPU, read back by a
- * plain walk that does what a kernel does: every entry is found once and in
- * column order, padding is harmless, products are exact to the bit. Needs no
- * GPU. */
+ * tests/test_gpu_slices.c - sliced ELL as it is built for a GPU, read back as a
+ * kernel does: every entry is found once and in column order, padding is
+ * harmless, products are exact to the bit. Needs no GPU. */
 #include "gallery_check.h"
 #include "operator/layout/slices_build.h"
 #include <tacit/solver.h>

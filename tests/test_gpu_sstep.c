@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_sstep.c - blocks of iterations as one kernel: as many iterations as
- * where they are recorded, as small a residual, and one sum for a block.
+ * tests/test_gpu_sstep.c - s-step iterations as one kernel: as many iterations
+ * as recorded ones, as small a residual, and one sum per block.
  *
- * LABEL: gpu
- */
+ * LABEL: gpu */
 #include "gpu_rig.h"
 
 static void need_a_gpu(void)

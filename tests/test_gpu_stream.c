@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_stream.c - what tacit/cuda.h says of a user's own work on a
- * GPU: queues on the user's stream, in its order; memory from anywhere as
- * vectors, at any multiple of 8 bytes; rows that lie on the device, and bad
- * ones. Only in builds with CUDA.
+ * tests/test_gpu_stream.c - a user's own work on a GPU by tacit/cuda.h: queues
+ * on the user's stream, in its order; any memory as vectors, at any multiple of
+ * 8 bytes; rows in device memory, and bad ones. Only in builds with CUDA.
  *
  * LABEL: gpu
  * RUN: np=1,2 */

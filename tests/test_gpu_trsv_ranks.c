@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_trsv_ranks.c - triangular solves with a factor in parts, on
- * the GPUs of several ranks: by kernels that swap what these share, and by
- * messages between two kernels, against the host's solves; of several in a
- * grid, with the bits of one GPU; the same bits every time; messages as
- * predicted; what is refused.
+ * tests/test_gpu_trsv_ranks.c - triangular solves with a factor in parts on the
+ * GPUs of several ranks: by kernels with recursive doubling, and by messages
+ * between two kernels, against the host's solves; several GPUs in a grid, with
+ * the bits of one; the same bits every time; messages as predicted; refusals.
  *
  * RUN: np=1,2,4
  * LABEL: gpu */

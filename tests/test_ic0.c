@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_ic0.c - the incomplete Cholesky factor against one found by the
- * dense algorithm, and what it saves.
+ * tests/test_ic0.c - the incomplete Cholesky factor against one by the dense
+ * algorithm, and its effect on iterations.
  *
  * RUN: np=1,3
  * THREADS: 2 */

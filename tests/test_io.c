@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_io.c - matrices and vectors from files and into files, on one
- * process: every format, and what they hold bit for bit. */
+ * tests/test_io.c - reading and writing of matrices and vectors by one process:
+ * every format, bit for bit. */
 #include "io_world.h"
 #include <dirent.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_io_bad.c - bad files: each gives its status and one sentence that
- * names the place, at once, with nothing left behind. */
+ * tests/test_io_bad.c - bad files: each gives its status and one sentence with
+ * the place, at once, and leaves no file. */
 #include "io/sink.h"
 #include "io_world.h"
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_io_mpi.c - files read and written by several ranks: each gets its
- * rows, as if it had read all, and an error reaches all of them.
+ * rows, and an error reaches all of them.
+ *
  * RUN: np=1,3,4 */
 #include "io_files.h"
 #include "mpi_main.h"

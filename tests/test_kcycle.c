@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_kcycle.c - cycle K of algebraic multigrid: iterations that hardly
- * grow with the matrix, steps that find the best of two corrections, and who
- * refuses a preconditioner that varies.
+ * grow with the matrix, steps that find the best combination of two
+ * corrections, and methods that refuse a variable preconditioner.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_levels.c - graphs that are made coarser by all ranks: what is cut,
- * what is kept, and how good the cuts are beside METIS's own.
+ * tests/test_levels.c - graphs coarsened by all ranks: the cut edges, the
+ * invariants, and the quality of partitions against METIS's own.
+ *
  * RUN: np=1,3
  * THREADS: 3 */
 #include "deals.h"

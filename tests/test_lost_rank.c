@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_lost_rank.c - a rank that is silent for longer than the others'
- * patience: their solve fails, its message says which rank it was, and all that
- * they have can be destroyed without it. Each case has a world of its own,
- * which is of no use any more when it is over.
+ * timeout: their solve fails, its message names the rank, and all objects can
+ * be destroyed without it. Each case has a world of its own, which is unusable
+ * afterwards.
  *
  * RUN: np=3
  * THREADS: 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_matrix_free.c - operators that are functions, and the exchange
- * that they are given: against the same matrix assembled, by every method;
- * failures on all ranks and on one; arguments that make no sense.
+ * they get: against the same matrix assembled, by every method; failures on all
+ * ranks and on one; invalid arguments.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3 */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_memory_pool.c - memory of set-up in slabs: pieces never overlap whatever
- * comes and goes, few slabs are asked for, all go back once nobody uses them, and
- * where there is no memory there is none.
- */
+ * tests/test_memory_pool.c - the memory pool of set-up: pieces never overlap in
+ * any order of requests, few slabs are allocated, all are freed after the last
+ * use, and requests fail without memory. */
 #include "device/memory_pool.h"
 #include "mpi_main.h"
 #include <stdint.h>

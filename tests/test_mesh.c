@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_mesh.c - finite elements on meshes from files: cubes that the test
- * writes, where integrals are known, and the real meshes of TACIT_MATRICES. */
+ * tests/test_mesh.c - finite elements on meshes from files: cubes with known
+ * integrals, and the real meshes of TACIT_MATRICES. */
 #include "gallery/mesh.h"
 #include "gallery_check.h"
 #include <lzma.h>

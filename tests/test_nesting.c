@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_nesting.c - orders of a factor's rows that dissect the top alone:
- * edges lead up and down the tree, few rows are between others, and what is
- * within a tree node has not moved. What is said of a factor before its rows
- * are ordered.
+ * tests/test_nesting.c - dissections of the top of a factor's rows only: edges
+ * lead up and down the tree, separators are small, and rows keep their order
+ * within a tree node. Predictions about a factor before its rows are ordered.
  *
  * RUN: np=1 */
 #include "factor/factor.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_no_p2p.c - ranks that do not reach each other's memory, as the
- * kernels of link nvshmem have them (comm/link/gpu/peer.cuh): what goes there
- * is stored here, and put from here by others. A thread of each rank puts, late
- * and in any order, and reads what it puts when it does so. Where the ranks are
- * threads as well ThreadSanitizer sees all of it.
+ * kernels of link nvshmem may find (comm/link/gpu/peer.cuh): data for others
+ * are stored locally and put by another thread. This thread of each rank puts
+ * late and in any order, and reads the data when it does. If the ranks are
+ * threads, too, ThreadSanitizer checks all of it.
  *
  * RUN: np=3
  * THREADS: 2,3 */

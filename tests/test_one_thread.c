@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_one_thread.c - where one thread is asked for the library makes
- * none, not even for a moment, whatever OpenMP would take. */
+ * tests/test_one_thread.c - if one thread is requested the library creates
+ * none, even briefly, whatever OpenMP would use. */
 #include "io_files.h"
 #include "left_out.h"
 #include "mpi_main.h"

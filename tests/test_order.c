@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_order.c - orders of the nodes of a graph. */
+ * tests/test_order.c - orderings of the nodes of a graph. */
 #include "graph/order.h"
 #include "patterns.h"
 

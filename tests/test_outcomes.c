@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_outcomes.c - how solves end: no method breaks down by rounding
- * where cg does not, x is the best that was seen, singular matrices are told at
- * once, which method made how many iterations, and recurrences alone.
- * bench/outcomes.c walks more matrices.
+ * tests/test_outcomes.c - the ends of solves: no method breaks down by rounding
+ * where cg does not, x is the best iterate, singular matrices are reported at
+ * once, the number of iterations by method, and recurrences alone.
+ * bench/outcomes.c runs more matrices.
  *
  * RUN: np=1,3
  * LIMIT: 300 */

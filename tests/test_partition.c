@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_partition.c - cuts of a matrix, and rows that move.
+ * tests/test_partition.c - partitions of a matrix, and redistributed rows.
+ *
  * RUN: np=1,2,3,4 */
 #include "deals.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_precond.c - every method with every preconditioner, and with what
- * a user hands over.
+ * tests/test_precond.c - every method with every preconditioner, and with a
+ * user's.
  *
  * RUN: np=1,2,3
  * THREADS: 3 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_precond_autotuning.c - preconditioners that race: one wins and
- * stays, each is told of, and whatever the clocks say the system is solved.
+ * tests/test_precond_autotuning.c - autotuning of preconditioners: one
+ * candidate is kept, each is reported, and the system is solved for any
+ * timings.
  *
  * RUN: np=1,3
  * THREADS: 2 */

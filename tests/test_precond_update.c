@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_precond_update.c - preconditioners that are given new values: what
- * they then are, what is refused, and that an update is made on all ranks or on
- * none.
+ * tests/test_precond_update.c - preconditioners with new values: their results,
+ * refusals, and that an update is made on all ranks or none.
  *
  * RUN: np=1,2,3,4
  * THREADS: 2 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_processes.c - processes that tacit_world_processes starts: what
- * they come to together, and that nobody waits for one that has ended, wherever
- * it was, nor is left behind.
+ * tests/test_processes.c - processes that tacit_world_processes starts: their
+ * common results; no process waits for one that has ended at any point, and
+ * none is left running.
  *
  * LIMIT: 120 */
 #define TEST_DEVICE "host"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_ptscotch.c - cuts by PT-Scotch beside METIS's, in builds that have
- * it: what is kept, that they are the same every time, and what is refused.
+ * tests/test_ptscotch.c - partitions by PT-Scotch against METIS's, in builds
+ * that have it: invariants, determinism, refusals.
+ *
  * RUN: np=1,2,3,4
  * THREADS: 2 */
 #include "deals.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_queue.c - the words of a queue against plain loops, fused words
- * against the words they fuse, and the decorators. */
+ * tests/test_queue.c - the stream operations of a queue against plain loops,
+ * fused operations against their parts, and the decorators. */
 #include "device/decorators.h"
 #include "device/queue.h"
 #include "pass_rows.h"

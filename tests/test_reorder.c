@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_reorder.c - rows in another order inside: products, solves and
- * updates. What a user sees is in the order of the matrix.
+ * tests/test_reorder.c - internally reordered rows: products, solves and
+ * updates. Users see the order of the matrix.
+ *
  * RUN: np=1,2,3,4
  * LIMIT: 300
  * LABEL: slow */

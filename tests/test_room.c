@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_room.c - how much memory control groups leave, as files in a made folder
- * say it, of both versions; and what the limits of a process leave.
- */
+ * tests/test_room.c - memory left by control groups of both versions, from
+ * files in a test folder, and by the limits of a process. */
 #include "base/base.h"
 #include "base/room.h"
 #include "io_files.h"

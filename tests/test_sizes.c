@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_sizes.c - public structs of other versions: a caller that knows
- * fewer members than the library, or more, and one that has not said which.
+ * tests/test_sizes.c - public structs of other versions: a caller with fewer
+ * members than the library, with more, and without a size.
+ *
  * RUN: np=1,2 */
 #include "problem.h"
 #include "rows.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_sliced.c - rows of L and L' in slices, as a GPU solves with them:
- * a solve on the host goes through them in their order, and comes to what the
- * factor says. Whoever makes them, and in how many pieces, they are the
- * same. */
+ * a solve on the host in their order gives the factor's result. They are equal
+ * for any number of threads and pieces. */
 #include "factor/factor.h"
 #include "gpu.h"
 #include "matrix/matrix.h"

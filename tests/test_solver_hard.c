@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_solver_hard.c - what is hard for the methods: spectra on which
+ * tests/test_solver_hard.c - hard cases for the methods: spectra on which
  * rounding costs iterations, low precision, the ends of the range of doubles,
- * tolerances that cannot be met. With TACIT_TABLE set, real_matrices prints its
+ * unreachable tolerances. With TACIT_TABLE set, real_matrices prints its
  * figures.
  *
  * LIMIT: 300
- * LABEL: slow
- */
+ * LABEL: slow */
 #include "device/queue.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_split.c - the rows of a rank divided into its own columns and
- * those of others, by teams of threads, against the entries one by one. */
+ * tests/test_split.c - the rows of a rank divided into local and ghost columns
+ * by teams of threads, against the entries one by one. */
 #include "operator/pattern/split.h"
 #include "sparse/csr.h"
 #include <setjmp.h>

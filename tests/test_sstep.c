@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_sstep.c - method sstep: its small arithmetic, one function after the
- * other, and what blocks of iterations have to do as well as cg.
+ * tests/test_sstep.c - method sstep: its small arithmetic function by function,
+ * and that blocks of iterations converge as cg does.
  *
- * RUN: np=1,2,3,4
- */
+ * RUN: np=1,2,3,4 */
 #include "mpi_main.h"
 #include "problem.h"
 #include "solver/sstep/sstep.h"

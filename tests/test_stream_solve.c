@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_stream_solve.c - factors that are dealt out over ranks, as
- * preconditioners: what one process has for M x and for iterations, the same
- * bits twice, and an end where a rank fails or is silent.
+ * tests/test_stream_solve.c - factors distributed over ranks as
+ * preconditioners: M x and iterations of one process, the same bits twice, and
+ * an end if a rank fails or is silent.
  *
  * RUN: np=1,2,3,4
  * THREADS: 4

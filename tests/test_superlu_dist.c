@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_superlu_dist.c - SuperLU_DIST's factors: L U is the matrix, scaled
- * or not, and they solve as it does and as our own does; in builds without it
- * that they are refused, and why.
+ * or not, and they solve as SuperLU_DIST and the library's own; builds without
+ * it refuse them with a reason.
  *
  * DEVICE: each */
 #include "foreign.h"

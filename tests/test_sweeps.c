@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_sweeps.c - solves with a factor on the threads of a team: the bits
- * of one thread, and right; the subtrees that threads take; two solves at once.
+ * tests/test_sweeps.c - solves with a factor on the threads of a team: correct,
+ * with the bits of one thread; the subtrees of threads; two solves at once.
  *
  * RUN: np=1 */
 #include "factor/factor.h"

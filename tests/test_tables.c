@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_tables.c - what public rows say about loops is what links and
- * persistent kernels have. */
+ * tests/test_tables.c - public rows about loops agree with links and persistent
+ * kernels. */
 #include "comm/link/link.h"
 #include "mpi_main.h"
 #include "solver/driver.h"

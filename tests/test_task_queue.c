@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_task_queue.c - solves with a plan in which threads stand for the
- * blocks of a GPU: they take tasks in turns and wait for each other by the text
- * that the kernel runs (trisolve/gpu/task_queue.h), late now and then, and more
- * or fewer of them. Built with ThreadSanitizer it sees all of it. The plan:
- * kinds of factors, those it has to refuse, and nodes that are made narrower.
+ * tests/test_task_queue.c - solves of a plan with threads as the blocks of a
+ * GPU. They take tasks and wait for each other by the kernel's source
+ * (trisolve/gpu/task_queue.h), with delays, and in different numbers. Checked
+ * by ThreadSanitizer, too. The plan: kinds of factors, refused ones, and nodes
+ * that are narrowed.
  *
  * RUN: np=1 */
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_team.c - threads that share out items: each item is done once,
- * also where threads are stuck, asleep, or too many for the processors. */
+ * tests/test_team.c - threads that share items: each item is done once, also if
+ * threads are stuck, asleep, or more than processors. */
 #include "device/team.h"
 #include <pthread.h>
 #include <sched.h>

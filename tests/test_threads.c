@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_threads.c - several threads, each with a world of its own, read,
- * build and solve at the same time, and come to the same bits as alone. The
- * preset threads runs it under ThreadSanitizer.
+ * tests/test_threads.c - several threads, each with its own world, read, build
+ * and solve at the same time, with the same bits as alone. The preset threads
+ * runs it under ThreadSanitizer.
  *
- * LIMIT: 300
- */
+ * LIMIT: 300 */
 #include "io_files.h"
 #include "mpi_main.h"
 #include <pthread.h>

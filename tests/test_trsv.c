@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_trsv.c - triangular solves on grids of processes: the same x as
- * one process, as many messages as predicted, in whatever order they come.
+ * tests/test_trsv.c - triangular solves on grids of processes: the x of one
+ * process, and as many messages as predicted, in any order of arrival.
  *
  * RUN: np=1,2,3,4
  * THREADS: 4,12

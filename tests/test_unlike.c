@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_unlike.c - right-hand sides of unlike size in one block: each ends
- * as it does alone, whatever leaves the block before it, with every method and
- * preconditioner.
+ * tests/test_unlike.c - right-hand sides of very different size in one block:
+ * each ends as it does alone, whichever leave the block before it, with every
+ * method and preconditioner.
  *
  * RUN: np=1,3
  * THREADS: 3

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_update.c - new values for an old pattern, on several ranks: an
- * entry that does not fit is named by its original row and column, wherever it
- * stands and whoever owns its column.
+ * entry that does not fit is named by its original row and column, wherever its
+ * row and column are owned.
+ *
  * RUN: np=1,2,3,4
  * THREADS: 3 */
 #include "changed.h"
