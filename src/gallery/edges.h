@@ -30,11 +30,9 @@ struct tct_edges {
 };
 
 /* The usual arms. */
-extern const int tct_arms_star[3]
-                              [3]; /* 5 points in 2D (the first two), 7 in 3D */
-extern const int tct_arms_plane[3][3]; /* triangles with parallel diagonals */
-extern const int tct_arms_kuhn[7]
-                              [3]; /* six tetrahedra per cube (Freudenthal) */
+extern const int tct_arms_star[3][3];  /* 5 points in 2D or 7 in 3D */
+extern const int tct_arms_plane[3][3]; /* triangles, parallel diagonals */
+extern const int tct_arms_kuhn[7][3];  /* six tetrahedra per cube */
 
 static inline int64_t tct_edges_point(const tct_edges *e, const int64_t x[3])
 {
