@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/gallery.c - finds a family by name, and makes rows in two passes:
- * first lengths, then entries directly in the arrays, by all threads; each
- * first touches what it fills. */
+ * gallery/gallery.c - finds a family by name, and makes rows in two passes by
+ * all threads: lengths, then entries in place. A thread first touches what it
+ * fills. */
 #include "gallery/gallery.h"
 #include "gallery/recipe.h"
 #include "sparse/parallel.h"

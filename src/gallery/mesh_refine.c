@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. Edges are found
- * by listing the six of each tetrahedron at their lower nodes, sorted there. */
+ * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. The six edges of
+ * each tetrahedron are listed at their lower nodes, and sorted. */
 #include "gallery/mesh.h"
 #include "sparse/parallel.h"
 #include <string.h>

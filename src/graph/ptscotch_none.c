@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph/ptscotch_none.c - refuses in a build without PT-Scotch; callers that
- * check tacit_partitioner_at do not get here. */
+ * graph/ptscotch_none.c - refuses in a build without PT-Scotch. */
 #include "graph/ptscotch.h"
 
 tacit_status tct_ptscotch_cut(tacit_world *w, const tct_dealt_graph *g,

@@ -30,8 +30,8 @@ typedef struct tct_array {
     void (*close)(void *ctx);
 } tct_array;
 
-/* Open the array of `count` elements at byte `offset` of the content of `path`.
- * Borrows `path` and `what`. */
+/* Open the array of `count` elements at byte `offset` of the content of `path`,
+ * which is borrowed, as is `what`. */
 tacit_status tct_array_open(const char *path, const char *what, int64_t offset,
                             tct_array *out);
 void tct_array_close(tct_array *a);

@@ -2,8 +2,7 @@
  * io/crew.h - threads that share pieces of work and sleep in between.
  *
  * Reading has a thousand short parallel parts between reads of a file. OpenMP's
- * threads would spin meanwhile, and on a shared machine, or with several ranks,
- * take processor time from working ones. */
+ * threads would spin meanwhile and take processor time from other processes. */
 #ifndef TCT_IO_CREW_H
 #define TCT_IO_CREW_H
 #include "base/base.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * io/sink.c - a temporary file in the same folder, renamed at the end. Where
  * the file system supports it, the file is unnamed, so that a killed process
- * leaves no file. A path that is no regular file (a pipe, /dev/null), or an
- * open descriptor (standard output), is written directly. Packed if the name
- * ends in .gz. */
+ * leaves no file. Pipes, devices and open descriptors (standard output) are
+ * written directly. Packed if the name ends in .gz. */
 #define ZLIB_CONST /* zlib then declares its input const */
 #include "io/sink.h"
 #include <errno.h>

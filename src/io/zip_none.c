@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/zip_none.c - refuses in a build without libzip; callers that check
- * tacit_file_format_at do not get here. */
+ * io/zip_none.c - refuses in a build without libzip. */
 #include "io/zip.h"
 
 tacit_status tct_zip_array(const char *path, const char *name, tct_array *a,

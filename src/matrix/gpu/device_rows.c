@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/gpu/device_rows.c - a matrix from rows in GPU memory: they are copied
- * to the host, whose set-up examines patterns. */
+ * matrix/gpu/device_rows.c - a matrix from rows in GPU memory, which are copied
+ * to the host for set-up. */
 #include "device/gpu/gpu.h"
 #include "matrix/matrix.h"
 #include <string.h>

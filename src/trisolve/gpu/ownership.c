@@ -48,8 +48,8 @@ static int32_t block_of(const int32_t *steps, int32_t least)
     return (least + each - 1) / each * each;
 }
 
-/* Large nodes are those whose right-hand side is assembled by tasks of its own
- * in all cuts; they then have several tasks of rows. */
+/* Large nodes have tasks of their own for the right-hand side in all cuts, and
+ * so several tasks of rows. */
 static tacit_status find_large(tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;

@@ -237,8 +237,8 @@ tacit_status tct_predict_messages(const tct_pattern *S, const tct_grid *grid,
                                   int64_t (*sent)[TCT_TRSV_PHASES],
                                   tct_message_count *out);
 
-/* The grid of `scheme` on `size` ranks. Zeros in `extent` [3] are chosen to
- * minimize the predicted messages for the factor `P`, distributed by `map`.
+/* The grid of `scheme` on `size` ranks. Zeros in `extent` [3] are chosen for
+ * the fewest predicted messages of the factor `P`, distributed by `map`.
  * Errors    INVALID, NO_MEMORY. */
 tacit_status tct_grid_for(const tacit_factor_panels *P,
                           tacit_trsv_scheme scheme, tacit_trsv_map map,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/solve.cu - both triangular solves in one kernel: on one
- * GPU, or on several whose grids have one GPU each. */
+ * trisolve/gpu/kernels/solve.cu - both triangular solves in one kernel, for
+ * grids of one GPU. */
 #include "trisolve/gpu/kernels/tasks.cuh"
 
 template <int TILES, bool SHARED>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/gpu/kernels/terms.cuh - loads and stores of a node's rows. A thread
- * handles several rows at once: loads depend on earlier loads, and the latency
- * of such a chain is what costs time. */
+ * handles several rows at once, since the latency of dependent loads
+ * dominates. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_TERMS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_TERMS_CUH
 #include "device/gpu/lane.cuh"
