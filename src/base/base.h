@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * base/base.h - status and messages, memory, logging, timers, random numbers.
- * Knows nothing above it. */
+ * It includes no other room. */
 #ifndef TCT_BASE_BASE_H
 #define TCT_BASE_BASE_H
 #include <stdbool.h>
@@ -22,11 +22,12 @@
         if (try_status_ < 0) return try_status_; \
     } while (0)
 
-/* Replace the message of the last error (a peer's sentence, a file's name). */
+/* Replace the message of the last error (with a peer's sentence or a file's
+ * name). */
 void tct_set_error_message(const char *text);
 
-/* `function`, which returns nothing, was to free `what` while a run needs it:
- * it is the message, INVALID, and a warning. */
+/* `function`, which returns no status, was called to free `what` during a run:
+ * set the error message (INVALID) and log a warning. */
 void tct_leave(const char *function, const char *what);
 
 /* --- log ---------------------------------------------------------------- */
@@ -36,71 +37,73 @@ void tct_log(int level, const char *format, ...)
 
 /* --- structs that grow --------------------------------------------------
  * A public struct that may get more members begins with its size, which the
- * caller sets: so a program that was compiled with another version's header
- * works. `type` is the struct's name. */
+ * caller sets, so that programs compiled with another version's header work.
+ * `type` is the struct's name. */
 
-/* Errors      INVALID (`given` has no size, or none that can be). */
+/* Errors      INVALID (the size of `given` is 0 or not possible). */
 tacit_status tct_check_sized(const char *type, const void *given);
-/* Bring what the caller gave into `own` [size bytes]; what his header does not
- * have is 0.
- * Errors      INVALID; UNSUPPORTED (he sets what this library does not have). */
+/* Copy the caller's struct into `own` [size bytes]; members that his header
+ * lacks are 0.
+ * Errors      INVALID; UNSUPPORTED (he sets a member that this library
+ * lacks). */
 tacit_status tct_read_sized(const char *type, const void *given, void *own,
                             size_t size);
-/* As much of `own` [size bytes] as `to` has room for; what it has beyond is
- * 0. */
+/* Copy `own` [size bytes] to the caller's struct `to`, up to its size; further
+ * members of `to` are 0. */
 void tct_write_sized(const void *own, size_t size, void *to);
 
 /* --- threads of OpenMP -------------------------------------------------- */
 
-/* Until the end of this block OpenMP has at most `most` threads for the caller,
- * 0: as many as it would have; fewer where the system gives no more, and the
- * log tells. */
+/* Until the end of this block OpenMP has at most `most` threads for the caller
+ * (0: as many as before). If the system gives fewer, the log tells. */
 #define TCT_THREADS_AT_MOST(most)                                             \
     const int threads_before_ __attribute__((cleanup(tct_unlimit), unused)) = \
         tct_limit_threads(most)
 int tct_limit_threads(int most);
 void tct_unlimit(const int *before);
 
-/* How many of `count` threads, 1024 at most, the system gives beside those
- * there are, each with `stack` bytes, 0: as is usual. They are made, and
+/* How many of `count` further threads (1024 at most) the system gives, each
+ * with a stack of `stack` bytes (0: the default). They are started and
  * ended. */
 int tct_threads_had(int count, size_t stack);
-size_t tct_stack_bytes(void); /* of a thread, as is usual */
+size_t tct_stack_bytes(void); /* a thread's default */
 
 /* --- memory ------------------------------------------------------------- */
 
 /* Allocate `bytes` aligned to 64 bytes (large arrays: to huge pages), not
- * cleared. Returns NULL if there is none, also of much that could not be
- * written; 0 bytes give a valid pointer. */
+ * cleared; 0 bytes give a valid pointer. Returns NULL if memory is short, for
+ * large blocks also if the system would give addresses without memory. */
 void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
-/* Free what tct_alloc gave; NULL is fine. */
+/* Free memory of tct_alloc; NULL is allowed. */
 void tct_free(void *p);
-/* The same for some, in their order; the last may hold the others. */
+/* The same for several blocks, in order; the last may be the array that holds
+ * the others' pointers. */
 void tct_free_each(size_t count, void *const *p);
 #define TCT_FREE(...)                                             \
     tct_free_each(sizeof(void *[]){__VA_ARGS__} / sizeof(void *), \
                   (void *[]){__VA_ARGS__})
 
-/* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming
- * `what`. */
+/* Allocate `count` elements into `*out`.
+ * Errors      NO_MEMORY (the message names `what`). */
 tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
                              void *out);
 #define TCT_ALLOC(count, what, out) \
     tct_alloc_array((size_t)(count), sizeof **(out), (what), (out))
 
-/* Give the pages wholly inside [p, p + bytes) back to the system, contents
- * lost: how a conversion frees its source while it goes. */
+/* Give the pages wholly inside [p, p + bytes) back to the system; their
+ * contents are lost. Conversions free their source in this way as they go. */
 void tct_release_pages(void *p, size_t bytes);
 
-/* Bytes this process may still allocate: by the system, its control groups and
- * its own limits. */
+/* Bytes this process may still allocate, by the system, its control groups and
+ * its limits. */
 uint64_t tct_memory_available(void);
 
-/* Fail with NO_MEMORY before anything is allocated if `bytes`, more than a MiB,
- * are not there; the message names `what` and says what to do. */
+/* Check that `bytes` are available, before they are allocated; up to one MiB is
+ * not checked.
+ * Errors      NO_MEMORY (the message names `what` and says what to do). */
 tacit_status tct_memory_require(double bytes, const char *what);
-/* The same where `ranks` on this machine need `bytes` together. */
+/* The same for `ranks` on this machine that need `bytes` together. */
 tacit_status tct_memory_require_of(int ranks, double bytes, const char *what);
 
 /* Bytes allocated now, and blocks allocated now (tests look for leaks). */
@@ -113,24 +116,23 @@ void tct_memory_fail_at(long k);
 /* --- time and numbers --------------------------------------------------- */
 double tct_seconds(void); /* monotonic clock [s] */
 
-/* A wait that is not to last for ever: has it taken `limit` seconds (0: it may
- * last)? Asked at every look in vain; few of them read the clock, and what has
- * passed between two counts for a second at most, since a process that was
- * stopped, perhaps with all the others, has not waited. */
+/* A wait with a time limit: has it taken `limit` seconds (0: no limit)? Call it
+ * at every failed check; it reads the clock once in 128 calls. The time between
+ * two readings counts as at most one second, since a process that was stopped
+ * has not waited. */
 typedef struct tct_timeout {
     double limit;
-    double waited, last; /* the rest is 0 at first */
+    double waited, last; /* 0 at first, as is the rest */
     unsigned looks;
 } tct_timeout;
 bool tct_is_over(tct_timeout *p);
-/* How long to wait for a rank, for `limit`: what TACIT_PATIENCE says, or what
- * is long enough for one that was kept from its processor, and short enough for
- * who pays for the others.
+/* The time limit [s] of waits for a rank: TACIT_PATIENCE, or a default that is
+ * longer than a rank is likely to be kept from its processor.
  * Errors      INVALID (the variable). */
 tacit_status tct_read_timeout(double *seconds);
 
-/* `value` with the 24 bits of a float, but the range of doubles: nothing
- * overflows, and nothing becomes 0. */
+/* `value` rounded to the 24 bits of a float, in the range of doubles: without
+ * overflow or underflow. */
 static inline double tct_rounded(double value)
 {
     uint64_t bits;
@@ -141,7 +143,7 @@ static inline double tct_rounded(double value)
     return value;
 }
 
-/* splitmix64 of `z`; the base of all random numbers here. */
+/* splitmix64 of `z`, the base of all random numbers. */
 static inline uint64_t tct_mix(uint64_t z)
 {
     z += UINT64_C(0x9E3779B97F4A7C15);
@@ -150,7 +152,7 @@ static inline uint64_t tct_mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* u(a, b) in [0, 1): the same for every rank and every order of calls. */
+/* u(a, b) in [0, 1), the same on every rank and in every order of calls. */
 static inline double tct_uniform(uint64_t a, uint64_t b)
 {
     return (double)(tct_mix(a * UINT64_C(0x9E3779B97F4A7C15) ^ tct_mix(b)) >>
@@ -159,22 +161,22 @@ static inline double tct_uniform(uint64_t a, uint64_t b)
 }
 
 /* The largest Ritz value of `steps` (TCT_RITZ_STEPS at most) of conjugate
- * gradients: alpha [steps], and beta [steps - 1] between them. At most the
- * largest eigenvalue of M A, and mostly close to it. 0: they are not of a
+ * gradients: alpha [steps], and beta [steps - 1] between them. A lower bound of
+ * the largest eigenvalue of M A, mostly close. 0: the coefficients are not of a
  * positive definite matrix. */
 enum { TCT_RITZ_STEPS = 32 };
 double tct_ritz_largest(int steps, const double *alpha, const double *beta);
 
 /* --- words -------------------------------------------------------------- */
 
-/* The one of `names` [count] nearest to `word`, NULL if none is near. */
+/* The name in `names` [count] nearest to `word`; NULL if none is near. */
 const char *tct_nearest(const char *word, const char *const *names,
                         size_t count);
 /* Fail with INVALID: no `what` is called `name`; the nearest of `names`. */
 tacit_status tct_unknown(const char *what, const char *name,
                          const char *const *names, size_t count);
 
-/* Parse a whole string as a number; false if anything is left over. */
+/* Parse a whole string as a number; false if characters are left over. */
 bool tct_parse_int64(const char *text, int64_t *out);
 bool tct_parse_double(const char *text, double *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/library.c - libraries that are loaded when they are asked for. */
+ * base/library.c - libraries that are loaded on first use. */
 #include "base/library.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 enum { PATH_MOST = 4096 };
-static const char loaded_from; /* of which the loader says where it is */
+static const char loaded_from; /* its address is in this library */
 
 static void *load(const char *file)
 {
     return dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The folder that `file` is in, into `folder` [size]. */
+/* The folder of `file`, into `folder` [size]. */
 static bool folder_of(const char *file, char *folder, size_t size)
 {
     const char *end = file ? strrchr(file, '/') : NULL;
@@ -25,8 +25,8 @@ static bool folder_of(const char *file, char *folder, size_t size)
     return true;
 }
 
-/* Where this code is: in a library, whose path the loader has, or in a program,
- * of which it has but the name that it was called by. */
+/* The folder of this code: of the shared library, by the loader, or of the
+ * program, by /proc. */
 static bool own_folder(char *folder, size_t size)
 {
     Dl_info here;
@@ -38,9 +38,9 @@ static bool own_folder(char *folder, size_t size)
     return folder_of(program, folder, size);
 }
 
-/* Is `file` beside this code, as it is built or installed? Where, into `path`
- * [size]. */
-static bool is_beside(const char *file, char *path, size_t size)
+/* Is `file` in the folder of this code, built or installed? Its path into
+ * `path` [size]. */
+static bool find_own(const char *file, char *path, size_t size)
 {
     static const char *const ways[] = {"", TACIT_LIBRARIES "/"};
     char folder[PATH_MOST];
@@ -68,8 +68,8 @@ void *tct_library_open(const tct_library *library, char *text, size_t size)
     const char *given = getenv(l->variable);
     char why[256], path[PATH_MOST + 64];
     if (given && *given) return open_given(l, given, text, size);
-    const bool beside = l->ours && is_beside(l->file, path, sizeof path);
-    void *handle = load(beside ? path : l->file);
+    const bool own = l->ours && find_own(l->file, path, sizeof path);
+    void *handle = load(own ? path : l->file);
     if (handle) return handle;
     snprintf(why, sizeof why, "%s", dlerror());
     if (l->otherwise) handle = load(l->otherwise);

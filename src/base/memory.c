@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/memory.c - aligned memory that is counted, refused in time, and can be
- * made to fail by a test. A header of one cache line keeps each block's
- * size. */
+ * base/memory.c - aligned memory that is counted, is refused before the system
+ * runs out, and fails on demand in tests. A header of one cache line keeps each
+ * block's size. */
 #include "base/base.h"
 #include "base/room.h"
 #include <stdatomic.h>
@@ -17,29 +17,30 @@ static atomic_size_t used, blocks;
 static atomic_long fail_at;
 
 typedef struct {
-    void *base; /* what the system gave */
+    void *base; /* of posix_memalign */
     size_t bytes;
 } block_head;
 
-static bool told_to_fail(void)
+static bool must_fail(void)
 {
     if (atomic_load(&fail_at) == 0) return false;
     return atomic_fetch_sub(&fail_at, 1) == 1;
 }
 
-/* The system gives more than it has, and ends who writes there. To ask what it
- * has takes some 0.1 ms, and to write as much as this some ms. */
-static bool is_there(size_t bytes)
+/* Linux overcommits: a process is killed when it writes to memory that is
+ * short. The check takes some 0.1 ms, little next to writing so much. */
+static bool is_available(size_t bytes)
 {
     return bytes < 16 * HUGE_PAGE || bytes <= tct_memory_available();
 }
 
 void *tct_alloc(size_t bytes)
 {
-    if (told_to_fail() || bytes > SIZE_MAX / 2 || !is_there(bytes)) return NULL;
+    if (must_fail() || bytes > SIZE_MAX / 2 || !is_available(bytes))
+        return NULL;
     const bool large = bytes >= 4 * HUGE_PAGE;
     const size_t align = large ? HUGE_PAGE : LINE;
-    const size_t lead = LINE; /* the header sits just below the data */
+    const size_t lead = LINE; /* the header precedes the data */
     void *base = NULL;
     if (posix_memalign(&base, align, bytes + align + lead) != 0) return NULL;
     char *data = (char *)base + (large ? align : lead);
@@ -93,7 +94,7 @@ void tct_release_pages(void *p, size_t bytes)
     if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-/* Of so little malloc may tell: to ask the system takes some us. */
+/* Below this malloc decides: the check takes some us. */
 static const double LITTLE = 0x1p20;
 
 static tacit_status require_room(double bytes, double room, const char *what)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/ritz.c - what steps of conjugate gradients know of eigenvalues: their
+ * base/ritz.c - eigenvalue estimates from conjugate gradients: their
  * coefficients are those of Lanczos's method. */
 #include "base/base.h"
 #include <math.h>
 
-enum { HALVINGS = 60 }; /* of the interval that a Ritz value is in */
+enum { HALVINGS = 60 }; /* bisection steps */
 
-/* Eigenvalues below x of the tridiagonal matrix with `d` [n] on its diagonal
- * and the squares `e2` [n - 1] beside it: Sturm. */
+/* How many eigenvalues of the tridiagonal matrix with diagonal `d` [n] and
+ * squared off-diagonal `e2` [n - 1] are below x, by a Sturm sequence. */
 static int count_below(int n, const double *d, const double *e2, double x)
 {
     int below = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/room.c - how much memory there is: what the system has, what the limits
- * of the process leave, and what the control groups leave that the process is
- * in, of which containers and batch systems make use (Linux: cgroup-v2.rst;
- * memory.txt of version 1). Pages of files count as room: the system takes them
- * back. */
+ * base/room.c - how much memory is available: of the system, within the limits
+ * of the process, and within its control groups, which containers and batch
+ * systems set (Linux: cgroup-v2.rst; memory.txt of version 1). Pages of files
+ * count as available: the system reclaims them. */
 #include "base/room.h"
 #include "base/base.h"
 #include <stdio.h>
@@ -41,8 +40,8 @@ typedef struct {
     const char *type;  /* of the file system, in mountinfo */
     const char *usual; /* where it is mounted              */
     const char *limit, *now;
-    const char *given[3]; /* in memory.stat: what the system takes back, ... */
-    const char *mapped;   /* ... but for this, of programs that run        */
+    const char *given[3]; /* in memory.stat: reclaimable, ... */
+    const char *mapped;   /* ... but for mapped program files */
 } hierarchy;
 
 static const hierarchy versions[] = {
@@ -59,12 +58,12 @@ static const hierarchy versions[] = {
      .given = {"total_inactive_file ", "total_active_file ", NULL},
      .mapped = "total_mapped_file "}};
 
-/* Where a hierarchy is seen: which of its groups, and at which path. */
+/* A mounted hierarchy: the group at its root, and its path. */
 typedef struct {
     char group[PATH_MOST], path[PATH_MOST];
-} place;
+} mount_point;
 
-/* The number in `folder`/`file` behind `key`. */
+/* The number after `key` in `folder`/`file`. */
 static bool number_of(const char *folder, const char *file, const char *key,
                       uint64_t *out)
 {
@@ -89,7 +88,7 @@ static uint64_t room_of_group(const hierarchy *h, const char *folder)
     return limit - least(limit, now);
 }
 
-/* The least of `group` below `top` and of all groups above it. */
+/* The minimum over `group` below `top` and all its ancestors. */
 static uint64_t room_of_groups(const hierarchy *h, const char *top,
                                const char *group)
 {
@@ -114,9 +113,9 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Does this line of mountinfo have the hierarchy? "36 35 98:0 GROUP PATH ... -
- * TYPE SOURCE OPTIONS" */
-static bool is_mount(const hierarchy *h, const char *line, place *out)
+/* Is this line of mountinfo the hierarchy's? "36 35 98:0 GROUP PATH ... - TYPE
+ * SOURCE OPTIONS" */
+static bool is_mount(const hierarchy *h, const char *line, mount_point *out)
 {
     char type[64], options[1024] = "";
     const char *rest = strstr(line, " - ");
@@ -135,7 +134,7 @@ static FILE *open_below(const char *root, const char *file)
     return fopen(path, "r");
 }
 
-static void find_mount(const hierarchy *h, const char *root, place *out)
+static void find_mount(const hierarchy *h, const char *root, mount_point *out)
 {
     char line[LINE_MOST];
     bool found = false;
@@ -148,9 +147,9 @@ static void find_mount(const hierarchy *h, const char *root, place *out)
     snprintf(out->path, sizeof out->path, "%s", h->usual);
 }
 
-/* The part of `group` below what is mounted; "": that itself, as where the
- * group is one that is not seen from here. */
-static const char *below(const place *mount, const char *group)
+/* The path of `group` relative to the mount's group; "" for the mount itself,
+ * or if the group is not visible in it. */
+static const char *below(const mount_point *mount, const char *group)
 {
     size_t n = strlen(mount->group);
     while (n > 0 && mount->group[n - 1] == '/') n--;
@@ -162,7 +161,7 @@ static const char *below(const place *mount, const char *group)
 static uint64_t room_of_line(const char *root, char *line)
 {
     char top[2 * PATH_MOST];
-    place mount;
+    mount_point mount;
     char *list = strchr(line, ':'),
          *group = list ? strchr(list + 1, ':') : NULL;
     if (!group) return UINT64_MAX;
@@ -196,8 +195,8 @@ uint64_t tct_memory_of_machine(void)
     uint64_t kib = 0, bytes = UINT64_MAX;
     if (tct_read_number("/proc/meminfo", "MemAvailable:", &kib))
         bytes = kib << 10;
-    /* the system takes some for itself, such as page tables, and small blocks
-     * are not asked for */
+    /* page tables and other system memory, and small blocks that are not
+     * checked */
     const uint64_t groups = tct_room_of_groups("");
     return least(bytes, groups - groups / KEPT_BACK);
 }
@@ -213,8 +212,8 @@ static uint64_t room_of_limit(int which, uint64_t pages)
     return most - least(most, now);
 }
 
-/* Memory that this process has been given and has not written to: nothing
- * counts it before that. */
+/* Memory that this process has allocated and not yet written to; the system
+ * counts it only when it is written. */
 static uint64_t unwritten(uint64_t pages)
 {
     const uint64_t given = tct_memory_used(),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/sized.c - public structs that grow: the first member says how much of
- * one the caller's header knows. */
+ * base/sized.c - public structs that grow: the first member is the size in the
+ * caller's header. */
 #include "base/base.h"
 #include <string.h>
 
-/* Far more than any such struct will ever have: a size beyond is a mistake. */
+/* Far more than such a struct will have: a larger size is a mistake. */
 enum { SIZE_MOST = 4096 };
 
 static size_t size_of(const void *given)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/words.c - the clock, the nearest known word, and strict numbers. */
+ * base/words.c - the clock, time limits, the nearest known word, and strict
+ * numbers. */
 #include "base/base.h"
 #include <errno.h>
 #include <math.h>
@@ -63,7 +64,7 @@ const char *tct_nearest(const char *word, const char *const *names,
                         size_t count)
 {
     const char *best = NULL;
-    size_t least = strlen(word) / 2 + 2; /* further away is no help */
+    size_t least = strlen(word) / 2 + 2; /* a farther name is no help */
     for (size_t i = 0; i < count; i++) {
         const size_t d = distance(word, names[i]);
         if (d < least) {

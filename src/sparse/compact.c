@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse/compact.c - each thread fills its piece from the front; then pieces
- * move together, or numbers go on from those of the pieces before. */
+ * sparse/compact.c - each thread fills its piece from the front; then the
+ * pieces are moved together, or their numbers shifted. */
 #include "sparse/compact.h"
 #include "sparse/parallel.h"
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse/csr.c - allocation of compressed sparse rows, refused in time, and
- * the sorting of rows that came in any order. */
+ * sparse/csr.c - allocation of compressed sparse rows, checked against free
+ * memory, and sorting of rows. */
 #include "sparse/csr.h"
 #include "sparse/parallel.h"
 #include <string.h>
 
-/* Columns take 32 bits where every one of them, and their number, fits. */
+/* Column numbers, and their count, fit in 32 bits. */
 static bool narrow(int64_t global_cols)
 {
     return global_cols <= INT32_MAX;
@@ -58,8 +58,8 @@ typedef struct {
     double val;
 } entry;
 
-/* Stable merge sort of `a` [n], with `b` [n] to work in. Short runs by
- * insertion: most rows are short. */
+/* Stable merge sort of `a` [n] with workspace `b` [n]; insertion for short
+ * runs, since most rows are short. */
 static void sort_entries(entry *a, entry *b, int64_t n)
 {
     enum { SHORT = 24 };
@@ -89,7 +89,7 @@ static bool ascending(const tct_csr *A, int64_t from, int64_t to)
     return ok;
 }
 
-/* Sort row `i`; returns whether an entry stands twice in it. */
+/* Sort row `i`; true if a column stands twice in it. */
 static bool sort_row(tct_csr *A, int64_t i, entry *work)
 {
     const int64_t from = A->ptr[i], n = A->ptr[i + 1] - from;
@@ -106,8 +106,8 @@ static bool sort_row(tct_csr *A, int64_t i, entry *work)
     return twice;
 }
 
-/* Sort all rows; `*twice` is the first row with an entry that stands twice,
- * `A->rows` if there is none. */
+/* Sort all rows; `*twice` is the first row with a repeated column, or
+ * `A->rows`. */
 static tacit_status sort_rows(tct_csr *A, int64_t *twice)
 {
     int64_t widest = 0, first = A->rows;
@@ -132,8 +132,8 @@ static tacit_status sort_rows(tct_csr *A, int64_t *twice)
     return TACIT_OK;
 }
 
-/* Add up neighbours with the same column, in the order in which they came,
- * and close the gaps. */
+/* Add up adjacent entries of the same column, in their original order, and
+ * close the gaps. */
 static void sum_twice_entries(tct_csr *A)
 {
     int64_t out = 0, from = 0;

@@ -4,9 +4,9 @@
 #define TCT_SPARSE_CSR_H
 #include "base/base.h"
 
-/* Rows [first, first + rows) of a global_rows x global_cols matrix. Columns
- * are global, ascending and unique in each row; stored in 32 bits where they
- * fit (exactly one of col32, col64 is set once there are entries). */
+/* Rows [first, first + rows) of a global_rows x global_cols matrix. Columns are
+ * global, ascending and unique in each row, and stored in 32 bits if they fit
+ * (one of col32 and col64 is set once there are entries). */
 typedef struct tct_csr {
     int64_t global_rows, global_cols;
     int64_t first, rows;
@@ -29,7 +29,7 @@ static inline int64_t tct_csr_nonzeros(const tct_csr *A)
 {
     return A->ptr ? A->ptr[A->rows] : 0;
 }
-/* What row `i` of this rank has on the diagonal; 0: nothing. */
+/* The diagonal entry of local row `i`; 0 if none is stored. */
 static inline double tct_csr_diagonal(const tct_csr *A, int64_t i)
 {
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
@@ -42,23 +42,23 @@ static inline double tct_csr_diagonal(const tct_csr *A, int64_t i)
 tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
                           int64_t first, int64_t rows);
 
-/* Allocate columns and values for `nonzeros` entries, not touched, so that the
- * threads that fill them place them.
- * Errors      NO_MEMORY, said before anything is allocated. */
+/* Allocate columns and values for `nonzeros` entries; untouched, so that the
+ * pages are placed by the threads that fill them.
+ * Errors      NO_MEMORY, before anything is allocated. */
 tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros);
 
-/* Sort the columns of each row, adding up entries that stand twice when
- * `sum_twice`; otherwise the first entry that stands twice is an INPUT error.
- * `where` names the matrix in the message. */
+/* Sort the columns of each row. Repeated entries are added up if `sum_twice`;
+ * otherwise the first one is an INPUT error. `where` names the matrix in the
+ * message. */
 tacit_status tct_csr_sort(tct_csr *A, bool sum_twice, const char *where);
 
-/* Add `shift` to the diagonal of `A`, which is square; a row that stores none
+/* Add `shift` to the diagonal of the square `A`; a row without a diagonal entry
  * gets one. `where` names the matrix in messages.
  * Memory      a second copy, if a row lacks its diagonal.
  * Errors      INPUT (a sum that is not finite, naming the row), NO_MEMORY. */
 tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where);
 
-/* Entries that are stored but zero: how many; forget them. */
+/* Count, or remove, stored entries of value zero. */
 int64_t tct_csr_count_zeros(const tct_csr *A);
 void tct_csr_drop_zeros(tct_csr *A);
 

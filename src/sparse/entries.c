@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse/entries.c - what may be done to rows once they are there, whatever
- * they came from: a multiple of the identity added, zeros forgotten. */
+ * sparse/entries.c - changes to assembled rows: a shift of the diagonal,
+ * removal of stored zeros. */
 #include "sparse/csr.h"
 #include "sparse/parallel.h"
 #include <math.h>
 
-/* Where the diagonal of local row `i` stands, or should: the first entry that
- * is not to its left. */
+/* The position of the diagonal of local row `i`, or where it would be inserted:
+ * the first entry not left of it. */
 static int64_t place_of_diagonal(const tct_csr *A, int64_t i)
 {
     int64_t low = A->ptr[i], high = A->ptr[i + 1];
@@ -23,7 +23,7 @@ static bool has_diagonal(const tct_csr *A, int64_t i, int64_t place)
     return place < A->ptr[i + 1] && tct_csr_col(A, place) == A->first + i;
 }
 
-/* Give every row a diagonal, 0 where it had none. */
+/* Insert a zero diagonal entry in each row that lacks one. */
 static tacit_status complete_diagonal(tct_csr *A, int64_t missing)
 {
     tct_csr B = {0};

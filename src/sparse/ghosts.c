@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse/ghosts.c - columns that other ranks own, each once. */
+ * sparse/ghosts.c - the sorted, unique columns that other ranks own. */
 #include "sparse/ghosts.h"
 #include "sparse/keyset.h"
 #include "sparse/parallel.h"
@@ -20,7 +20,7 @@ static size_t digit(const numbered *k, int shift)
     return (size_t)(k->id >> shift) % DIGITS;
 }
 
-/* By one digit, those that have the same as they were. */
+/* One stable pass of the radix sort. */
 static void sort_by(int shift, int64_t count, const numbered *from,
                     numbered *to)
 {
@@ -35,8 +35,8 @@ static void sort_by(int shift, int64_t count, const numbered *from,
         to[next[digit(&from[k], shift)]++] = from[k];
 }
 
-/* Ascending, digit by digit from the last one on: into one of the halves of
- * `room` [2 * count], which is returned. Numbers begin with the least one. */
+/* Radix sort of ids minus `*least`, in one of the halves of `room` [2 * count],
+ * which is returned. */
 static const numbered *sort(int64_t count, const int64_t *ids, numbered *room,
                             int64_t *least)
 {
@@ -65,7 +65,7 @@ static bool ascends(int64_t count, const int64_t *ids)
     return true;
 }
 
-/* Of numbers that ascend, k is ids[from]. */
+/* Append `id`, which is ids[from] and not less than those before. */
 static void add_next(tct_ghosts *g, int64_t id, int64_t from, int32_t *place)
 {
     if (g->count == 0 || id != g->id[g->count - 1]) g->id[g->count++] = id;
@@ -104,7 +104,8 @@ tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, int32_t *place,
 
 /* --- of a matrix ---------------------------------------------------------- */
 
-/* Of blocks [first, last), those that are not in [own, own_end). */
+/* Collect the columns of blocks [first, last) outside of blocks [own,
+ * own_end). */
 static tacit_status collect(const tct_csr *A, int block, int64_t first,
                             int64_t last, int64_t own, int64_t own_end,
                             tct_keyset *set)
@@ -120,7 +121,7 @@ static tacit_status collect(const tct_csr *A, int block, int64_t first,
     return TACIT_OK;
 }
 
-/* The numbers of all sets. */
+/* The union of all sets. */
 static tacit_status join(int pieces, const tct_keyset *set, tct_ghosts *out)
 {
     int64_t *id = NULL, all = 0;
@@ -140,7 +141,7 @@ tacit_status tct_ghosts_find(const tct_csr *A, int block, int64_t first,
 {
     const int64_t blocks = last - first;
     const int pieces = blocks > TCT_SHORT ? tct_threads_most() : 1;
-    tct_keyset *set = NULL; /* of each piece */
+    tct_keyset *set = NULL; /* one a piece */
     bool starved = false;
     *out = (tct_ghosts){0};
     if (first == 0 && last * block >= A->global_cols) return TACIT_OK;

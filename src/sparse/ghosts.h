@@ -9,20 +9,20 @@ typedef struct tct_ghosts {
     int64_t *id; /* [count] ascending */
 } tct_ghosts;
 
-/* Those of the rows of `A` that are in blocks [first, last) of `block` rows and
- * columns each, where a block's pattern is that of its first row: the blocks.
+/* The ghost columns of block rows [first, last) of `A`, as numbers of blocks of
+ * `block` columns; a block has the pattern of its first row.
  * Errors      NO_MEMORY. */
 tacit_status tct_ghosts_find(const tct_csr *A, int block, int64_t first,
                              int64_t last, tct_ghosts *out);
-/* `ids` [count] ascending, each once; where each of them is then into `place`
- * [count], OPTIONAL.
+/* The sorted, unique numbers of `ids` [count]; the position of each id goes to
+ * `place` [count], OPTIONAL.
  * Errors      NO_MEMORY. */
 tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, int32_t *place,
                            tct_ghosts *out);
 void tct_ghosts_clear(tct_ghosts *g);
 
-/* The place of `id`, which is one of them: looked for from where it were if
- * they lay evenly, as those of a grid nearly do, in steps that double. */
+/* The position of `id`, which must be one of the ghosts: exponential search
+ * from its position in an even distribution, which is close for grids. */
 static inline int64_t tct_ghost_place(const tct_ghosts *g, int64_t id)
 {
     int64_t low = 0, high = g->count - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse/keyset.h - a set of numbers that are not negative: open addressing,
- * linear probing, at most two thirds full. Zeroed is empty. */
+ * sparse/keyset.h - a set of non-negative numbers: open addressing, linear
+ * probing, at most two thirds full. A zeroed set is empty. */
 #ifndef TCT_SPARSE_KEYSET_H
 #define TCT_SPARSE_KEYSET_H
 #include "base/base.h"
@@ -10,7 +10,7 @@ typedef struct tct_keyset {
     int64_t count, room;
 } tct_keyset;
 
-/* Add `key` unless it is there. Errors NO_MEMORY. */
+/* Add `key` if it is new. Errors NO_MEMORY. */
 tacit_status tct_keyset_add(tct_keyset *set, int64_t key);
 void tct_keyset_clear(tct_keyset *set);
 
