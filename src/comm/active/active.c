@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active.c - messages: which kind of post a world has, and what all
- * have in common. */
+ * comm/active/active.c - active messages: choice of the transport, and what
+ * both transports share. */
 #include "comm/active/active.h"
 #include "comm/link/shared.h"
 #include <time.h>
@@ -11,8 +11,8 @@
 static tacit_status count_from(tct_active *p, const int32_t *from)
 {
     const int64_t count = (int64_t)p->tags * p->world->size;
-    TRY(TCT_ALLOC(count, "letters", &p->from));
-    TRY(TCT_ALLOC(count, "letters", &p->taken));
+    TRY(TCT_ALLOC(count, "messages", &p->from));
+    TRY(TCT_ALLOC(count, "messages", &p->taken));
     for (int64_t i = 0; i < count; i++) {
         p->from[i] = from[i];
         p->taken[i] = 0;
@@ -31,7 +31,7 @@ static tacit_status choose(tct_active *p)
     }
 #endif
     if (!tct_can_share(p->world, reason, sizeof reason))
-        FAIL(TACIT_UNSUPPORTED, "letters between ranks: %s", reason);
+        FAIL(TACIT_UNSUPPORTED, "messages between ranks: %s", reason);
     p->ops = &tct_active_shared;
     return TACIT_OK;
 }
@@ -41,7 +41,7 @@ tacit_status tct_active_open(tacit_world *world, const tct_active_needs *needs,
 {
     tct_active *p = tct_calloc(sizeof *p);
     tacit_status status = p ? TACIT_OK : TACIT_NO_MEMORY;
-    if (!p) tacit_error_set(status, "no memory for letters");
+    if (!p) tacit_error_set(status, "no memory for messages");
     else {
         p->world = world;
         p->tags = needs->tags;
@@ -64,8 +64,8 @@ void tct_active_close(tct_active **active)
     *active = NULL;
 }
 
-/* One time in 64, for up to 200 us. */
-static void dawdle(tct_active *p)
+/* In tests: one call in 64 sleeps, up to 200 us. */
+static void delay(tct_active *p)
 {
     if (!p->delays) return;
     p->delays = tct_mix(p->delays + (uint64_t)p->world->rank) | 1;
@@ -84,7 +84,7 @@ tacit_status tct_active_begin(tct_active *p)
 tacit_status tct_active_send(tct_active *p, int tag, int to, const void *data,
                              int64_t bytes)
 {
-    dawdle(p);
+    delay(p);
     p->messages_sent[tag]++;
     p->bytes[tag] += bytes;
     return p->ops->send(p, tag, to, data, bytes);
@@ -92,7 +92,7 @@ tacit_status tct_active_send(tct_active *p, int tag, int to, const void *data,
 
 tacit_status tct_active_take(tct_active *p, int tag, tct_active_message *out)
 {
-    dawdle(p);
+    delay(p);
     TRY(p->ops->take(p, tag, out));
     p->taken[(int64_t)tag * p->world->size + out->from]++;
     return TACIT_OK;

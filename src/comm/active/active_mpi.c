@@ -1,65 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active_mpi.c - messages through MPI, on a communicator of their
- * own: the tag is the box and the parity of the round, and any rank may be the
- * sender.
+ * comm/active/active_mpi.c - active messages through MPI, on a communicator of
+ * their own; MPI's tag is the message's tag and the parity of the round.
  *
- * Who waits for long asks the ranks for which it does for whom they wait; those
- * who wait, too, answer, and are followed. Who does not answer is the one. */
+ * To find a lost rank, a rank that waits for long asks those that it waits for
+ * whom they wait for. Ranks that wait answer, and the ranks they name are asked
+ * in turn; the lost rank is one that does not answer. */
 #include "comm/active/active.h"
 #include "comm/world/mpi.h"
 #include <limits.h>
 #include <sched.h>
 
-enum { LOOKS = 500 /* before it lets others have its processor */ };
-enum { NO_BOX = -1 /* until others have what this rank has sent */ };
+enum { CHECKS = 500 /* before it yields its processor */ };
+enum { NO_TAG = -1 /* waits for its sends to complete */ };
 enum { ASK_TAG = 2 * TCT_ACTIVE_TAGS, ANSWER_TAG };
 
-typedef enum { UNKNOWN, ASKED, WAITS } word; /* of a rank */
+typedef enum { UNKNOWN, ASKED, WAITS } reply; /* reply of a rank */
 
 typedef struct {
     MPI_Comm comm;
-    MPI_Request *request; /* [most] of what was sent in this round */
-    int *to;              /* [most] and to whom                    */
+    MPI_Request *request; /* [most] sends of this round */
+    int *to;              /* [most] and their receivers */
     int64_t requests, most;
-    int32_t inquiry; /* the last one                                         */
-    char *word;      /* [ranks] what is known in it                          */
-    char *list;      /* its number, and [ranks] 1: that one is waited for    */
-    char *in;        /* [longest] the message that was taken */
-    char *room;      /* the post's */
+    int32_t inquiry; /* number of the last one */
+    char *reply;     /* [ranks] replies to it */
+    char *list;      /* its number, and [ranks] 1: waited for */
+    char *in;        /* [longest] the message taken */
+    char *room;      /* p->room */
     int longest;
-} office;
+} transport;
 
 static int tag_of(const tct_active *p, int tag)
 {
     return (int)(p->round % 2) * p->tags + tag;
 }
 
-static tacit_status allocate(tct_active *p, office *o,
+static tacit_status allocate(tct_active *p, transport *o,
                              const tct_active_needs *needs)
 {
     if (needs->longest > INT_MAX)
-        FAIL(TACIT_UNSUPPORTED,
-             "letters of 2 GiB and more, such as one of %.3g bytes: take fewer "
-             "right-hand sides at once",
-             (double)needs->longest);
+        FAIL(
+            TACIT_UNSUPPORTED,
+            "messages of 2 GiB and more, such as one of %.3g bytes: take fewer "
+            "right-hand sides at once",
+            (double)needs->longest);
     const int64_t ranks = p->world->size;
     o->most = needs->out;
     o->longest = (int)needs->longest;
-    TRY(TCT_ALLOC(o->most, "letters", &o->request));
-    TRY(TCT_ALLOC(o->most, "letters", &o->to));
-    TRY(TCT_ALLOC(ranks, "letters", &o->word));
-    TRY(TCT_ALLOC(ranks + (int64_t)sizeof o->inquiry, "letters", &o->list));
-    TRY(TCT_ALLOC(needs->longest, "letters", &o->in));
-    TRY(TCT_ALLOC(needs->room, "letters", &o->room));
+    TRY(TCT_ALLOC(o->most, "messages", &o->request));
+    TRY(TCT_ALLOC(o->most, "messages", &o->to));
+    TRY(TCT_ALLOC(ranks, "messages", &o->reply));
+    TRY(TCT_ALLOC(ranks + (int64_t)sizeof o->inquiry, "messages", &o->list));
+    TRY(TCT_ALLOC(needs->longest, "messages", &o->in));
+    TRY(TCT_ALLOC(needs->room, "messages", &o->room));
     p->room = o->room;
     return TACIT_OK;
 }
 
 static tacit_status mpi_open(tct_active *p, const tct_active_needs *needs)
 {
-    office *o = tct_calloc(sizeof *o);
+    transport *o = tct_calloc(sizeof *o);
     tacit_status status = o ? TACIT_OK : TACIT_NO_MEMORY;
-    if (!o) tacit_error_set(status, "no memory for letters");
+    if (!o) tacit_error_set(status, "no memory for messages");
     p->state = o;
     if (o) {
         o->comm = MPI_COMM_NULL;
@@ -77,34 +78,34 @@ typedef struct {
     tct_timeout timeout;
     int tag;
     bool asks;
-} vigil;
+} wait_state;
 
-static char *listed(const office *o)
+static char *listed(const transport *o)
 {
     return o->list + sizeof o->inquiry;
 }
 
 static void list_due(const tct_active *p, int tag)
 {
-    const office *o = p->state;
+    const transport *o = p->state;
     char *due = listed(o);
     for (int r = 0; r < p->world->size; r++)
-        due[r] = tag != NO_BOX && tct_active_is_due(p, tag, r);
-    for (int64_t k = 0; k < o->requests && tag == NO_BOX; k++) {
-        int there = 1;
-        MPI_Request_get_status(o->request[k], &there, MPI_STATUS_IGNORE);
-        if (!there) due[o->to[k]] = 1;
+        due[r] = tag != NO_TAG && tct_active_is_due(p, tag, r);
+    for (int64_t k = 0; k < o->requests && tag == NO_TAG; k++) {
+        int done = 1;
+        MPI_Request_get_status(o->request[k], &done, MPI_STATUS_IGNORE);
+        if (!done) due[o->to[k]] = 1;
     }
 }
 
-/* A question of another rank. */
+/* Answer a question of another rank, if one has arrived. */
 static void answer(const tct_active *p, int tag)
 {
-    const office *o = p->state;
+    const transport *o = p->state;
     MPI_Status from;
-    int there = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, o->comm, &there, &from);
-    if (!there) return;
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, o->comm, &found, &from);
+    if (!found) return;
     MPI_Recv(o->list, sizeof o->inquiry, MPI_BYTE, from.MPI_SOURCE, ASK_TAG,
              o->comm, MPI_STATUS_IGNORE);
     list_due(p, tag);
@@ -112,49 +113,49 @@ static void answer(const tct_active *p, int tag)
              from.MPI_SOURCE, ANSWER_TAG, o->comm);
 }
 
-/* Those in the list of whom nothing is known. */
+/* Ask the listed ranks that have not been asked. */
 static void ask_listed(const tct_active *p)
 {
-    office *o = p->state;
+    transport *o = p->state;
     for (int r = 0; r < p->world->size; r++) {
-        if (!listed(o)[r] || o->word[r] != UNKNOWN || r == p->world->rank)
+        if (!listed(o)[r] || o->reply[r] != UNKNOWN || r == p->world->rank)
             continue;
-        o->word[r] = ASKED;
+        o->reply[r] = ASKED;
         MPI_Send(&o->inquiry, sizeof o->inquiry, MPI_BYTE, r, ASK_TAG, o->comm);
     }
 }
 
-static void inquire(const tct_active *p, vigil *v)
+static void inquire(const tct_active *p, wait_state *v)
 {
-    office *o = p->state;
+    transport *o = p->state;
     MPI_Status from;
-    int there = 0;
+    int found = 0;
     if (!v->asks) {
         v->asks = true;
         o->inquiry++;
-        memset(o->word, UNKNOWN, (size_t)p->world->size);
+        memset(o->reply, UNKNOWN, (size_t)p->world->size);
         list_due(p, v->tag);
         ask_listed(p);
     }
-    MPI_Iprobe(MPI_ANY_SOURCE, ANSWER_TAG, o->comm, &there, &from);
-    if (!there) return;
+    MPI_Iprobe(MPI_ANY_SOURCE, ANSWER_TAG, o->comm, &found, &from);
+    if (!found) return;
     MPI_Recv(o->list, (int)sizeof o->inquiry + p->world->size, MPI_BYTE,
              from.MPI_SOURCE, ANSWER_TAG, o->comm, MPI_STATUS_IGNORE);
     if (memcmp(o->list, &o->inquiry, sizeof o->inquiry) != 0) return;
-    o->word[from.MPI_SOURCE] = WAITS;
+    o->reply[from.MPI_SOURCE] = WAITS;
     ask_listed(p);
 }
 
-static int missing(const tct_active *p)
+static int find_lost(const tct_active *p)
 {
-    const office *o = p->state;
+    const transport *o = p->state;
     for (int r = 0; r < p->world->size; r++)
-        if (o->word[r] == ASKED) return r;
+        if (o->reply[r] == ASKED) return r;
     return -1;
 }
 
-/* After a look in vain. */
-static tacit_status look_again(const tct_active *p, vigil *v)
+/* After a failed check: yield, and serve or start inquiries. */
+static tacit_status check_timeout(const tct_active *p, wait_state *v)
 {
     const double before = v->timeout.waited, limit = v->timeout.limit;
     const bool over = tct_is_over(&v->timeout);
@@ -162,33 +163,33 @@ static tacit_status look_again(const tct_active *p, vigil *v)
     if (v->timeout.waited == before || before < limit / 8.0) return TACIT_OK;
     answer(p, v->tag);
     if (before > limit / 2.0) inquire(p, v);
-    if (over) tct_desert(&p->world->lost_rank, missing(p), limit);
+    if (over) tct_desert(&p->world->lost_rank, find_lost(p), limit);
     return tct_complete(p->world);
 }
 
-/* Until requests [n] have ended. */
+/* Wait until requests [n] are complete. */
 static tacit_status await_all(const tct_active *p, int tag, int n,
                               MPI_Request *request)
 {
-    vigil v = {.timeout = {.limit = p->limit}, .tag = tag};
-    for (int there = 0;;) {
-        MPI_TRY(MPI_Testall(n, request, &there, MPI_STATUSES_IGNORE));
-        if (there) return TACIT_OK;
-        TRY(look_again(p, &v));
+    wait_state v = {.timeout = {.limit = p->limit}, .tag = tag};
+    for (int done = 0;;) {
+        MPI_TRY(MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE));
+        if (done) return TACIT_OK;
+        TRY(check_timeout(p, &v));
     }
 }
 
-/* Until there is a message in `box`. */
+/* Wait for a message with `tag`. */
 static tacit_status await(const tct_active *p, int tag, MPI_Status *from)
 {
-    const office *o = p->state;
+    const transport *o = p->state;
     const int mpi_tag = tag_of(p, tag);
-    vigil v = {.timeout = {.limit = p->limit}, .tag = tag};
-    int there = 0;
-    for (int n = 0;; n += n < LOOKS) {
-        MPI_TRY(MPI_Iprobe(MPI_ANY_SOURCE, mpi_tag, o->comm, &there, from));
-        if (there) return TACIT_OK;
-        if (n == LOOKS) TRY(look_again(p, &v));
+    wait_state v = {.timeout = {.limit = p->limit}, .tag = tag};
+    int found = 0;
+    for (int n = 0;; n += n < CHECKS) {
+        MPI_TRY(MPI_Iprobe(MPI_ANY_SOURCE, mpi_tag, o->comm, &found, from));
+        if (found) return TACIT_OK;
+        if (n == CHECKS) TRY(check_timeout(p, &v));
     }
 }
 
@@ -196,8 +197,8 @@ static tacit_status await(const tct_active *p, int tag, MPI_Status *from)
 
 static tacit_status mpi_settle(tct_active *p)
 {
-    office *o = p->state;
-    TRY(await_all(p, NO_BOX, (int)o->requests, o->request));
+    transport *o = p->state;
+    TRY(await_all(p, NO_TAG, (int)o->requests, o->request));
     o->requests = 0;
     return TACIT_OK;
 }
@@ -205,7 +206,7 @@ static tacit_status mpi_settle(tct_active *p)
 static tacit_status mpi_send(tct_active *p, int tag, int to, const void *data,
                              int64_t bytes)
 {
-    office *o = p->state;
+    transport *o = p->state;
     o->to[o->requests] = to;
     return tct_mpi_check(MPI_Isend(data, (int)bytes, MPI_BYTE, to,
                                    tag_of(p, tag), o->comm,
@@ -215,7 +216,7 @@ static tacit_status mpi_send(tct_active *p, int tag, int to, const void *data,
 
 static tacit_status mpi_take(tct_active *p, int tag, tct_active_message *out)
 {
-    const office *o = p->state;
+    const transport *o = p->state;
     MPI_Status from;
     MPI_Request coming;
     int bytes = 0;
@@ -237,13 +238,13 @@ static void mpi_drop(tct_active *p, const tct_active_message *message)
 
 static void mpi_close(tct_active *p)
 {
-    office *o = p->state;
+    transport *o = p->state;
     if (o->comm != MPI_COMM_NULL) mpi_settle(p);
-    /* freeing is collective: where a rank does not come MPI keeps it, and what
-     * it may still read and write */
+    /* freeing is collective: if a rank is lost, MPI keeps the communicator and
+     * the buffers that it may still use */
     if (p->world->lost_rank.noted) return;
     if (o->comm != MPI_COMM_NULL) MPI_Comm_free(&o->comm);
-    TCT_FREE(o->request, o->to, o->word, o->list, o->in, o->room, o);
+    TCT_FREE(o->request, o->to, o->reply, o->list, o->in, o->room, o);
 }
 
 const tct_active_ops tct_active_mpi = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/exchange/exchange.c - plans for users. */
+ * comm/exchange/exchange.c - exchanges of the public interface. */
 #include "comm/exchange/plan.h"
 #include <tacit/exchange.h>
 
 struct tacit_exchange {
     tct_plan *plan;
-    int columns; /* under way */
+    int columns; /* of the exchange under way; 0: none */
 };
 
-/* What this rank can see for itself. */
+/* The checks that need no other rank. */
 static tacit_status check(int sends, const tacit_channel *send,
                           const int32_t *index, int receives,
                           const tacit_channel *receive, int columns)
@@ -43,7 +43,8 @@ static tacit_status convert(const tacit_queue *q, int count,
     return TACIT_OK;
 }
 
-/* What the channels to or from each rank are, in a number or two. */
+/* A signature of the channels to or from each rank: their number, and a hash of
+ * their counts. */
 static void sign(int count, const tct_channel *channel, int64_t (*mark)[2])
 {
     for (int k = 0; k < count; k++) {
@@ -54,7 +55,7 @@ static void sign(int count, const tct_channel *channel, int64_t (*mark)[2])
     }
 }
 
-/* Do the ranks expect what they are sent? Collective. */
+/* Check that senders and receivers agree. Collective. */
 static tacit_status match(tacit_world *w, int sends, const tct_channel *send,
                           int receives, const tct_channel *receive)
 {
@@ -127,9 +128,9 @@ void tacit_exchange_destroy(tacit_exchange **exchange)
     *exchange = NULL;
 }
 
-/* Kernels of the caller's may follow at once, and what was enqueued must be on
- * the stream before them. What a function exchanges is noted. */
-static void follow(tct_plan *p, int columns, bool end)
+/* Flush, since kernels of the caller may follow on the stream, and log the call
+ * for user functions. */
+static void flush_and_log(tct_plan *p, int columns, bool end)
 {
     tacit_queue *q = p->q;
     if (q->device->flush) q->device->flush(q);
@@ -167,8 +168,9 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
     exchange->columns = columns;
     q_exchange_begin(p->q, &p->base,
                      (tct_panel){(double *)(uintptr_t)x, stride, columns});
-    tct_start_messages(p->q); /* other ranks may be waited for otherwise */
-    follow(p, columns, false);
+    tct_start_messages(p->q); /* the caller may wait for other ranks by other
+                               * means */
+    flush_and_log(p, columns, false);
 }
 
 const double *tacit_exchange_end(tacit_exchange *exchange)
@@ -178,7 +180,7 @@ const double *tacit_exchange_end(tacit_exchange *exchange)
     q_enter(p->q);
     if (exchange->columns > 0) {
         q_exchange_end(p->q, &p->base, exchange->columns);
-        follow(p, exchange->columns, true);
+        flush_and_log(p, exchange->columns, true);
     }
     exchange->columns = 0;
     return p->base.ghost;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/exchange/plan.c - who needs what of whom, found out once. */
+ * comm/exchange/plan.c - plans of exchanges, from lists or from ghosts. */
 #include "comm/exchange/plan.h"
 #include "comm/link/link.h"
 #include <string.h>
@@ -40,7 +40,7 @@ static tacit_status upload(tacit_queue *q, int64_t n, const int32_t *index,
 
 typedef void *allocator(tacit_queue *q, size_t bytes);
 
-/* For each column `n` doubles. */
+/* Allocate `n` doubles for each column. */
 static tacit_status alloc_columns(const tct_plan *p, allocator *alloc,
                                   int64_t n, double **out)
 {
@@ -57,7 +57,8 @@ static tacit_status alloc_buffers(const tct_plan *p, allocator *alloc,
     return alloc_columns(p, alloc, p->base.values, &out->pack);
 }
 
-/* Has an open link that does not pack by itself its messages there? */
+/* Does an open link that needs packed messages keep them in the memory of the
+ * device (or of the host)? */
 static bool has_messages(const tacit_queue *q, bool on_device)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++) {
@@ -144,7 +145,7 @@ void tct_plan_destroy(tct_plan **plan)
 /* --- from ghosts ---------------------------------------------------------- */
 
 typedef struct {
-    int64_t *wanted, *asked; /* [size] of each rank, by each rank */
+    int64_t *wanted, *asked; /* [size] from each rank, by each rank */
     tct_channel *send, *recv;
     int sends, recvs;
     int32_t *index;
@@ -155,7 +156,7 @@ static void lists_clear(lists *l)
     TCT_FREE(l->wanted, l->send, l->recv, l->index);
 }
 
-/* Channels to or from the ranks of whose `values` [size] there are any. */
+/* A channel for each rank with values[rank] > 0. */
 static tacit_status channels(const int64_t *values, int size, tct_channel **out,
                              int *count)
 {
@@ -167,7 +168,7 @@ static tacit_status channels(const int64_t *values, int size, tct_channel **out,
     return TACIT_OK;
 }
 
-/* Tell the owners which of their elements are wanted, and learn the same. */
+/* Exchange the lists of wanted elements with their owners. */
 static tacit_status trade_lists(tacit_world *w, const int64_t *starts,
                                 const int64_t *ghost, const int32_t *now,
                                 lists *l)
@@ -194,8 +195,8 @@ static tacit_status trade_lists(tacit_world *w, const int64_t *starts,
     return status;
 }
 
-/* Ghosts are ascending and ranks own ranges, so the ghosts of a rank stand
- * together. */
+/* Ghosts ascend and ranks own ranges, so the ghosts of a rank are
+ * contiguous. */
 static tacit_status make_lists(tacit_world *w, const int64_t *starts,
                                const int64_t *ghost, int64_t ghosts,
                                const int32_t *now, lists *l)

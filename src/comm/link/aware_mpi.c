@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/aware_mpi.c - may MPI be given memory of a GPU? The library is
- * asked when it runs, since it need not be the one that was compiled for; and
- * the user, who knows what a library does not say, or does wrong. */
+ * comm/link/aware_mpi.c - does MPI accept GPU memory? The library is asked at
+ * run time, since it may not be the one compiled for; TACIT_GPU_AWARE_MPI
+ * overrides its answer. */
 #include "comm/world/mpi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h> /* of Open MPI and its kin; MPICH has all in mpi.h */
+#include <mpi-ext.h> /* Open MPI and derivatives; MPICH has all in mpi.h */
 #endif
 
 #define WISH "TACIT_GPU_AWARE_MPI"
@@ -29,7 +29,7 @@ static tacit_status read_wish(wish_kind *out)
     FAIL(TACIT_INVALID, WISH " is '%s': expected auto, yes or no", given);
 }
 
-/* Before it has started it may not be asked. */
+/* MPI may be asked only between its start and its end. */
 static bool is_started(void)
 {
     int started = 0, ended = 0;
@@ -63,7 +63,7 @@ bool tct_mpi_about(char *text, size_t size)
     wish_kind wish;
     const bool known = read_wish(&wish) >= 0;
     snprintf(text, size, "%s", known ? describe(wish) : tacit_error_message());
-    return true; /* the host needs nothing of it */
+    return true; /* the host needs no GPU-aware MPI */
 }
 
 tacit_status tct_mpi_settle(tacit_world *w, bool *out)
@@ -72,7 +72,8 @@ tacit_status tct_mpi_settle(tacit_world *w, bool *out)
     TRY(tct_agree(w, read_wish(&wish)));
     const bool can =
         wish == WISH_YES || (wish == WISH_AUTO && library_says_so());
-    int64_t all[] = {can, wish != WISH_YES}; /* 0 where any rank has 0 */
+    int64_t all[] = {can, wish != WISH_YES}; /* after the minimum: 0 if any rank
+                                              * has 0 */
     TRY(tct_reduce_i64(w, TCT_MIN, 2, all));
     if (!all[0] && !all[1])
         FAIL(TACIT_INVALID, WISH " is 'yes' for some ranks, and others have "

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link.c - which link a queue has, and queues: a device, and how its
- * ranks speak. */
+ * comm/link/link.c - queues: a device, and one or more links. */
 #include "comm/link/link.h"
 #include "comm/exchange/plan.h"
 #include <sched.h>
@@ -36,7 +35,7 @@ static const tacit_link rows[] = {
      "host"}};
 enum {
     LINKS = sizeof links / sizeof *links,
-    ROWS = sizeof rows / sizeof *rows /* with those that this build lacks */
+    ROWS = sizeof rows / sizeof *rows /* with those this build lacks */
 };
 
 const tacit_link *tacit_link_at(int i)
@@ -87,7 +86,7 @@ void tct_link_take(tacit_queue *q, int i)
     q->link = q->links[i].link;
 }
 
-/* Messages go through the first that is open. */
+/* Send messages through the first open link. */
 static void take_first(tacit_queue *q)
 {
     int i = 0;
@@ -151,7 +150,8 @@ void tct_links_plan_close(tct_plan *plan)
         }
 }
 
-/* Can every rank have it? The reason is this rank's, where it has one. */
+/* Is `link` available on all ranks? The reason is this rank's own, if it has
+ * one. */
 static bool is_available(const tacit_queue *q, const tct_link *link,
                          char *reason, size_t size)
 {
@@ -171,7 +171,7 @@ static tacit_status open_link(tacit_queue *q, int i)
     return status;
 }
 
-/* Is a link open that the device starts? On all ranks the same. */
+/* Is a link open whose messages the device starts? The same on all ranks. */
 static bool has_device_link(const tacit_queue *q)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++)
@@ -179,8 +179,8 @@ static bool has_device_link(const tacit_queue *q)
     return false;
 }
 
-/* The link called `name`, or ("auto") all that can be had, the first for a rank
- * alone. Collective. */
+/* Open the link called `name`, or ("auto") all available ones; a single rank
+ * opens only the first. Collective. */
 static tacit_status open_links(tacit_queue *q, const char *name)
 {
     char reason[256] = "";
@@ -196,7 +196,9 @@ static tacit_status open_links(tacit_queue *q, const char *name)
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);
         if (status >= 0) continue;
-        if (!any || status == TACIT_INVALID) return status; /* as it was said */
+        if (!any || status == TACIT_INVALID)
+            return status; /* the message
+                                                             * stays */
         failed = status;
         snprintf(reason, sizeof reason, "%s", tacit_error_message());
         tct_log(TCT_DETAIL, "link %s: not used: %s", links[i]->name, reason);
@@ -213,10 +215,10 @@ int tct_processors(void)
 {
     cpu_set_t mine;
     if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
-    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a set can hold */
+    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
 }
 
-/* The first number of OMP_NUM_THREADS; 0: it is not set, or no number. */
+/* The first number of OMP_NUM_THREADS; 0: not set, or invalid. */
 static long wished_threads(void)
 {
     const char *text = getenv("OMP_NUM_THREADS");
@@ -227,13 +229,13 @@ static long wished_threads(void)
     return n > 0 && whole ? n : 0;
 }
 
-/* Once, by one rank. */
-static void tell_wish(const tacit_world *w, long wished, int threads)
+/* Warn once, on rank 0, if OMP_NUM_THREADS is not followed. */
+static void warn_ignored_wish(const tacit_world *w, long wished, int threads)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
     const char *text = getenv("OMP_NUM_THREADS");
     if (w->rank > 0 || !text || !*text || wished == threads) return;
-    if (atomic_flag_test_and_set(&told)) return;
+    if (atomic_flag_test_and_set(&warned)) return;
     tct_log(TCT_WARN,
             "OMP_NUM_THREADS is '%.40s', not a number from 1 to %d: %d threads "
             "are taken",
@@ -246,7 +248,7 @@ static int default_threads(const tacit_world *w)
     const int all = tct_processors(), share = all / w->local_size;
     const long threads = wished > 0 ? wished : share > 1 ? share : 1;
     const int most = threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
-    tell_wish(w, wished, most);
+    warn_ignored_wish(w, wished, most);
     if (wished > 0)
         tct_log(TCT_DETAIL, "rank %d  threads %d: OMP_NUM_THREADS", w->rank,
                 most);
@@ -258,8 +260,8 @@ static int default_threads(const tacit_world *w)
     return most;
 }
 
-/* The device and layers of `spec`, which ends before `at`, if there is one. */
-static tacit_status build(const tacit_queue *who, const char *spec,
+/* The device and decorators of `spec`, up to `at` if that is not NULL. */
+static tacit_status build(const tacit_queue *prototype, const char *spec,
                           const char *at, tacit_queue **out)
 {
     const size_t n = at ? (size_t)(at - spec) : strlen(spec);
@@ -267,12 +269,13 @@ static tacit_status build(const tacit_queue *who, const char *spec,
     TRY(TCT_ALLOC(n + 1, "a queue", &line));
     memcpy(line, spec, n);
     line[n] = '\0';
-    const tacit_status status = tct_queue_new(who, line, out);
+    const tacit_status status = tct_queue_new(prototype, line, out);
     tct_free(line);
     return status;
 }
 
-/* Where the CPU starts all messages of a solve their limits are enough. */
+/* Reductions get a time limit only on devices with loops that run without the
+ * CPU; elsewhere the limits of messages suffice. */
 static tacit_status agree_on_timeout(tacit_queue *q)
 {
     q->timeout = q->device->replay ? q->peer_seconds : 0.0;
@@ -285,7 +288,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
     tacit_queue *q = NULL;
     const char *at = strrchr(spec, '@');
     if (threads == 0) threads = world->threads;
-    const tacit_queue who = {
+    const tacit_queue prototype = {
         .world = world,
         .lost_rank = &world->lost_rank,
         .rank = world->rank,
@@ -296,7 +299,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
         .on_stream = stream != NULL,
         .stream = stream ? *stream : NULL,
         .threads = threads > 0 ? threads : default_threads(world)};
-    tacit_status status = tct_agree(world, build(&who, spec, at, &q));
+    tacit_status status = tct_agree(world, build(&prototype, spec, at, &q));
     if (status >= 0) status = agree_on_timeout(q);
     if (status >= 0) status = open_links(q, at ? at + 1 : "auto");
     status = tct_agree(world, status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/link/link.h - the links: how messages go between the ranks of a world,
- * chosen when a queue is opened. One file each, one row here, first the
- * best. */
+ * chosen when a queue is opened. One file and one row each, in order of
+ * preference. */
 #ifndef TCT_COMM_LINK_LINK_H
 #define TCT_COMM_LINK_LINK_H
 #include "comm/world/world.h"
@@ -21,26 +21,25 @@
 TCT_LINKS(X)
 #undef X
 
-/* As tacit_queue_create; where `stream` is not NULL, on the user's stream that
- * it points to. */
+/* As tacit_queue_create; if `stream` is not NULL, on the caller's stream
+ * *stream. */
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                             void *const *stream, tacit_queue **out);
 
 /* Processors that this process may use. */
 int tct_processors(void);
 
-/* Where no link is named a queue opens each that it can have, and messages go
- * through the first; who has found out which is the fastest takes that, and
- * drops the others. Open links are those of q->links that are not NULL. All
- * ranks do the same. */
-int tct_links_open(const tacit_queue *q); /* how many */
+/* A queue without a named link opens all available links, and messages go
+ * through the first; autotuning then takes the fastest and drops the others.
+ * Open links are those of q->links that are not NULL, the same on all ranks. */
+int tct_links_open(const tacit_queue *q); /* number of open links */
 void tct_link_take(tacit_queue *q, int i);
-/* Close link `i`, with what it keeps of plans. */
+/* Close link `i`, and its state of each plan. */
 void tct_link_drop(tacit_queue *q, int i);
 
 struct tct_plan;
-/* What each open link keeps of a plan of its queue. One that cannot is dropped,
- * as long as there is another.
+/* Open and close the links' state of a plan. A link that fails is dropped if
+ * another is open.
  * Collective.  Errors as the link's. */
 tacit_status tct_links_plan_open(struct tct_plan *plan);
 void tct_links_plan_close(struct tct_plan *plan);

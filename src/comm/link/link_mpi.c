@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link_mpi.c - messages started by the CPU, through MPI. MPI knows
- * nothing of queues, so the stream plane acts when it is reached.
+ * comm/link/link_mpi.c - messages started by the CPU, through MPI. MPI has no
+ * queues, so operations run when the host reaches them.
  *
  * Halo messages are persistent requests (MPI-3.1), as in the aCG paper 3.3.1;
- * one set for each number of columns. With an MPI that is GPU-aware they go
- * from where the device packs to where it reads its ghosts, and otherwise
- * through memory that the CPU reaches, too.
+ * one set for each number of columns. With a GPU-aware MPI they use device
+ * memory, otherwise memory that the CPU reaches, too.
  *
  * A sum over few ranks gathers every rank's scalars and adds them in rank
- * order, so that all ranks have the same bits on every run; over many ranks it
- * is left to MPI_Allreduce.
+ * order, so that all ranks have the same bits in every run; over many ranks it
+ * is MPI's all-reduce.
  *
- * What can be waited for with a limit is: exchanges, sums over few ranks, and
- * those with other work in between. A sum over many ranks at once is MPI's
- * best, which blocks. */
+ * Waits have a limit, but for a blocking sum over many ranks, which is
+ * MPI_Allreduce. */
 #include "comm/exchange/plan.h"
 #include "comm/world/mpi.h"
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    ORDERED_UP_TO = 64, /* ranks: sums are gathered and added in rank order */
+    ORDERED_UP_TO = 64, /* ranks: up to this, sums are added in rank order */
     FIRST_TAG = 100,
-    TAGS = 30, /* of a plan: channels from one rank to another */
+    TAGS = 30, /* of a plan, for channels between two ranks */
     PLANS = 1000,
-    SUM_TAG = 2 /* not that of the set-up plane's messages */
+    SUM_TAG = 2 /* distinct from those of set-up */
 };
 
-typedef struct { /* a queue's: the sum under way */
+typedef struct { /* of a queue: the sum under way */
     MPI_Request request[2];
     double *mine; /* [TCT_SUM_MOST + 1]                                      */
-    double *all; /* as many for each rank, or once where they are not ordered */
-    int first;   /* the rank that these begin with; the others follow round  */
+    double *all;  /* as many for each rank, or once for Allreduce */
+    int first;    /* the rank of the first part; the others follow cyclically */
 } mpi_sum;
 
 typedef struct {
@@ -62,7 +60,9 @@ static tacit_status mpi_open(tacit_queue *q)
 {
     tct_open_link *open = &q->links[q->via];
     TRY(tct_agree(q->world, open_sums(q)));
-    if (!q->device->alloc_shared) return TACIT_OK; /* it has but one memory */
+    if (!q->device->alloc_shared)
+        return TACIT_OK; /* device and host share
+                                                    * memory */
     TRY(tct_mpi_settle(q->world, &open->on_device));
     open->detail = open->on_device ? "GPU-aware" : "through memory of the host";
     return TACIT_OK;
@@ -72,7 +72,7 @@ static void mpi_close(tacit_queue *q)
 {
     mpi_sum *s = *tct_link_state(q);
     if (!s) return;
-    /* after a lost rank a message may still come into this */
+    /* after a lost rank a message may still arrive */
     const bool lost =
         s->request[0] != MPI_REQUEST_NULL || s->request[1] != MPI_REQUEST_NULL;
     if (!lost) TCT_FREE(s->mine, s->all);
@@ -81,7 +81,7 @@ static void mpi_close(tacit_queue *q)
 
 /* --- plans ---------------------------------------------------------------- */
 
-/* Channel `k` is not to be mistaken for another one between the same ranks. */
+/* Channels between the same two ranks have different tags. */
 static int tag_of(const mpi_plan *p, const tct_channel *channel, int k)
 {
     int same = 0;
@@ -132,7 +132,7 @@ static tacit_status mpi_plan_open(tct_plan *plan)
     mpi_plan *p = tct_calloc(sizeof *p);
     if (!p) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
     *tct_plan_state(plan) = p;
-    p->tag = tag; /* counted on all ranks, whoever has no memory */
+    p->tag = tag; /* on all ranks, even if allocations fail */
     p->count = plan->sends + plan->recvs;
     p->requests = tct_calloc(sets * sizeof *p->requests);
     if (!p->requests) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
@@ -146,15 +146,15 @@ static tacit_status mpi_plan_open(tct_plan *plan)
     return TACIT_OK;
 }
 
-/* Free a request, unless its message may still be under way: MPI then keeps it,
- * and the plan its memory. */
-static void let_go(tct_plan *plan, MPI_Request *request)
+/* Free a request. If a rank is lost and the message is still under way, MPI
+ * keeps the request, and the plan its memory. */
+static void free_request(tct_plan *plan, MPI_Request *request)
 {
-    int there = 1;
+    int done = 1;
     if (*request == MPI_REQUEST_NULL) return;
     if (plan->q->lost_rank->noted)
-        MPI_Request_get_status(*request, &there, MPI_STATUS_IGNORE);
-    if (there) MPI_Request_free(request);
+        MPI_Request_get_status(*request, &done, MPI_STATUS_IGNORE);
+    if (done) MPI_Request_free(request);
     else plan->lost = true;
 }
 
@@ -163,7 +163,7 @@ static void mpi_plan_close(tct_plan *plan)
     mpi_plan *p = *tct_plan_state(plan);
     for (int j = 1; p->requests && j <= plan->base.columns; j++) {
         MPI_Request *set = p->requests[j];
-        for (int i = 0; set && i < p->count; i++) let_go(plan, &set[i]);
+        for (int i = 0; set && i < p->count; i++) free_request(plan, &set[i]);
         tct_free(set);
     }
     TCT_FREE(p->requests, p->peers, p);
@@ -171,16 +171,16 @@ static void mpi_plan_close(tct_plan *plan)
 
 /* --- stream plane --------------------------------------------------------- */
 
-static void note(tacit_queue *q, int code, const char *what)
+static void note_failure(tacit_queue *q, int code, const char *what)
 {
     if (code == MPI_SUCCESS) return;
     tct_mpi_check(code, what);
     q_fail(q, TACIT_COMM, "%s", tacit_error_message());
 }
 
-/* Gather the `n` doubles that each rank has at the beginning of `all`, which
- * then has them in rank order, round from this one on [Bruck et al., IEEE TPDS
- * 8 (1997)]: what MPI_Allgather does with short messages, with a limit. */
+/* All-gather `n` doubles of each rank into `all`, in cyclic rank order from
+ * this rank on [Bruck et al., IEEE TPDS 8 (1997)]: the algorithm of
+ * MPI_Allgather for short messages, with a time limit. */
 static void gather(tacit_queue *q, mpi_sum *s, int n)
 {
     const MPI_Comm comm = tct_mpi_of(q->world)->comm;
@@ -198,7 +198,7 @@ static void gather(tacit_queue *q, mpi_sum *s, int n)
                              &s->request[1]);
         if (code == MPI_SUCCESS)
             code = tct_mpi_await(q, 2, s->request, (const int[]){from, to});
-        note(q, code, "a sum over ranks");
+        note_failure(q, code, "a sum over ranks");
     }
 }
 
@@ -220,7 +220,7 @@ static void mpi_sum_begin(tacit_queue *q, const tct_op *op)
     else
         code = MPI_Iallgather(s->mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE,
                               comm, s->request);
-    note(q, code, "a sum over ranks");
+    note_failure(q, code, "a sum over ranks");
 }
 
 static void mpi_sum_end(tacit_queue *q, const tct_op *op)
@@ -228,7 +228,8 @@ static void mpi_sum_end(tacit_queue *q, const tct_op *op)
     mpi_sum *s = *tct_link_state(q);
     const int n = op->count + 1;
     if (!op->at_once)
-        note(q, tct_mpi_await(q, 1, s->request, NULL), "a sum over ranks");
+        note_failure(q, tct_mpi_await(q, 1, s->request, NULL),
+                     "a sum over ranks");
     if (q->lost_rank->noted) return;
     const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
     for (int j = 0; j < n; j++) {
@@ -243,22 +244,23 @@ static void mpi_sum_end(tacit_queue *q, const tct_op *op)
 static void mpi_exchange_begin(tacit_queue *q, const tct_op *op)
 {
     const mpi_plan *p = *tct_plan_state(tct_plan_of(op));
-    note(q, MPI_Startall(p->count, p->requests[op->x.columns]),
-         "starting halo messages");
+    note_failure(q, MPI_Startall(p->count, p->requests[op->x.columns]),
+                 "starting halo messages");
 }
 
 static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
 {
     const mpi_plan *p = *tct_plan_state(tct_plan_of(op));
-    note(q, tct_mpi_await(q, p->count, p->requests[op->x.columns], p->peers),
-         "waiting for halo messages");
+    note_failure(
+        q, tct_mpi_await(q, p->count, p->requests[op->x.columns], p->peers),
+        "waiting for halo messages");
 }
 
 const tct_link tct_link_mpi = {
     TCT_LINK_OPS(mpi),
     .summary = "MPI, started by the CPU",
     .starter = TCT_BY_CPU,
-    .probe = tct_mpi_about, /* it is there: how it is used */
+    .probe = tct_mpi_about, /* always available; describes its use */
     .open = mpi_open,
     .close = mpi_close,
     .plan_open = mpi_plan_open,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link_self.c - the link of a process alone: nothing to wait for, and
- * so every loop can have it. A plan may list messages to itself. */
+ * comm/link/link_self.c - the link of a single rank, usable in every loop. A
+ * plan may contain messages to itself. */
 #include "comm/exchange/plan.h"
 #include <stdio.h>
 

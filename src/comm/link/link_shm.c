@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link_shm.c - messages through memory that ranks of one machine
- * share, started by the CPU: who sends writes where the other will read, and
- * then a counter of the other's. No lock, no barrier, nothing is ever reset.
+ * comm/link/link_shm.c - messages through memory shared by ranks of one
+ * machine, started by the CPU: the sender writes to where the receiver reads,
+ * and then to a counter of the receiver. There are no locks and barriers, and
+ * counters are never reset.
  *
- * A sum: each rank writes its scalars to all, and all add them in rank order,
- * so that they have the same bits. There are two slots, used in turn: who
- * writes sum e has read sum e - 1 of all, so that all are through with sum e -
- * 2.
+ * A sum: each rank writes its scalars to all, and all add them in rank order
+ * and get the same bits. Slots are double-buffered: a rank that writes sum e
+ * has read sum e - 1 of all ranks, so all have finished reading sum e - 2.
  *
- * An exchange: a message goes into one of two halves of the other's window, in
- * turn. Neighbours need not be each other's, so whoever has taken a message
- * says so in a counter of the sender's, who writes to a half when it is
- * empty. */
+ * An exchange: messages alternate between the two halves of a buffer in the
+ * receiver's window. The receiver acknowledges each message in a counter of the
+ * sender, since the two may not exchange messages in the other direction; the
+ * sender waits for this before it reuses a half. */
 #include "comm/exchange/plan.h"
 #include "comm/link/link.h"
 #include "comm/link/shared.h"
@@ -20,35 +20,35 @@
 #include <string.h>
 
 enum { LINE = 64, SLOT = 31 };
-/* Looks before another rank is given the processor: few where there are more
- * threads than processors. */
-enum { LOOKS = 3000, LOOKS_CROWDED = 100 };
+/* Checks before the processor is yielded: few if there are more threads than
+ * processors. */
+enum { CHECKS = 3000, CHECKS_CROWDED = 100 };
 
-typedef struct { /* on few lines of a cache: the first has seven scalars */
+typedef struct { /* on few cache lines: the first has seven scalars */
     _Alignas(LINE) tct_counter ready;
     double value[SLOT];
 } slot;
 
-/* Of a queue. A rank's piece of the memory has slots [2][ranks] and, behind
- * them, the rank that it waits for, from 1, if it has waited for long; or 0. */
+/* State of a queue. A rank's piece of the memory has slots [2][ranks], then an
+ * int: 1 + the rank that it waits for in a long wait, or 0. */
 typedef struct {
     tct_shared *memory;
-    double *mine; /* [TCT_SUM_MOST + 1] of the sum under way   */
+    double *mine; /* [TCT_SUM_MOST + 1] of the sum under way */
     uint64_t sums;
-    int looks;
+    int checks;
 } shm;
 
-/* A rank's piece of a plan: this, a counter on a line of its own for each end
- * of a channel (messages that were taken, of sends; that arrived, of receives),
- * the ends themselves, and the two halves of its window. */
+/* A rank's piece of a plan: this, a counter on its own cache line for each end
+ * of a channel (of sends: messages taken; of receives: messages arrived), the
+ * ends, and the two halves of its window. */
 typedef struct {
     int64_t sends, ends;
     int64_t half; /* bytes */
 } head;
 
-typedef struct { /* one end: where the other one is */
+typedef struct { /* an end of a channel */
     tct_counter *own, *other;
-    double *half[2]; /* of the receiver's window: where this message lies */
+    double *half[2]; /* this message's place in the receiver's window */
 } shm_end;
 
 typedef struct { /* of a plan */
@@ -78,7 +78,7 @@ static tacit_status shm_open_queue(tacit_queue *q)
     if (s) status = TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine);
     TRY(tct_agree(q->world, status));
     const bool crowded = q->world->local_size * q->threads > tct_processors();
-    s->looks = crowded ? LOOKS_CROWDED : LOOKS;
+    s->checks = crowded ? CHECKS_CROWDED : CHECKS;
     return tct_shared_create(
         q->world, 2 * (size_t)q->ranks * sizeof(slot) + LINE, &s->memory);
 }
@@ -99,13 +99,13 @@ static int *waits_for(const tacit_queue *q, const shm *s, int rank)
     return (int *)(void *)(all + 2 * q->ranks);
 }
 
-static void tell(const tacit_queue *q, const shm *s, int value)
+static void publish_wait(const tacit_queue *q, const shm *s, int value)
 {
     __atomic_store_n(waits_for(q, s, q->rank), value, __ATOMIC_RELAXED);
 }
 
-/* Who keeps `rank` waiting, or the one that keeps him, and so on. */
-static int missing(const tacit_queue *q, const shm *s, int rank)
+/* Follow the chain of waits from `rank` to its end. */
+static int find_lost(const tacit_queue *q, const shm *s, int rank)
 {
     for (int k = 0; k < q->ranks; k++) {
         const int next =
@@ -116,31 +116,31 @@ static int missing(const tacit_queue *q, const shm *s, int rank)
     return rank;
 }
 
-/* For rank `peer`: has it come? If not, the others still find whom this one has
- * waited for. */
+/* Wait for rank `peer`; false: it is lost. After a failure others still see for
+ * whom this rank waited. */
 static bool await_long(tacit_queue *q, const tct_counter *of, uint64_t value,
                        int peer)
 {
     const shm *s = shm_of(q);
-    tell(q, s, peer + 1);
+    publish_wait(q, s, peer + 1);
     if (!tct_await_for(q->world, of, value, q->peer_seconds)) {
-        q_desert(q, missing(q, s, peer), q->peer_seconds);
+        q_desert(q, find_lost(q, s, peer), q->peer_seconds);
         return false;
     }
-    tell(q, s, 0);
+    publish_wait(q, s, 0);
     return true;
 }
 
 static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
                   int peer)
 {
-    return tct_spin(of, value, shm_of(q)->looks) ||
+    return tct_spin(of, value, shm_of(q)->checks) ||
            await_long(q, of, value, peer);
 }
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* What rank `from` writes for sum `number` to rank `to`. */
+/* The slot in rank `to` that rank `from` writes for sum `number`. */
 static slot *slot_of(const tacit_queue *q, const shm *s, int to, int from,
                      uint64_t number)
 {
@@ -148,7 +148,7 @@ static slot *slot_of(const tacit_queue *q, const shm *s, int to, int from,
     return all + tct_slot_at(2, q->ranks, 1, from, number);
 }
 
-/* As many scalars as a slot has room for. */
+/* Write as many scalars as fit in a slot. */
 static int write_slots(const tacit_queue *q, shm *s, int from, int count)
 {
     const int n = count - from < SLOT ? count - from : SLOT;
@@ -222,7 +222,7 @@ static head *head_of(const shm_plan *p, int rank)
     return tct_shared_of(p->memory, rank);
 }
 
-/* Memory in which every rank says what its ends are. Collective. */
+/* Shared memory, with a description of each rank's ends. Collective. */
 static tacit_status share(tct_plan *plan, shm_plan *p)
 {
     const int64_t ends = plan->sends + plan->recvs;
@@ -237,11 +237,11 @@ static tacit_status share(tct_plan *plan, shm_plan *p)
     for (int k = 0; k < plan->sends; k++) ends_of(h)[k] = plan->send[k];
     for (int k = 0; k < plan->recvs; k++)
         ends_of(h)[plan->sends + k] = plan->recv[k];
-    return tct_agree(w, TACIT_OK); /* all have said it */
+    return tct_agree(w, TACIT_OK); /* all descriptions are written */
 }
 
-/* The end of `to` that is the other one of end `k` of `from`, the piece of
- * `rank`: the n-th from one rank to another is the n-th of the other. */
+/* The end in `to` that matches end `k` in `from`, the piece of `rank`: the n-th
+ * channel to a rank matches that rank's n-th from this one. */
 static int64_t other_end(head *from, int rank, int64_t k, head *to)
 {
     const bool sends = k < from->sends;

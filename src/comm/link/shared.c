@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/shared.c - memory that ranks share: that of the process, or a
- * segment of the machine's whose name, if it has one, is gone as soon as all
- * have it. */
+ * comm/link/shared.c - memory that ranks share: the heap of one process, or a
+ * memory segment, whose name, if any, is removed once all ranks have opened
+ * it. */
 #include "comm/link/shared.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, NAMES = 100 /* that may be taken already */ };
+enum { PAGE = 4096, NAMES = 100 /* tried before giving up */ };
 
 struct tct_shared {
-    char *at; /* pieces, one for each rank                    */
+    char *at; /* a piece for each rank */
     size_t piece, bytes;
-    atomic_int *users; /* in one process: who is last frees all        */
+    atomic_int *users; /* in one process: the last user frees all */
 };
 
 bool tct_can_share(const tacit_world *w, char *reason, size_t size)
@@ -66,11 +66,11 @@ static tacit_status map(int fd, tct_shared *s)
     return TACIT_OK;
 }
 
-/* Memory of the system's, and how others find it as long as `fd` is open. */
+/* A memory segment, and how others open it while `fd` is open. */
 typedef struct {
-    bool has_name; /* of a segment; or it is an open file, and this its path */
+    bool has_name; /* `name` is a shm_open name; or else the path of the fd */
     char name[64];
-    int fd; /* of who has made it, or < 0 */
+    int fd; /* of its creator, or < 0 */
 } segment;
 
 static void name_segment(segment *g)
@@ -92,7 +92,7 @@ static tacit_status make_segment(tct_shared *s, segment *g)
     if (!g->has_name)
         snprintf(g->name, sizeof g->name, "/proc/%ld/fd/%d", (long)getpid(),
                  g->fd);
-    /* taken now: where there is none later, that ends a process */
+    /* allocate now: a later shortage would kill a process */
     errno = posix_fallocate(g->fd, 0, (off_t)s->bytes);
     return errno ? refuse("posix_fallocate") : map(g->fd, s);
 }
@@ -107,7 +107,8 @@ static tacit_status open_segment(tct_shared *s, const segment *g)
     return status;
 }
 
-/* One that has no name cannot be left behind, and /dev/shm may be small. */
+/* A segment without a name cannot be left over, and does not depend on the size
+ * of /dev/shm. */
 static tacit_status share_segment(tacit_world *w, tct_shared *s, bool has_name)
 {
     segment g = {.has_name = has_name, .fd = -1};
@@ -177,7 +178,7 @@ bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
     tct_timeout timeout = {.limit = seconds};
     while (!tct_signalled(of, value)) {
         if (tct_is_over(&timeout)) return false;
-        /* a rank that waits for a message of the set-up plane may need this */
+        /* another rank's set-up message may depend on this rank's progress */
         if (w->ops->progress) w->ops->progress(w);
         if (w->lost_rank.noted) return tct_signalled(of, value);
         sched_yield();
@@ -185,7 +186,8 @@ bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
     return true;
 }
 
-void tct_await(tacit_world *w, const tct_counter *of, uint64_t value, int looks)
+void tct_await(tacit_world *w, const tct_counter *of, uint64_t value,
+               int checks)
 {
-    if (!tct_spin(of, value, looks)) tct_await_for(w, of, value, 0.0);
+    if (!tct_spin(of, value, checks)) tct_await_for(w, of, value, 0.0);
 }

@@ -8,12 +8,12 @@ static tacit_status allocate(tct_alltoall *alltoall)
 {
     const size_t size = (size_t)alltoall->world->size;
     const size_t room = (size_t)alltoall->room * alltoall->item;
-    TRY(TCT_ALLOC(size, "a mail round", &alltoall->to));
-    TRY(TCT_ALLOC(size, "a mail round", &alltoall->from));
-    TRY(TCT_ALLOC(size, "a mail round", &alltoall->next));
-    TRY(TCT_ALLOC(3 * size, "a mail round", &alltoall->bytes));
-    TRY(TCT_ALLOC(room, "a mail round", &alltoall->out));
-    TRY(TCT_ALLOC(size * room, "a mail round", &alltoall->in));
+    TRY(TCT_ALLOC(size, "messages", &alltoall->to));
+    TRY(TCT_ALLOC(size, "messages", &alltoall->from));
+    TRY(TCT_ALLOC(size, "messages", &alltoall->next));
+    TRY(TCT_ALLOC(3 * size, "messages", &alltoall->bytes));
+    TRY(TCT_ALLOC(room, "messages", &alltoall->out));
+    TRY(TCT_ALLOC(size * room, "messages", &alltoall->in));
     return TACIT_OK;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/setup/directory.c - look up and set words that other ranks keep, by
- * number. Nothing is sorted: questions go out in the order of their owners, and
- * the answers come back in the same places. */
+ * comm/setup/directory.c - look up and set table entries of other ranks, by
+ * number. Nothing is sorted: requests are grouped by owner, and answers return
+ * to the same slots. */
 #include "comm/setup/directory.h"
 #include "comm/setup/alltoall.h"
 #include <string.h>
 
 enum { WORD = 8 };
 
-/* Ask for the first numbers that fit in a round; `*asked` says how many. */
+/* Ask for the first numbers that fit in a round; `*asked` counts them. */
 static tacit_status ask_round(tct_alltoall *alltoall, const int64_t *starts,
                               const char *table, int64_t count,
                               const int64_t *numbers, char *answers,
@@ -69,7 +69,7 @@ tacit_status tct_ask(tacit_world *world, const int64_t *starts,
     return status;
 }
 
-/* Row after row they are a table of words. */
+/* By rows, it is a table of words. */
 tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
                           int64_t width, const void *table, int64_t count,
                           const int64_t *numbers, void *answers)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/setup/directory.h - a table of 8-byte words (int64_t or double) that is
- * spread over the ranks: rank r keeps words [starts[r], starts[r + 1]). */
+ * comm/setup/directory.h - a distributed table of 8-byte words (int64_t or
+ * double): rank r has words [starts[r], starts[r + 1]). */
 #ifndef TCT_COMM_SETUP_DIRECTORY_H
 #define TCT_COMM_SETUP_DIRECTORY_H
 #include "comm/world/world.h"
@@ -11,7 +11,7 @@ tacit_status tct_ask(tacit_world *world, const int64_t *starts,
                      const void *table, int64_t count, const int64_t *numbers,
                      void *answers);
 
-/* The same of a table of rows of `width` words each, of which rank r keeps rows
+/* The same for a table of rows of `width` words, of which rank r has rows
  * [starts[r], starts[r + 1]): the `count` rows `numbers`, into `answers`
  * [count][width].
  * Collective.  Errors NO_MEMORY. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/setup/halo.c - words of other ranks' rows. */
+ * comm/setup/halo.c - set-up exchanges of data on ghost rows. */
 #include "comm/setup/halo.h"
 #include "comm/setup/alltoall.h"
 #include <string.h>
@@ -23,7 +23,7 @@ static tacit_status make_room(tct_halo *h)
     return TCT_ALLOC(h->shared * TCT_HALO_WORDS, what, &h->out);
 }
 
-/* Bytes of messages of `words` a row, to others and from them. */
+/* Bytes of messages of `words` a row, to and from each rank. */
 static void count_bytes(const tct_halo *h, int words)
 {
     const int size = h->world->size;
@@ -33,7 +33,7 @@ static void count_bytes(const tct_halo *h, int words)
     }
 }
 
-/* Questions go to those who have the rows. */
+/* Send the ghosts' numbers to their owners. */
 static tacit_status ask(tct_halo *h, const int64_t *starts)
 {
     tacit_world *w = h->world;
@@ -141,7 +141,7 @@ static void list_bytes(const tct_halo *h, const int64_t *items,
         bytes[r] = (begin[at + items[r]] - begin[at]) * WORD;
 }
 
-/* Room for lists as long as h->out says. */
+/* Allocate lists with the lengths in h->out. */
 static tacit_status open_lists(const tct_halo *h, tct_halo_lists *l)
 {
     TRY(TCT_ALLOC(h->shared + 1, what, &l->begin));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/mpi.h - what a world of MPI processes and its link share. */
+ * comm/world/mpi.h - shared by the world of MPI processes and link mpi. */
 #ifndef TCT_COMM_WORLD_MPI_H
 #define TCT_COMM_WORLD_MPI_H
 #include "comm/world/world.h"
@@ -9,8 +9,8 @@ enum { TCT_MPI_FEW = 8 };
 typedef struct tct_mpi {
     MPI_Comm comm;           /* set-up plane and sums */
     MPI_Comm halo;           /* exchanges             */
-    int plans;               /* opened so far         */
-    double few[TCT_MPI_FEW]; /* of a reduction that has a limit */
+    int plans;               /* opened so far */
+    double few[TCT_MPI_FEW]; /* buffer of reductions with a time limit */
 } tct_mpi;
 
 static inline tct_mpi *tct_mpi_of(const tacit_world *w)
@@ -20,21 +20,20 @@ static inline tct_mpi *tct_mpi_of(const tacit_world *w)
 /* Is `w` a world of MPI processes? */
 bool tct_mpi_has(const tacit_world *w);
 
-/* What a call of MPI came to. */
+/* The status of an MPI call. */
 tacit_status tct_mpi_check(int code, const char *what);
 #define MPI_TRY(call) TRY(tct_mpi_check((call), #call))
 
-/* May messages lie in memory of GPUs, for all ranks? As the library of MPI
- * says, or the variable TACIT_GPU_AWARE_MPI.
+/* May messages be in GPU memory, on all ranks? By the MPI library, or the
+ * variable TACIT_GPU_AWARE_MPI.
  * Collective.  Errors INVALID (the variable), COMM. */
 tacit_status tct_mpi_settle(tacit_world *w, bool *out);
-/* The same of this rank alone, for people, into `text` [size]: a link's
- * probe. */
+/* The same for this rank alone, as text [size]: a link's probe. */
 bool tct_mpi_about(char *text, size_t size);
 
-/* Wait for requests [n], as MPI_Waitall does, but no longer than the queue's
- * patience: then it has lost a rank. Request k is of rank peers[k]; NULL: it is
- * not known of whom. What MPI says. */
+/* Wait for requests [n], as MPI_Waitall does, but at most for the queue's time
+ * limit; after it a rank is noted as lost. Request k is from or to rank
+ * peers[k]; NULL: not known. Returns MPI's code. */
 int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request,
                   const int *peers);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world/processes.c - starts the ranks of a world as processes of this
- * machine, without MPI, and attends to them until all have ended.
+ * machine, without MPI, and watches them until all have ended.
  *
- * They are in process groups of their own: what is typed at a terminal comes to
- * the attendant alone, who passes it on, to each once. The attendant notes in
- * memory of all how each has ended; if it ends itself, the system kills
- * them. */
+ * Ranks have process groups of their own, so signals of a terminal reach only
+ * the parent, which passes them on once. The parent notes in shared memory how
+ * each rank has ended; if the parent ends, the system kills the ranks. */
 #include "comm/world/processes.h"
 #include <errno.h>
 #include <signal.h>
@@ -17,19 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Between the death of a rank and the end of those that have not noticed. */
+/* Time limit of the other ranks after one was killed. */
 static const double GRACE_SECONDS = 5.0;
 
 typedef struct {
     int size, left;
     tct_process_table *process_table; /* in `bytes` of memory */
     size_t bytes;
-    pid_t *pid;      /* [size] 0: ended, or not started                     */
-    int lost;        /* the first rank that was killed, not from here; or -1 */
-    double deadline; /* of the others; 0: none                              */
-    int passed;      /* the last signal that was for all; 0: none           */
+    pid_t *pid;      /* [size] 0: ended, or not started */
+    int lost;        /* first rank killed by others than this process; or -1 */
+    double deadline; /* of the others; 0: none */
+    int passed;      /* last signal passed on; 0: none */
     sigset_t taken, before;
-    struct sigaction child; /* what SIGCHLD did before */
+    struct sigaction child; /* SIGCHLD's action before */
 } start;
 
 /* --- signals -------------------------------------------------------------- */
@@ -40,8 +39,8 @@ static void send(const start *s, int signal_number)
         if (s->pid[r] > 0) kill(s->pid[r], signal_number);
 }
 
-/* To all at the same time: where one ends, on agreement with the others, it
- * must not come too late for them. */
+/* To all at once, by stopping them first: ranks that end together must all have
+ * the signal. */
 static void pass_on(start *s, int signal_number)
 {
     s->passed = signal_number;
@@ -50,7 +49,7 @@ static void pass_on(start *s, int signal_number)
     send(s, SIGCONT);
 }
 
-/* Ctrl-Z: as if they were one process. */
+/* Ctrl-Z stops all ranks and this process. */
 static void suspend(const start *s)
 {
     send(s, SIGSTOP);
@@ -58,7 +57,7 @@ static void suspend(const start *s)
     send(s, SIGCONT);
 }
 
-/* Signals wait until they are asked for. */
+/* Block signals, for sigtimedwait. */
 static void take_signals(start *s)
 {
     static const int all[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -70,7 +69,7 @@ static void take_signals(start *s)
     if (sigaction(SIGTSTP, NULL, &stop) == 0 && stop.sa_handler != SIG_IGN)
         sigaddset(&s->taken, SIGTSTP);
     sigprocmask(SIG_BLOCK, &s->taken, &s->before);
-    sigaction(SIGCHLD, &usual, &s->child); /* ignored, it tells nothing */
+    sigaction(SIGCHLD, &usual, &s->child); /* if ignored, no status is kept */
 }
 
 static void give_signals_back(const start *s)
@@ -87,15 +86,16 @@ typedef struct {
     tacit_world *world;
 } task;
 
-/* Is rank `rank`. Does not return. */
-static void be(const start *s, const task *t, int rank, pid_t attendant)
+/* Run as rank `rank`. Does not return. */
+static void run_rank(const start *s, const task *t, int rank, pid_t parent)
 {
     setpgid(0, 0);
-    signal(SIGTTIN, SIG_IGN); /* reading from a terminal fails, and ends not */
+    signal(SIGTTIN, SIG_IGN); /* reading from a terminal then fails with an
+                               * error */
     signal(SIGTTOU, SIG_IGN);
     give_signals_back(s);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != attendant) _exit(1); /* who has ended before that */
+    if (getppid() != parent) _exit(1); /* the parent has ended already */
     tct_processes_join(t->world, rank);
     const int status = t->work(t->world, t->ctx);
     tacit_world_destroy(&(tacit_world *){t->world});
@@ -105,11 +105,11 @@ static void be(const start *s, const task *t, int rank, pid_t attendant)
 
 static tacit_status start_all(start *s, const task *t)
 {
-    const pid_t attendant = getpid();
-    (void)fflush(NULL); /* or each would write what is in the buffers */
+    const pid_t parent = getpid();
+    (void)fflush(NULL); /* or each child would write the buffers */
     for (int r = 0; r < s->size; r++) {
         const pid_t pid = fork();
-        if (pid == 0) be(s, t, r, attendant);
+        if (pid == 0) run_rank(s, t, r, parent);
         if (pid < 0)
             FAIL(TACIT_NO_MEMORY, "process %d of %d could not be started: %s",
                  r + 1, s->size, strerror(errno));
@@ -119,7 +119,7 @@ static tacit_status start_all(start *s, const task *t)
     return TACIT_OK;
 }
 
-/* --- attending ------------------------------------------------------------ */
+/* --- watching ------------------------------------------------------------- */
 
 static void note_end(start *s, int rank, int how)
 {
@@ -149,13 +149,13 @@ static bool must_end(const start *s)
            (s->deadline > 0.0 && tct_seconds() > s->deadline);
 }
 
-/* Until all have ended. */
-static void attend(start *s)
+/* Watch until all have ended. */
+static void watch(start *s)
 {
-    const struct timespec while_ = {.tv_nsec = 100000000};
+    const struct timespec interval = {.tv_nsec = 100000000};
     collect(s);
     while (s->left > 0) {
-        const int signal_number = sigtimedwait(&s->taken, NULL, &while_);
+        const int signal_number = sigtimedwait(&s->taken, NULL, &interval);
         if (signal_number == SIGTSTP) suspend(s);
         else if (signal_number > 0 && signal_number != SIGCHLD)
             pass_on(s, signal_number);
@@ -166,7 +166,7 @@ static void attend(start *s)
     }
 }
 
-/* What they came to together. */
+/* The result of all ranks together. */
 static tacit_status outcome(const start *s, int *worst_out)
 {
     const int aborted = atomic_load(&s->process_table->aborted);
@@ -200,18 +200,18 @@ static tacit_status prepare(start *s, tacit_world **world)
     return tct_processes_world(s->size, memory, world);
 }
 
-/* A world whose ranks are started, attended to, and gone. */
-static tacit_status live(start *s, const task *t, int *worst_out)
+/* Start the ranks of a world, and watch them to their end. */
+static tacit_status run_world(start *s, const task *t, int *worst_out)
 {
     take_signals(s);
     tacit_status status = start_all(s, t);
     if (status < 0) send(s, SIGKILL);
-    attend(s);
+    watch(s);
     if (status >= 0) status = outcome(s, worst_out);
     give_signals_back(s);
     if (s->passed && s->lost >= 0 &&
         WTERMSIG(tct_how(s->process_table, s->lost)) == s->passed)
-        raise(s->passed); /* they have died of it, and so does this one */
+        raise(s->passed); /* end by the signal that ended the ranks */
     return status;
 }
 
@@ -225,7 +225,7 @@ tacit_status tacit_world_processes(int size, tacit_rank_function *work,
     start s = {.size = size, .lost = -1, .bytes = tct_processes_bytes(size)};
     task t = {.work = work, .ctx = ctx};
     tacit_status status = prepare(&s, &t.world);
-    if (status >= 0) status = live(&s, &t, worst_out);
+    if (status >= 0) status = run_world(&s, &t, worst_out);
     tacit_world_destroy(&t.world);
     if (s.process_table) munmap(s.process_table, s.bytes);
     tct_free(s.pid);

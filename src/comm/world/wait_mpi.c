@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/wait_mpi.c - waiting for messages of MPI with a limit, and who it
- * is that does not come. The rank that one waits for may itself be waiting for
- * another: so when half of the time has passed it is asked, and answers while
- * it waits. Who does not answer is the one. */
+ * comm/world/wait_mpi.c - waits for MPI messages with a time limit, and finds
+ * the lost rank. After half of the time a rank asks the rank it waits for whom
+ * that one waits for; ranks answer while they wait. The lost rank is the one
+ * that does not answer. */
 #include "comm/world/mpi.h"
 
-enum { ASK_TAG = 3, ANSWER_TAG = 4 }; /* others: link_mpi.c, world_mpi.c */
+enum { ASK_TAG = 3, ANSWER_TAG = 4 }; /* other tags: link_mpi.c, world_mpi.c */
 
 typedef struct {
-    int peer;    /* that this rank waits for                       */
-    int missing; /* that it waits for in the end, as far as known  */
-    int asked;   /* so many ranks; those in a circle would go round */
+    int peer;    /* this rank waits for it */
+    int missing; /* end of the chain of waits, as far as known */
+    int asked;   /* number of questions; limited, since waits may form a
+                  * circle */
 } inquiry;
 
 static void answer(MPI_Comm comm, int peer)
 {
     MPI_Status from;
-    int there = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, comm, &there, &from);
-    if (!there) return;
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, comm, &found, &from);
+    if (!found) return;
     MPI_Recv(NULL, 0, MPI_BYTE, from.MPI_SOURCE, ASK_TAG, comm,
              MPI_STATUS_IGNORE);
     MPI_Send(&peer, 1, MPI_INT, from.MPI_SOURCE, ANSWER_TAG, comm);
 }
 
-/* Ask `rank`, if there is one, whom it waits for. */
+/* Ask `rank`, if it is one, whom it waits for. */
 static void ask(MPI_Comm comm, inquiry *i, int rank)
 {
     i->missing = rank;
@@ -35,27 +36,27 @@ static void ask(MPI_Comm comm, inquiry *i, int rank)
 static void inquire(const tacit_queue *q, inquiry *i, int peer)
 {
     const MPI_Comm comm = tct_mpi_of(q->world)->comm;
-    int there = 0, next = -1;
+    int found = 0, next = -1;
     if (i->asked == 0 || i->peer != peer) {
         *i = (inquiry){.peer = peer};
         ask(comm, i, peer);
         return;
     }
     if (i->missing < 0 || i->asked > q->ranks) return;
-    MPI_Iprobe(i->missing, ANSWER_TAG, comm, &there, MPI_STATUS_IGNORE);
-    if (!there) return;
+    MPI_Iprobe(i->missing, ANSWER_TAG, comm, &found, MPI_STATUS_IGNORE);
+    if (!found) return;
     MPI_Recv(&next, 1, MPI_INT, i->missing, ANSWER_TAG, comm,
              MPI_STATUS_IGNORE);
     if (next != q->rank) ask(comm, i, next);
 }
 
-/* Whose is the first request that has not ended? */
+/* The peer of the first incomplete request. */
 static int peer_of(int n, const MPI_Request *request, const int *peers)
 {
     for (int k = 0; k < n && peers; k++) {
-        int there = 1;
-        MPI_Request_get_status(request[k], &there, MPI_STATUS_IGNORE);
-        if (!there) return peers[k];
+        int done = 1;
+        MPI_Request_get_status(request[k], &done, MPI_STATUS_IGNORE);
+        if (!done) return peers[k];
     }
     return -1;
 }
@@ -66,9 +67,9 @@ int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request, const int *peers)
     tct_timeout timeout = {.limit = limit};
     inquiry found = {.peer = -1};
     for (;;) {
-        int there = 0;
-        const int code = MPI_Testall(n, request, &there, MPI_STATUSES_IGNORE);
-        if (code != MPI_SUCCESS || there) return code;
+        int done = 0;
+        const int code = MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
+        if (code != MPI_SUCCESS || done) return code;
         const double before = timeout.waited;
         const bool over = tct_is_over(&timeout);
         if (timeout.waited == before || timeout.waited < limit / 8) continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world.c - what all worlds share. */
+ * comm/world/world.c - the part that all kinds of worlds share. */
 #include "comm/world/world.h"
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
         tct_agree(world, world->ops->split(world, colour, &part));
     if (part) {
         part->threads = world->threads;
-        part->place = world->place; /* parts have GPUs of their own */
+        part->place = world->place; /* by this, ranks of different parts take
+                                     * different GPUs */
         part->oversubscribe = world->oversubscribe;
     }
     if (status < 0) tacit_world_destroy(&part);
@@ -94,12 +95,12 @@ void tacit_world_destroy(tacit_world **world)
     *world = NULL;
 }
 
-/* The worst is the least error, or else the largest outcome. */
+/* The worst status is the least error, or else the largest outcome. */
 tacit_status tct_agree(tacit_world *w, tacit_status mine)
 {
     if (w->size == 1) return mine;
     TRY(tct_complete(w));
-    int64_t worst[2] = {mine, -(int64_t)mine}; /* of their minima */
+    int64_t worst[2] = {mine, -(int64_t)mine}; /* for a minimum of each */
     TRY(tct_reduce_i64(w, TCT_MIN, 2, worst));
     const tacit_status status =
         (tacit_status)(worst[0] < 0 ? worst[0] : -worst[1]);
@@ -113,16 +114,16 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
     return status;
 }
 
-/* A name as others get it: of a long one its end. */
+/* A name as it is sent: a hash, and its text, shortened to its end. */
 typedef struct {
-    int64_t number; /* equal where names are, but for 1 in 2^64 */
+    int64_t number; /* equal for equal names, and else with probability 2^-64 */
     char text[400];
-} told;
+} name_digest;
 
-static told tell(const char *name)
+static name_digest digest(const char *name)
 {
     enum { MOST = 396 };
-    told t = {.number = name != NULL};
+    name_digest t = {.number = name != NULL};
     for (const char *p = name; p && *p; p++)
         t.number = (int64_t)tct_mix((uint64_t)t.number ^ (unsigned char)*p);
     const size_t length = name ? strlen(name) : 0;
@@ -132,11 +133,11 @@ static told tell(const char *name)
     return t;
 }
 
-/* All ranks come here where some have another name than others. */
+/* Called on all ranks if names differ. */
 static tacit_status refuse_names(tacit_world *w, const char *what,
-                                 const told *mine)
+                                 const name_digest *mine)
 {
-    told root = *mine, other = *mine;
+    name_digest root = *mine, other = *mine;
     TRY(tct_bcast(w, 0, sizeof root, &root));
     int64_t rank = mine->number == root.number ? w->size : w->rank;
     TRY(tct_reduce_i64(w, TCT_MIN, 1, &rank));
@@ -149,7 +150,7 @@ static tacit_status refuse_names(tacit_world *w, const char *what,
 tacit_status tct_agree_name(tacit_world *w, const char *what, const char *name)
 {
     if (w->size == 1) return TACIT_OK;
-    const told mine = tell(name);
+    const name_digest mine = digest(name);
     int64_t least[2] = {mine.number, ~mine.number};
     TRY(tct_reduce_i64(w, TCT_MIN, 2, least));
     if (least[0] == ~least[1]) return TACIT_OK;

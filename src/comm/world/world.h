@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world.h - who takes part, and the set-up plane between them, which
- * may block and fail. One file per kind of world, one table at the bottom of
- * it: world_self.c, world_threads.c, world_processes.c, world_mpi.c. How
- * messages go in the stream plane is the business of a link
- * (comm/link/link.h). */
+ * comm/world/world.h - the ranks that take part, and their set-up plane, which
+ * may block and fail. Each kind of world has a file, which ends with its table:
+ * world_self.c, world_threads.c, world_processes.c, world_mpi.c. Messages of
+ * the stream plane belong to links (comm/link/link.h). */
 #ifndef TCT_COMM_WORLD_WORLD_H
 #define TCT_COMM_WORLD_WORLD_H
 #include "base/base.h"
@@ -15,10 +14,10 @@ typedef enum { TCT_SUM, TCT_MIN, TCT_MAX } tct_reduction;
 
 typedef struct tct_world_ops {
     const char *name;
-    bool one_process; /* what one rank has in memory all can address */
-    bool siblings;    /* processes that one has started: each finds the files
-                         that another has open */
-    /* Set-up plane. All are collective but send and recv. */
+    bool one_process; /* ranks can address each other's memory */
+    bool siblings;    /* processes of one parent: each can open the others' file
+                       * descriptors */
+    /* Set-up plane. All are collective. */
     tacit_status (*reduce)(tacit_world *w, tct_type type, tct_reduction op,
                            size_t count, void *data); /* in place, on all */
     tacit_status (*bcast)(tacit_world *w, int root, size_t bytes, void *data);
@@ -28,16 +27,16 @@ typedef struct tct_world_ops {
     tacit_status (*alltoallv)(tacit_world *w, const int64_t *send_bytes,
                               const void *send, const int64_t *recv_bytes,
                               void *recv);
-    /* The world of those with the same colour; none where it is below 0. */
+    /* A world of the ranks with the same colour; none if it is below 0. */
     tacit_status (*split)(tacit_world *w, int colour, tacit_world **out);
-    /* While this rank waits for something else: bring messages of others on
-     * their way, and note who is known not to come. OPTIONAL */
+    /* Called while this rank waits for something else: make progress on
+     * messages, and note lost ranks. OPTIONAL */
     void (*progress)(tacit_world *w);
     void (*abort)(tacit_world *w, int exit_code);
     void (*destroy)(tacit_world *w);
 } tct_world_ops;
 
-/* The functions of a kind of world, called by its name. */
+/* The functions of a kind of world, by naming convention. */
 #define TCT_WORLD_OPS(kind)                                        \
     .name = #kind, .reduce = kind##_reduce, .bcast = kind##_bcast, \
     .allgather = kind##_allgather, .alltoallv = kind##_alltoallv,  \
@@ -47,18 +46,18 @@ struct tacit_world {
     const tct_world_ops *ops;
     void *state; /* of its kind */
     int rank, size;
-    int place;      /* on this machine, in the world that this was split off */
-    int local_size; /* processes of this world on this machine               */
-    bool oversubscribe; /* ranks that share a GPU may have link peer */
-    int threads;        /* of this process, at most; 0: as many as there are
-                       processors for it */
-    int runs;           /* under way: operator/operator.h */
-    tct_lost_rank lost_rank; /* a queue has noted it */
-    double timeout; /* how long reductions of a few numbers wait for a rank;
-                        0: for ever. The same on all ranks, or all 0 */
+    int place;      /* rank on this machine, in the original world of splits */
+    int local_size; /* ranks of this world on this machine */
+    bool oversubscribe;      /* ranks that share a GPU may have link peer */
+    int threads;             /* of this process, at most; 0: by the number of
+                         * processors */
+    int runs;                /* under way: operator/operator.h */
+    tct_lost_rank lost_rank; /* noted by a queue */
+    double timeout; /* time limit [s] of reductions of a few numbers; 0: none.
+                     * The same on all ranks, or all 0 */
 };
 
-/* The reduction of two. */
+/* The reduction of two numbers. */
 static inline int64_t tct_take_i64(tct_reduction op, int64_t a, int64_t b)
 {
     return op == TCT_SUM ? a + b : (op == TCT_MIN) == (a < b) ? a : b;
@@ -70,7 +69,7 @@ static inline double tct_take_f64(tct_reduction op, double a, double b)
 
 /* --- set-up plane, for every floor above -------------------------------- */
 
-/* OK, or COMM if a rank is known not to come: nobody waits for it again. */
+/* OK, or COMM if a rank is lost: no call waits after that. */
 static inline tacit_status tct_complete(const tacit_world *w)
 {
     if (w->lost_rank.noted) FAIL(TACIT_COMM, "%s", w->lost_rank.why);
@@ -110,9 +109,9 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
     return w->ops->alltoallv(w, send_bytes, send, recv_bytes, recv);
 }
 
-/* A GPU does most of a solve without the CPU, so it is where ranks meet between
- * two kernels that one which was stopped is missed. From here on, 0: as before;
- * what was before. */
+/* Set the time limit of reductions (0: keep it), and return the old one. Loops
+ * on a GPU wait without the CPU, so that a lost rank shows in the ranks'
+ * reductions between kernels. */
 static inline double tct_be_patient(tacit_world *w, double seconds)
 {
     const double before = w->timeout;
@@ -120,19 +119,19 @@ static inline double tct_be_patient(tacit_world *w, double seconds)
     return before;
 }
 
-/* Agree on the worst status: every rank returns the same, and on an error
- * every rank has the message of the lowest rank that failed. Ends each
- * collective set-up call, so that no rank is left waiting. */
+/* Agree on the worst status: every rank returns the same, and on an error every
+ * rank has the message of the lowest rank that failed. Each collective set-up
+ * call ends with it, so that no rank waits in vain. */
 tacit_status tct_agree(tacit_world *w, tacit_status mine);
 
-/* Fail with INVALID, and the names of two ranks, unless all have given the same
- * `name`, which may be NULL; `what` it names: "the matrix". For names that
- * decide what a collective call does. Collective. */
+/* Fail with INVALID, and the names of two ranks, unless all ranks give the same
+ * `name` (may be NULL) of `what`, such as "the matrix". For names that decide
+ * what a collective call does. Collective. */
 tacit_status tct_agree_name(tacit_world *w, const char *what, const char *name);
 
-/* The first row that `rank` of `size` owns when `rows` are dealt out
- * contiguously: in multiples of 60 where there are many, so that blocks of 2
- * to 6 rows stay whole. */
+/* The first row of `rank` when `rows` are distributed contiguously over `size`
+ * ranks: in multiples of 60 if rows are many, so that blocks of 2 to 6 rows
+ * stay whole. */
 static inline int64_t tct_share(int64_t rows, int size, int rank)
 {
     if (rows >= (int64_t)6000 * size && rank < size)

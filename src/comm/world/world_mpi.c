@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world_mpi.c - the processes of an MPI communicator: set-up
- * plane. */
+ * comm/world/world_mpi.c - the set-up plane of the processes of an MPI
+ * communicator. */
 #include "comm/world/mpi.h"
 #include <string.h>
 #include <tacit/mpi.h>
@@ -18,10 +18,10 @@ tacit_status tct_mpi_check(int code, const char *what)
 
 /* --- set-up plane --------------------------------------------------------- */
 
-/* With w->patience. MPI may come to write the numbers when nobody waits for
- * them any more, so they are in what is left then (mpi_destroy). */
-static tacit_status reduce_soon(tacit_world *w, MPI_Datatype type, MPI_Op op,
-                                size_t count, void *data)
+/* With the limit w->timeout. After a timeout MPI may still write the buffer, so
+ * that is part of the state that mpi_destroy then keeps. */
+static tacit_status reduce_with_limit(tacit_world *w, MPI_Datatype type,
+                                      MPI_Op op, size_t count, void *data)
 {
     tct_mpi *s = tct_mpi_of(w);
     tct_timeout timeout = {.limit = w->timeout};
@@ -29,9 +29,9 @@ static tacit_status reduce_soon(tacit_world *w, MPI_Datatype type, MPI_Op op,
     memcpy(s->few, data, count * sizeof *s->few);
     MPI_TRY(MPI_Iallreduce(MPI_IN_PLACE, s->few, (int)count, type, op, s->comm,
                            &request));
-    for (int there = 0; !there;) {
-        MPI_TRY(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
-        if (there || !tct_is_over(&timeout)) continue;
+    for (int done = 0; !done;) {
+        MPI_TRY(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        if (done || !tct_is_over(&timeout)) continue;
         tct_desert(&w->lost_rank, -1, w->timeout);
         return tct_complete(w);
     }
@@ -45,7 +45,7 @@ static tacit_status mpi_reduce(tacit_world *w, tct_type type, tct_reduction op,
     static const MPI_Op operations[] = {MPI_SUM, MPI_MIN, MPI_MAX};
     const MPI_Datatype number = type == TCT_I64 ? MPI_INT64_T : MPI_DOUBLE;
     if (w->timeout > 0.0 && count <= TCT_MPI_FEW)
-        return reduce_soon(w, number, operations[op], count, data);
+        return reduce_with_limit(w, number, operations[op], count, data);
     return tct_mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, (int)count, number,
                                        operations[op], tct_mpi_of(w)->comm),
                          "MPI_Allreduce");
@@ -77,10 +77,10 @@ static int64_t chunks_of(const int64_t *bytes, int size)
     return chunks;
 }
 
-/* Begin to send `bytes` [ranks] at `at` to all, or to receive them, in chunks;
- * what MPI says. `n` counts the requests. */
-static int post(const tacit_world *w, bool sends, char *at,
-                const int64_t *bytes, MPI_Request *requests, int *n)
+/* Start to send `bytes` [ranks] at `at` to all ranks, or to receive them, in
+ * chunks. `n` counts the requests. Returns MPI's code. */
+static int start_messages(const tacit_world *w, bool sends, char *at,
+                          const int64_t *bytes, MPI_Request *requests, int *n)
 {
     const MPI_Comm comm = tct_mpi_of(w)->comm;
     int code = MPI_SUCCESS;
@@ -110,9 +110,10 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
         return status;
     }
     int n = 0;
-    int code = post(w, false, recv, recv_bytes, requests, &n);
+    int code = start_messages(w, false, recv, recv_bytes, requests, &n);
     if (code == MPI_SUCCESS)
-        code = post(w, true, (char *)(uintptr_t)send, send_bytes, requests, &n);
+        code = start_messages(w, true, (char *)(uintptr_t)send, send_bytes,
+                              requests, &n);
     if (code == MPI_SUCCESS)
         code = MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
     tct_free(requests);
@@ -121,8 +122,8 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
 
 static void mpi_progress(tacit_world *w)
 {
-    int there;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, tct_mpi_of(w)->comm, &there,
+    int found;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, tct_mpi_of(w)->comm, &found,
                MPI_STATUS_IGNORE);
 }
 
@@ -134,7 +135,7 @@ static void mpi_abort(tacit_world *w, int exit_code)
 static void mpi_destroy(tacit_world *w)
 {
     tct_mpi *s = w->state;
-    if (w->lost_rank.noted) return; /* freeing is collective: MPI keeps them */
+    if (w->lost_rank.noted) return; /* freeing is collective: keep them */
     MPI_Comm_free(&s->comm);
     MPI_Comm_free(&s->halo);
     tct_free(s);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world_processes.c - processes of one machine that were started
- * together, without MPI: set-up plane. Each rank has a window that all read. It
- * shows what it has there, all meet, and each takes what is for it.
+ * comm/world/world_processes.c - the set-up plane of processes of one machine,
+ * started together without MPI. Each rank has a window that all read. A step:
+ * ranks write to their windows, pass a barrier, and read from the others'
+ * windows.
  *
- * A window has two halves, used in turn: who writes to one again has been to
- * the meeting of the other, where all came when they were through with this
- * one. So there is one meeting for each half that is full.
+ * A window is a double buffer, so that one barrier a step suffices: a rank that
+ * rewrites a half has passed the barrier of the other half, which all entered
+ * after reading this one.
  *
- * A meeting to which a rank cannot come any more, since its process has ended,
- * fails on all others at once (COMM). */
+ * If a rank's process has ended, the barrier fails at once on the others
+ * (COMM). */
 #include "comm/link/shared.h"
 #include "comm/world/processes.h"
 #include <limits.h>
@@ -23,41 +24,41 @@ enum {
     LINE = 64,
     PAGE = 4096,
     HALF = 1 << 18,
-    LOOKS = 300, /* before it lets others have its processor, */
-    YIELDS = 50  /* and before it sleeps                      */
+    CHECKS = 300, /* before it yields its processor, */
+    YIELDS = 50   /* and before it sleeps */
 };
 
-typedef struct { /* where all meet: in the piece of the first rank */
-    _Alignas(LINE) atomic_int here;
-    _Alignas(LINE) atomic_uint meetings;
-    _Alignas(LINE) atomic_uint came; /* each rank in its own: to so many */
-} door;
+typedef struct { /* a barrier; counted in the first rank's piece */
+    _Alignas(LINE) atomic_int arrived;
+    _Alignas(LINE) atomic_uint completed;
+    _Alignas(LINE) atomic_uint entered; /* by this rank */
+} barrier;
 
-enum { PIECE = PAGE + 2 * HALF }; /* a rank's: a door, a window */
-_Static_assert(sizeof(door) <= PAGE, "a door fits on its page");
+enum { PIECE = PAGE + 2 * HALF }; /* of a rank: a barrier, a window */
+_Static_assert(sizeof(barrier) <= PAGE, "a barrier fits on its page");
 _Static_assert(TCT_PROCESSES_MOST * sizeof(int64_t) <= HALF,
-               "what a rank says of all fits into half a window");
+               "a number for each rank fits into half a window");
 
 typedef struct {
-    int number; /* among all that were started */
-    door *door;
+    int number; /* among all started processes */
+    barrier *barrier;
     char *window;
-    int64_t first; /* of what it sends to all: where this rank's part begins */
+    int64_t first; /* offset of this rank's part in what it sends */
 } member;
 
 typedef struct {
     tct_process_table *process_table;
-    tct_shared *memory; /* a part's own; of all it is there to the end */
-    unsigned turn;
+    tct_shared *memory; /* of a split world; NULL: it belongs to the parent */
+    unsigned entered;
     member of[]; /* [size] */
-} crew;
+} group;
 
-static crew *crew_of(const tacit_world *w)
+static group *group_of(const tacit_world *w)
 {
     return w->state;
 }
 
-/* --- who has ended -------------------------------------------------------- */
+/* --- ended processes ------------------------------------------------------ */
 
 void tct_how_ended(int rank, int how, char *text, size_t size)
 {
@@ -69,12 +70,11 @@ void tct_how_ended(int rank, int how, char *text, size_t size)
                  WEXITSTATUS(how));
 }
 
-/* The rank that has ended, or (`killed`) has been, before all others, some of
- * which may have ended because of it; < 0: none. A part goes its way without
- * the ranks of others. */
+/* The rank of this world that was first to end, or (`killed`) to be killed; -1:
+ * none. Later ones may have ended because of it. */
 static int find_ended(const tacit_world *w, bool killed)
 {
-    const crew *c = crew_of(w);
+    const group *c = group_of(w);
     int first = -1, order = INT_MAX;
     if (atomic_load(&c->process_table->gone) == 0) return -1;
     for (int r = 0; r < w->size; r++) {
@@ -88,10 +88,10 @@ static int find_ended(const tacit_world *w, bool killed)
     return first;
 }
 
-/* All calls fail from now on. */
+/* Note a lost rank; all later calls fail. */
 static void note_ended(tacit_world *w, int rank)
 {
-    const crew *c = crew_of(w);
+    const group *c = group_of(w);
     tct_lost_rank *d = &w->lost_rank;
     tct_how_ended(rank, tct_how(c->process_table, c->of[rank].number), d->why,
                   sizeof d->why);
@@ -99,50 +99,53 @@ static void note_ended(tacit_world *w, int rank)
     d->noted = true;
 }
 
-/* Who has left in good order may have left before its last message was read. */
-static void look_for_killed(tacit_world *w)
+/* Killed ranks only: one that ended normally may have left messages to be
+ * read. */
+static void note_killed(tacit_world *w)
 {
     const int rank = w->lost_rank.noted ? -1 : find_ended(w, true);
     if (rank >= 0) note_ended(w, rank);
 }
 
-/* --- meetings ------------------------------------------------------------- */
+/* --- barriers ------------------------------------------------------------- */
 
-/* The longer it has taken the longer it may take. */
-static void nap(int looks)
+/* Wait with increasing delays. */
+static void back_off(int checks)
 {
-    const long us = looks - YIELDS - LOOKS;
-    if (looks < LOOKS) tct_relax();
+    const long us = checks - YIELDS - CHECKS;
+    if (checks < CHECKS) tct_relax();
     else if (us <= 0) sched_yield();
     else
         nanosleep(&(struct timespec){.tv_nsec = (us < 1000 ? us : 1000) * 1000},
                   NULL);
 }
 
-/* The first that has not come to the meeting where this rank is. */
+/* The first rank that has not entered this barrier; -1: none. */
 static int find_missing(const tacit_world *w)
 {
-    const crew *c = crew_of(w);
+    const group *c = group_of(w);
     int r = 0;
-    while (r < w->size && atomic_load(&c->of[r].door->came) >= c->turn) r++;
+    while (r < w->size && atomic_load(&c->of[r].barrier->entered) >= c->entered)
+        r++;
     return r < w->size ? r : -1;
 }
 
-static tacit_status meet(tacit_world *w)
+static tacit_status wait_barrier(tacit_world *w)
 {
     enum { MOST = 5000 };
-    crew *c = crew_of(w);
-    door *d = c->of[0].door;
+    group *c = group_of(w);
+    barrier *d = c->of[0].barrier;
     tct_timeout timeout = {.limit = w->timeout};
-    const unsigned meeting = atomic_load(&d->meetings);
-    atomic_store(&c->of[w->rank].door->came, ++c->turn);
-    if (atomic_fetch_add(&d->here, 1) + 1 == w->size) {
-        atomic_store(&d->here, 0);
-        atomic_fetch_add(&d->meetings, 1);
+    const unsigned barrier_number = atomic_load(&d->completed);
+    atomic_store(&c->of[w->rank].barrier->entered, ++c->entered);
+    if (atomic_fetch_add(&d->arrived, 1) + 1 == w->size) {
+        atomic_store(&d->arrived, 0);
+        atomic_fetch_add(&d->completed, 1);
     }
-    for (int n = 0; atomic_load(&d->meetings) == meeting; n += n < MOST) {
-        const int ended = n > LOOKS ? find_ended(w, false) : -1;
-        if (ended >= 0 && atomic_load(&d->meetings) == meeting) {
+    for (int n = 0; atomic_load(&d->completed) == barrier_number;
+         n += n < MOST) {
+        const int ended = n > CHECKS ? find_ended(w, false) : -1;
+        if (ended >= 0 && atomic_load(&d->completed) == barrier_number) {
             note_ended(w, ended);
             return tct_complete(w);
         }
@@ -151,28 +154,28 @@ static tacit_status meet(tacit_world *w)
             tct_desert(&w->lost_rank, missing, w->timeout);
             return tct_complete(w);
         }
-        nap(n);
+        back_off(n);
     }
     return TACIT_OK;
 }
 
-static void *half_of(const crew *c, int rank, unsigned turn)
+static void *half_of(const group *c, int rank, unsigned number)
 {
-    return c->of[rank].window + (size_t)(turn % 2) * HALF;
+    return c->of[rank].window + (size_t)(number % 2) * HALF;
 }
 
-/* Show all others `bytes`, at most HALF. */
-static tacit_status show(tacit_world *w, const void *data, size_t bytes)
+/* Publish `bytes`, at most HALF, and pass the barrier. */
+static tacit_status publish(tacit_world *w, const void *data, size_t bytes)
 {
-    const crew *c = crew_of(w);
-    if (bytes > 0) memcpy(half_of(c, w->rank, c->turn), data, bytes);
-    return meet(w);
+    const group *c = group_of(w);
+    if (bytes > 0) memcpy(half_of(c, w->rank, c->entered), data, bytes);
+    return wait_barrier(w);
 }
 
-/* What a rank has shown; until the next meeting. */
-static const void *shown(const tacit_world *w, int rank)
+/* The data a rank has published; valid until the next barrier. */
+static const void *published(const tacit_world *w, int rank)
 {
-    return half_of(crew_of(w), rank, crew_of(w)->turn - 1);
+    return half_of(group_of(w), rank, group_of(w)->entered - 1);
 }
 
 static int64_t part_of(int64_t all, int64_t from)
@@ -183,15 +186,15 @@ static int64_t part_of(int64_t all, int64_t from)
 
 /* --- set-up plane --------------------------------------------------------- */
 
-/* What all have shown, in rank order, so that all get the same bits. */
+/* Reduce the published data in rank order, for the same bits on all ranks. */
 static void combine(const tacit_world *w, tct_type type, tct_reduction op,
                     size_t count, void *out)
 {
     int64_t *i = out;
     double *f = out;
-    memcpy(out, shown(w, 0), count * sizeof(double));
+    memcpy(out, published(w, 0), count * sizeof(double));
     for (int r = 1; r < w->size; r++) {
-        const void *from = shown(w, r);
+        const void *from = published(w, r);
         for (size_t k = 0; k < count; k++)
             if (type == TCT_I64)
                 i[k] = tct_take_i64(op, i[k], ((const int64_t *)from)[k]);
@@ -206,7 +209,7 @@ static tacit_status processes_reduce(tacit_world *w, tct_type type,
     for (int64_t at = 0; at < bytes; at += HALF) {
         const size_t n = (size_t)part_of(bytes, at);
         char *piece = (char *)data + at;
-        TRY(show(w, piece, n));
+        TRY(publish(w, piece, n));
         combine(w, type, op, n / sizeof(double), piece);
     }
     return TACIT_OK;
@@ -218,8 +221,8 @@ static tacit_status processes_bcast(tacit_world *w, int root, size_t bytes,
     for (int64_t at = 0; at < (int64_t)bytes; at += HALF) {
         const size_t n = (size_t)part_of((int64_t)bytes, at);
         char *piece = (char *)data + at;
-        TRY(show(w, piece, w->rank == root ? n : 0));
-        if (w->rank != root) memcpy(piece, shown(w, root), n);
+        TRY(publish(w, piece, w->rank == root ? n : 0));
+        if (w->rank != root) memcpy(piece, published(w, root), n);
     }
     return TACIT_OK;
 }
@@ -229,36 +232,36 @@ static tacit_status processes_allgather(tacit_world *w, size_t bytes,
 {
     for (int64_t at = 0; at < (int64_t)bytes; at += HALF) {
         const size_t n = (size_t)part_of((int64_t)bytes, at);
-        TRY(show(w, (const char *)mine + at, n));
+        TRY(publish(w, (const char *)mine + at, n));
         for (int r = 0; r < w->size; r++)
-            memcpy((char *)all + (size_t)r * bytes + at, shown(w, r), n);
+            memcpy((char *)all + (size_t)r * bytes + at, published(w, r), n);
     }
     return TACIT_OK;
 }
 
-/* Of what rank r shows, which begins at `from` of all that it sends, the part
- * that is for this rank. */
+/* Copy this rank's part of what rank r has published, which starts at offset
+ * `from` of all that it sends. */
 static void take_part(const tacit_world *w, int r, int64_t from, int64_t bytes,
                       char *to)
 {
-    const int64_t first = crew_of(w)->of[r].first, end = first + bytes;
+    const int64_t first = group_of(w)->of[r].first, end = first + bytes;
     const int64_t low = first > from ? first : from;
     const int64_t high = end < from + HALF ? end : from + HALF;
     if (low < high)
-        memcpy(to + (low - first), (const char *)shown(w, r) + (low - from),
+        memcpy(to + (low - first), (const char *)published(w, r) + (low - from),
                (size_t)(high - low));
 }
 
-/* Where each rank's part for this one begins; the most that one sends to
- * all. */
+/* Find the offset of this rank's part in what each rank sends; returns the most
+ * bytes that a rank sends. */
 static int64_t find_parts(const tacit_world *w)
 {
     int64_t most = 0;
     for (int r = 0; r < w->size; r++) {
-        const int64_t *to = shown(w, r);
+        const int64_t *to = published(w, r);
         int64_t all = 0;
         for (int k = 0; k < w->size; k++) {
-            if (k == w->rank) crew_of(w)->of[r].first = all;
+            if (k == w->rank) group_of(w)->of[r].first = all;
             all += to[k];
         }
         if (all > most) most = all;
@@ -273,10 +276,10 @@ static tacit_status processes_alltoallv(tacit_world *w,
 {
     int64_t all = 0;
     for (int r = 0; r < w->size; r++) all += send_bytes[r];
-    TRY(show(w, send_bytes, (size_t)w->size * sizeof *send_bytes));
+    TRY(publish(w, send_bytes, (size_t)w->size * sizeof *send_bytes));
     const int64_t most = find_parts(w);
     for (int64_t from = 0; from < most; from += HALF) {
-        TRY(show(w, (const char *)send + from, (size_t)part_of(all, from)));
+        TRY(publish(w, (const char *)send + from, (size_t)part_of(all, from)));
         char *to = recv;
         for (int r = 0; r < w->size; to += recv_bytes[r++])
             take_part(w, r, from, recv_bytes[r], to);
@@ -287,19 +290,19 @@ static tacit_status processes_alltoallv(tacit_world *w,
 static void processes_abort(tacit_world *w, int exit_code)
 {
     int none = 0;
-    atomic_compare_exchange_strong(&crew_of(w)->process_table->aborted, &none,
+    atomic_compare_exchange_strong(&group_of(w)->process_table->aborted, &none,
                                    1 + exit_code);
     _exit(exit_code);
 }
 
 static void processes_destroy(tacit_world *w)
 {
-    crew *c = crew_of(w);
+    group *c = group_of(w);
     tct_shared_destroy(&c->memory);
     tct_free(c);
 }
 
-/* --- crews and their worlds ----------------------------------------------- */
+/* --- worlds --------------------------------------------------------------- */
 
 static tacit_status processes_split(tacit_world *w, int colour,
                                     tacit_world **out);
@@ -307,44 +310,45 @@ static tacit_status processes_split(tacit_world *w, int colour,
 static const tct_world_ops processes_ops = {
     TCT_WORLD_OPS(processes),
     .siblings = true,
-    .progress = look_for_killed,
+    .progress = note_killed,
 };
 
-static crew *crew_new(tct_process_table *process_table, int size)
+static group *group_new(tct_process_table *process_table, int size)
 {
-    crew *c = tct_calloc(sizeof *c + (size_t)size * sizeof(member));
+    group *c = tct_calloc(sizeof *c + (size_t)size * sizeof(member));
     if (c) c->process_table = process_table;
     return c;
 }
 
-static void add_member(crew *c, int rank, int number, char *piece)
+static void add_member(group *c, int rank, int number, char *piece)
 {
     c->of[rank] = (member){.number = number,
-                           .door = (door *)(void *)piece,
+                           .barrier = (barrier *)(void *)piece,
                            .window = piece + PAGE};
 }
 
-/* Takes `c`, also where it fails. */
-static tacit_status world_of(crew *c, int rank, int size, tacit_world **out)
+/* Takes ownership of `c`, also on failure. */
+static tacit_status world_of(group *c, int rank, int size, tacit_world **out)
 {
     const tacit_status status = tct_world_new(&processes_ops, c, rank, size,
                                               (const int[]){rank, size}, out);
-    if (status >= 0) (*out)->lost_rank.look = look_for_killed;
+    if (status >= 0) (*out)->lost_rank.look = note_killed;
     else tct_shared_destroy(&c->memory);
     if (status < 0) tct_free(c);
     return status;
 }
 
-/* Those of `colours` [size] that have this rank's, in new memory of all. */
+/* The world of the ranks with this rank's colour in `colours` [size], in new
+ * shared memory. */
 static tacit_status divide(tacit_world *w, const int *colours,
                            tacit_world **out)
 {
-    const crew *all = crew_of(w);
+    const group *all = group_of(w);
     const int mine = colours[w->rank];
     int rank = 0, size = 0;
     tct_shared *memory = NULL;
     TRY(tct_shared_create(w, PIECE, &memory));
-    crew *c = mine < 0 ? NULL : crew_new(all->process_table, w->size);
+    group *c = mine < 0 ? NULL : group_new(all->process_table, w->size);
     if (!c) {
         tct_shared_destroy(&memory);
         if (mine < 0) return TACIT_OK;
@@ -370,7 +374,8 @@ static tacit_status processes_split(tacit_world *w, int colour,
     return status;
 }
 
-/* --- before they are started ---------------------------------------------- */
+/* --- before the processes start
+ * -------------------------------------------- */
 
 static size_t process_table_bytes(int size)
 {
@@ -386,7 +391,7 @@ size_t tct_processes_bytes(int size)
 
 tacit_status tct_processes_world(int size, void *memory, tacit_world **out)
 {
-    crew *c = crew_new(memory, size);
+    group *c = group_new(memory, size);
     if (!c) FAIL(TACIT_NO_MEMORY, "no memory for a world");
     char *piece = (char *)memory + process_table_bytes(size);
     for (int r = 0; r < size; r++, piece += PIECE) add_member(c, r, r, piece);

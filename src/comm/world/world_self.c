@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world_self.c - the world of a process alone. */
+ * comm/world/world_self.c - the world of a single process. */
 #include "comm/world/world.h"
 #include <string.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnccl.c - NCCL, loaded. */
+ * comm/link/gpu/libnccl.c - NCCL, loaded on first use. */
 #include "comm/link/gpu/libnccl.h"
 #include "base/library.h"
 #include <pthread.h>
 #include <stdio.h>
 
-/* Older ones do not keep apart what is recorded and what is launched. */
+/* Older versions do not separate recording from launching. */
 enum { OLDEST = 21500 };
 
 static struct {

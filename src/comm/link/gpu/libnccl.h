@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnccl.h - the library NCCL, loaded when it is first asked
- * for: no build needs it or its header. Of its interface, which is the same
- * since 2.15, this is what is used here. */
+ * comm/link/gpu/libnccl.h - NCCL, loaded on first use: no build needs it or its
+ * header. The declarations are the part of its interface (unchanged since 2.15)
+ * in use. */
 #ifndef TCT_COMM_LINK_GPU_LIBNCCL_H
 #define TCT_COMM_LINK_GPU_LIBNCCL_H
 #include "device/gpu/runtime.h"
@@ -14,7 +14,7 @@ typedef struct tct_nccl_id {
 
 enum { TCT_NCCL_OK = 0, TCT_NCCL_DOUBLE = 8 }; /* ncclSuccess, ncclFloat64 */
 
-/* X(function, its type, what it takes): results are ncclResult_t. */
+/* X(function, its result's type, its parameters): int is ncclResult_t. */
 #define TCT_NCCL(X)                                                     \
     X(GetVersion, int, (int *version))                                  \
     X(GetErrorString, const char *, (int result))                       \
@@ -43,8 +43,8 @@ typedef struct tct_nccl_library {
 #undef X
 } tct_nccl_library;
 
-/* NULL: it is not here, and why, into `text` [size]; else which version it is.
- * It stays for good. */
+/* Load NCCL; it is never unloaded. `text` [size] gets its version; on failure,
+ * which returns NULL, the reason. */
 const tct_nccl_library *tct_nccl_load(char *text, size_t size);
 
 #endif

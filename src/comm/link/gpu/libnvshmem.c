@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnvshmem.c - NVSHMEM, loaded. What it loads itself lies
- * beside it, where it looks. */
+ * comm/link/gpu/libnvshmem.c - NVSHMEM's library for the CPU, loaded on first
+ * use. It finds its own plug-ins in its folder. */
 #include "comm/link/gpu/libnvshmem.h"
 #include "base/library.h"
 #include <pthread.h>
 #include <stdio.h>
 
-enum { MAJOR = 3 }; /* others have other structures */
+enum { MAJOR = 3 }; /* other versions have other structures */
 
 static const tct_library library = {.name = "NVSHMEM",
                                     .variable = "TACIT_NVSHMEM",

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnvshmem.h - the library of NVSHMEM for the CPU, loaded when
- * it is first asked for: no build needs it or its headers. Of its interface,
- * which is the same in all of 3, this is what is used here: it starts, and
- * gives memory. */
+ * comm/link/gpu/libnvshmem.h - NVSHMEM's library for the CPU, loaded on first
+ * use: no build needs it or its headers. The declarations are the part of its
+ * interface (the same in all of 3) in use: start, and memory. */
 #ifndef TCT_COMM_LINK_GPU_LIBNVSHMEM_H
 #define TCT_COMM_LINK_GPU_LIBNVSHMEM_H
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* --- how it starts ----------------------------------------------------------- *
- * Its structures begin with a version, from which their size is known. */
+/* --- start ------------------------------------------------------------- *
+ * Its structures begin with a version, which encodes their size. */
 #define TCT_NVSHMEM_VERSION(type) ((1 << 16) + (int)sizeof(type))
 
 typedef struct tct_nvshmem_id { /* nvshmemx_uniqueid_t */
@@ -46,11 +45,11 @@ static_assert(sizeof(tct_nvshmem_id) == 128 &&
 
 enum {
     TCT_NVSHMEM_BY_ID = 1 << 3, /* NVSHMEMX_INIT_WITH_UNIQUEID               */
-    TCT_NVSHMEM_UNKNOWN = 0,    /* of init_status: nobody has started it ... */
-    TCT_NVSHMEM_READY = 2       /* ... or it can be used, from this on       */
+    TCT_NVSHMEM_UNKNOWN = 0,    /* init_status: not started */
+    TCT_NVSHMEM_READY = 2       /* this value and above: usable */
 };
 
-/* X(here, its name, its type, what it takes): an int of 0 is success. */
+/* X(here, its name, its result's type, its parameters): int 0 is success. */
 #define TCT_NVSHMEM(X)                                                         \
     X(get_version, nvshmemx_vendor_get_version_info, void,                     \
       (int *major, int *minor, int *patch))                                    \
@@ -73,8 +72,8 @@ typedef struct tct_nvshmem_library {
 #undef X
 } tct_nvshmem_library;
 
-/* NULL: it is not here, and why, into `text` [size]; else which version it is.
- * It stays for good. */
+/* Load NVSHMEM; it is never unloaded. `text` [size] gets its version; on
+ * failure, which returns NULL, the reason. */
 const tct_nvshmem_library *tct_nvshmem_load(char *text, size_t size);
 
 #endif

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/link/gpu/link_nccl.c - messages through NCCL, between GPUs of one
- * machine or of several. The CPU enqueues them, and recordings have them.
+ * machine or several. The CPU enqueues them, and they can be recorded.
  *
- * A sum: what each rank has is gathered by all, on the stream of the queue, and
- * every rank adds it up in rank order.
+ * A sum is an all-gather of the ranks' parts on the stream of the queue; every
+ * rank adds them up in rank order.
  *
  *     queue    pack . event . local product ............ wait . unpack
  *     apart             wait . group of sends and receives . event
  *
- * An exchange is one group on a second stream, which comes first where both
- * want the GPU, beside the local product. Sums and exchanges have a
- * communicator each: NCCL runs what is of one communicator in the order of the
- * calls. One column lands where its ghosts belong.
+ * An exchange is one group on a second stream of higher priority, concurrent
+ * with the local product. Sums and exchanges have a communicator each, since
+ * NCCL runs the calls of one communicator in order. A single column is received
+ * in place.
  *
- * Recordings are replayed by the CPU, block by block: with a recording NCCL
- * leaves nodes that wait for events, and a while node may have none. They are
- * for users who launch something beside a recording that is under way, and cost
- * microseconds. It leaves them out where the environment has
- * NCCL_GRAPH_MIXING_SUPPORT=0, as in the program; no launch of this link is
- * such a one (`settle`). (From 2.29 on NCCL takes that for a promise to record
- * nothing, and with NCCL_DEBUG=INFO says that it is not kept; its sources, up
- * to 2.30.7, do the same with it as before.)
+ * The CPU replays recordings block by block, since NCCL adds nodes to them that
+ * wait for events, which a while node must not contain. The environment
+ * variable NCCL_GRAPH_MIXING_SUPPORT=0, which the program sets, removes them
+ * and saves microseconds; this is safe, since `settle` allows no launches
+ * during a recording. (From 2.29 on NCCL reads the variable as a promise to
+ * record nothing, and with NCCL_DEBUG=INFO reports that it is broken; up to
+ * 2.30.7 its behaviour is unchanged.)
  *
- * NCCL's kernels wait without a limit. Where the queue waits for the stream it
- * has one, and then `give_up`: what is under way is told to end. To abort says
- * so at once, but then waits for recordings, so it has a thread of its own. */
+ * NCCL's kernels wait without a limit. The queue's waits for the stream have
+ * one; then `give_up` aborts the communicators, on a thread of its own, since
+ * an abort also waits for recordings. */
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnccl.h"
 #include "comm/link/gpu/nccl.h"
@@ -40,16 +39,16 @@ typedef struct { /* of a queue */
     tct_nccl_comm *sums, *exchanges;
     gpu_stream apart; /* of exchanges */
     tct_nccl_sums sum;
-    bool over; /* given up: no call of NCCL's any more */
+    bool over; /* given up: NCCL is not called any more */
     pthread_t aborting;
-    uint64_t launched; /* recordings, all of which are done */
+    uint64_t launched; /* recordings known to be complete */
 } nccl;
 
 typedef struct {     /* of a plan */
     double *pack;    /* [columns * values], on the device       */
     double *landing; /* [columns * ghosts], of several columns  */
-    bool speaks;     /* some channel has values                 */
-    tct_fork fork;   /* of the exchange under way               */
+    bool speaks;     /* a channel has values */
+    tct_fork fork;   /* of the exchange under way */
 } nccl_plan;
 
 static nccl *nccl_of(tacit_queue *q)
@@ -66,14 +65,14 @@ static tacit_status status_of(const tct_nccl_library *lib, int result,
          more && *more ? ": " : "", more ? more : "");
 }
 
-/* The same, noted in the queue. */
+/* The same, as a failure of the queue. */
 static void note(tacit_queue *q, int result, const char *call)
 {
     if (status_of(nccl_of(q)->lib, result, call) < 0)
         q_fail(q, TACIT_COMM, "%s", tacit_error_message());
 }
 
-/* --- can it be had? ------------------------------------------------------- */
+/* --- availability --------------------------------------------------------- */
 
 static bool nccl_probe(char *text, size_t size)
 {
@@ -93,8 +92,8 @@ static bool nccl_available(const tacit_queue *q, char *reason, size_t size)
     return false;
 }
 
-/* NCCL refuses ranks that share a GPU, or have slices of one, when some wait
- * for others already. */
+/* Refuse ranks that share a GPU or slices of one: NCCL would fail only when
+ * some ranks already wait for others. */
 static tacit_status check_ranks(tacit_queue *q)
 {
     tct_rank_device *all = NULL;
@@ -115,7 +114,7 @@ static tacit_status check_ranks(tacit_queue *q)
 
 /* --- open, close ---------------------------------------------------------- */
 
-/* Two communicators, which rank 0 names. Collective. */
+/* Two communicators, with ids from rank 0. Collective. */
 static tacit_status connect(tacit_queue *q, nccl *n)
 {
     tct_nccl_id id[2];
@@ -151,8 +150,8 @@ static int gather(const nccl *n, size_t each, gpu_stream stream)
                              TCT_NCCL_DOUBLE, n->sums, stream);
 }
 
-/* NCCL makes connections when they are first used, which takes long, and must
- * not be in a recording: use them now. */
+/* NCCL connects on first use, which is slow and not allowed in a recording: use
+ * each connection now. */
 static tacit_status first_use(const nccl *n, int result)
 {
     TRY(status_of(n->lib, result, "the first message"));
@@ -177,8 +176,7 @@ static tacit_status nccl_open(tacit_queue *q)
                      first_use(n, gather(n, TCT_NCCL_SLOTS, n->apart)));
 }
 
-/* The two at once: one waits for its kernels, which may wait for the
- * other's. */
+/* Abort both in one group: kernels of one may wait for the other's. */
 static void *abort_both(void *state)
 {
     const nccl *n = state;
@@ -196,8 +194,8 @@ static void nccl_give_up(void *state)
     n->over = pthread_create(&n->aborting, NULL, abort_both, n) == 0;
 }
 
-/* No recording has messages any more: NCCL would wait for it. For all ranks it
- * does wait: if one is known not to come, communicators stay until the process
+/* All recordings with messages must be gone: CommDestroy waits for them, and
+ * for all ranks. If a rank is lost, the communicators stay until the process
  * ends. */
 static void nccl_close(tacit_queue *q)
 {
@@ -214,19 +212,19 @@ static void nccl_close(tacit_queue *q)
     tct_gpu_release(n->sum.all);
     tct_free(n);
     *tct_link_state(q) =
-        NULL; /* the queue may look for it while others close */
+        NULL; /* the queue may read it while other links close */
 }
 
 /* --- exchanges ------------------------------------------------------------ */
 
-/* Where a message of `columns` columns lands. */
+/* Where messages of `columns` columns are received. */
 static double *landing_of(const tct_plan *plan, const nccl_plan *p, int columns)
 {
     return columns == 1 ? plan->base.ghost : p->landing;
 }
 
-/* All messages of an exchange, at once: the k-th of a rank to another is the
- * k-th that this one receives of it. Of nothing there is no message. */
+/* All messages of an exchange, as one group: the k-th send to a rank matches
+ * that rank's k-th receive. Empty channels have no message. */
 static int send_and_receive(const nccl *n, const tct_plan *plan,
                             const nccl_plan *p, int columns)
 {
@@ -271,7 +269,7 @@ static tacit_status nccl_plan_open(tct_plan *plan)
     tacit_status status =
         p ? open_plan(plan, p)
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
-    q->device->sync(q); /* what was enqueued before is sent before */
+    q->device->sync(q); /* earlier operations send before this */
     TRY(tct_agree(q->world, status));
     if (!p->speaks || n->over) return TACIT_OK;
     return first_use(n, send_and_receive(n, plan, p, plan->base.columns));
@@ -290,7 +288,7 @@ static void nccl_plan_close(tct_plan *plan)
 
 /* --- stream plane --------------------------------------------------------- */
 
-/* All of a sum is done at its end. */
+/* The whole sum is enqueued at its end. */
 static void nccl_sum_begin(tacit_queue *q, const tct_op *op)
 {
     (void)q;
@@ -327,7 +325,7 @@ static void begin(tacit_queue *q, const nccl *n, const tct_op *op,
     const nccl_plan *p = *tct_plan_state(plan);
     if (!p->speaks) return;
     if (plan->base.values > 0) tct_gpu_pack(op, p->pack, L);
-    /* also where this fails they are sent: others wait for them */
+    /* send even after a failure: others wait for the messages */
     tct_gpu_ok(q, tct_fork_begin(&p->fork, L->stream), "an exchange");
     note(q, send_and_receive(n, plan, p, op->x.columns), "an exchange");
     tct_gpu_ok(q, tct_fork_end(&p->fork), "an exchange");
@@ -344,7 +342,7 @@ static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
     else if (L->epilogue.count > 0) tct_gpu_epilogue(L);
 }
 
-/* Nothing is launched beside a recording that is under way: see above. */
+/* No launch while a recording runs: see above. */
 static void settle(tacit_queue *q, nccl *n)
 {
     const uint64_t launched = tct_gpu_of(q)->launched;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/link/gpu/link_peer.c - links peer and nvshmem: messages started by
- * kernels, between GPUs that reach each other's memory. Kernels are given
- * addresses; what tells the two apart is where the memory comes from. Where
- * some ranks of nvshmem are far the kernels are those of a module, which have
- * calls for that. */
+ * kernels. Kernels get addresses of memory on other GPUs; the links differ in
+ * where this memory comes from. If nvshmem has pairs of ranks without P2P, the
+ * kernels come from a module that uses NVSHMEM's calls. */
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
@@ -14,22 +13,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNTER = 64, NODES = 12040 /* driver that has while nodes */ };
+enum { COUNTER = 64, NODES = 12040 /* first driver with while nodes */ };
 
 typedef struct { /* of a queue */
     tct_windows *windows;
-    const tct_nvshmem_module *calls; /* NULL: no rank is far from another */
+    const tct_nvshmem_module *calls; /* NULL: P2P between all ranks */
     tct_peer_window slots;
     tct_peer_common common;
     tct_peer_window persistent_slots;
-    tct_persistent_peers grid, *grid_fits; /* the same on the device */
-    gpu_stream apart; /* for exchanges beside what follows */
+    tct_persistent_peers grid, *grid_fits; /* grid, in device memory */
+    gpu_stream apart;                      /* for concurrent exchanges */
 } peer;
 
 typedef struct { /* of a plan */
     tct_peer_window window;
     tct_peer_plan plan;
-    tct_peer_end *end; /* of the plan, on the host */
+    tct_peer_end *end; /* the plan's ends, on the host */
     unsigned *tickets; /* [sends + recvs + 1], on the device */
     tct_fork fork;
 } peer_plan;
@@ -41,7 +40,7 @@ static peer *peer_of(const tacit_queue *q)
     return *tct_link_state((tacit_queue *)(uintptr_t)q);
 }
 
-/* Why no queue like `q` can have such a link; NULL: it may. */
+/* Why `q` cannot have such a link; NULL: it can. */
 static const char *why_not(const tacit_queue *q)
 {
     if (q->device->kind != TCT_KIND_GPU) return "needs --device cuda";
@@ -82,7 +81,7 @@ static bool nvshmem_probe(char *text, size_t size)
     return true;
 }
 
-/* What paces a loop is the same on all ranks. */
+/* All ranks must pace a loop by the same means. */
 static tacit_status agree_on_nodes(tacit_queue *q)
 {
     int version = 0;
@@ -93,8 +92,7 @@ static tacit_status agree_on_nodes(tacit_queue *q)
     return TACIT_OK;
 }
 
-/* The slots of meetings of persistent grids, on which nothing has been said
- * yet. */
+/* The slots of the grid barriers between persistent grids, all unused. */
 static tacit_status open_gangs(tacit_queue *q, peer *p)
 {
     const size_t slots =
@@ -112,8 +110,8 @@ static tacit_status open_gangs(tacit_queue *q, peer *p)
     return tct_agree(q->world, status);
 }
 
-/* Where all say their part of a sum, and this rank what goes to those that are
- * far. Collective. */
+/* The slots of all ranks' parts of a sum, and local copies of those for ranks
+ * without P2P. Collective. */
 static tacit_status open_slots(tacit_queue *q, peer *p)
 {
     const size_t bytes = tct_peer_slots(q->ranks) * SLOT +
@@ -166,7 +164,9 @@ static void peer_close(tacit_queue *q)
     peer *p = peer_of(q);
     if (!p) return;
     q->device->sync(q);
-    if (p->apart) (void)gpu_stream_sync(p->apart); /* no end has followed */
+    if (p->apart)
+        (void)gpu_stream_sync(p->apart); /* an exchange may lack its
+                                                    * end */
     tct_gpu_release(p->common.state);
     tct_gpu_release(p->grid.number);
     tct_gpu_release(p->grid_fits);
@@ -177,8 +177,8 @@ static void peer_close(tacit_queue *q)
 
 /* --- plans ---------------------------------------------------------------- */
 
-/* What one end of a channel tells the other: its counter, and of a receiver
- * where messages go. */
+/* What one end of a channel sends to the other: the offset of its counter, and,
+ * of a receiver, those of its buffers. */
 typedef struct {
     tct_peer_window window;
     int64_t counter, half[2], box[2];
@@ -190,8 +190,8 @@ static int64_t half_bytes(const tct_plan *plan, int64_t values)
     return (bytes + COUNTER - 1) / COUNTER * COUNTER;
 }
 
-/* A window: two counters for each end, then two halves, then two of boxes, and
- * two of what is sent to ranks that are far. */
+/* A window: a counter for each end, then two halves of a double buffer, two of
+ * boxes, and two of messages to ranks without P2P. */
 static int64_t half_at(const tct_plan *plan, int half)
 {
     const int64_t ends = plan->sends + plan->recvs;
@@ -220,9 +220,9 @@ static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
     return e;
 }
 
-/* Each end learns of its other one: `mine` of the ends of one direction go to
- * their peers, `theirs` of the other direction come, rank by rank and in the
- * order that channels have. Collective. */
+/* Send the descriptions `mine` of the ends of one direction to their peers, and
+ * receive `theirs` of the other direction, matched rank by rank in channel
+ * order. Collective. */
 static tacit_status trade(tct_plan *plan, int count, const tct_channel *channel,
                           const end_at *mine, int others,
                           const tct_channel *other, end_at *theirs)
@@ -251,7 +251,7 @@ static tacit_status trade(tct_plan *plan, int count, const tct_channel *channel,
     return tct_agree(plan->q->world, status);
 }
 
-/* All of an end that kernels need, in addresses of this process. */
+/* The kernels' view of an end, with addresses of this process. */
 static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
                          const end_at *own, const end_at *other)
 {
@@ -368,7 +368,7 @@ static void peer_plan_close(tct_plan *plan)
 
 /* --- stream plane --------------------------------------------------------- */
 
-/* All of a sum is done at its end, in one kernel. */
+/* The whole sum is one kernel at its end. */
 static void peer_sum_begin(tacit_queue *q, const tct_op *op)
 {
     (void)q;
@@ -390,16 +390,16 @@ static void peer_exchange_end(tacit_queue *q, const tct_op *op)
     q->device->run(q, op);
 }
 
-/* Messages go and come beside what follows, until the end: where this is
- * recorded, or sending takes longer than the CPU does to say so. */
+/* Is the exchange put on the side stream? In recordings, and if sending takes
+ * longer than the CPU needs to enqueue it there. */
 static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
 {
     enum { MANY = 4096 };
     return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
 }
 
-/* At its begin it is sent and taken, at its end this is waited for. Also where
- * a call fails all are made: others wait for them. */
+/* The begin sends and receives on the side stream, the end waits for it. All
+ * calls are made even if one fails: other ranks wait for the messages. */
 static gpu_error exchange_apart(const peer *p, const peer_plan *own,
                                 const tct_peer_kernels *K, const tct_op *op,
                                 const tct_gpu_launch *L)
@@ -496,7 +496,7 @@ const tct_peer_end *tct_peer_ends(const tct_plan *plan)
     return p->end;
 }
 
-/* What the two have in common. */
+/* The members that both links share. */
 #define BY_STORES(link)                                                       \
     .name = #link, .available = link##_available, .open = link##_open,        \
     .close = peer_close, .starter = TCT_BY_KERNEL, .nodes = true,             \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nccl.cu - what stands before and behind the all-gather of a
- * sum. All ranks add in rank order, so that they have the same bits, which an
- * all-reduce of NCCL's does not promise; and the flags go with the scalars. */
+ * comm/link/gpu/nccl.cu - the kernels before and after the all-gather of a sum.
+ * All ranks add in rank order and get the same bits, which NCCL's all-reduce
+ * does not promise; the flags travel with the scalars. */
 #include "comm/link/gpu/nccl.h"
 #include "device/gpu/epilogue.cuh"
 
 enum { THREADS = 256 };
 
-/* The scalars of system j stand TCT_SCALARS behind those of system j - 1. */
+/* Scalar i of a batch: each system has TCT_SCALARS places. */
 static __device__ inline double *scalar(double *out, int count, int i)
 {
     return out + (i / count) * TCT_SCALARS + i % count;
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0) tct_epilogue_run_all(tail);
 }
 
-/* One block, of as many warps as have something to do. */
+/* One block, of as many warps as have work. */
 static int threads_of(int n)
 {
     const int most = (n + GPU_WAVE) / GPU_WAVE * GPU_WAVE;

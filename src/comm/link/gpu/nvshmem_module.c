@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nvshmem_module.c - the module, loaded. What it needs of NVSHMEM
- * for the CPU is there: libnvshmem.c has loaded it. */
+ * comm/link/gpu/nvshmem_module.c - the module, loaded on first use, after
+ * libnvshmem.c has loaded NVSHMEM. */
 #include "comm/link/gpu/nvshmem_module.h"
 #include "base/library.h"
 #include <pthread.h>

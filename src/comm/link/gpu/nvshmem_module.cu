@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nvshmem_module.cu - the kernels of peer.cuh where ranks may be
- * far, with NVSHMEM's calls: a library of its own, linked with NVSHMEM's device
- * library.
+ * comm/link/gpu/nvshmem_module.cu - the kernels of peer.cuh with NVSHMEM's
+ * calls, for ranks without P2P: a library of its own, linked with NVSHMEM's
+ * device library.
  *
- * A put and its signal are one call, and the signal is seen behind what was
- * put. No call here waits for other ranks; what NVSHMEM waits for in them is
- * room in the queue of this GPU to the network. */
+ * A put and its signal are one call, and the signal becomes visible after the
+ * data. No call waits for other ranks; NVSHMEM itself waits only for room in
+ * this GPU's queue to the network. */
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/peer.cuh"
 #include <nvshmem.h>
@@ -26,8 +26,8 @@ struct nvshmem_calls {
         nvshmemx_signal_op(signal, number, NVSHMEM_SIGNAL_SET, r);
     }
 
-    /* NVSHMEM's own wait, which ends at once, does what this machine needs so
-     * that what a network wrote before the signal is seen. */
+    /* NVSHMEM's own wait returns at once, after the fences that make data
+     * written by a network before the signal visible. */
     static __device__ inline void came(uint64_t *signal, uint64_t number)
     {
         nvshmem_uint64_wait_until(signal, NVSHMEM_CMP_GE, number);
@@ -47,8 +47,8 @@ static gpu_error settle(gpu_stream stream)
 }
 
 /* The job has begun in NVSHMEM's library for the CPU; each library of kernels
- * enters it once more, for the constants that its calls read. What the public
- * call for that comes to, which would end the process where it fails. */
+ * joins it, for the constants that its calls read. This is the body of the
+ * public call, which would end the process on failure. */
 static int start()
 {
     int provided;
@@ -56,7 +56,7 @@ static int start()
         NVSHMEM_THREAD_SERIALIZED, &provided, 0, NULL,
         {NVSHMEM_VENDOR_MAJOR_VERSION, NVSHMEM_VENDOR_MINOR_VERSION,
          NVSHMEM_VENDOR_PATCH_VERSION});
-    /* which does not fail where there are no kernels for this GPU */
+    /* a success even if there are no kernels for this GPU */
     return status != 0 ? status : (int)settle(NULL);
 }
 

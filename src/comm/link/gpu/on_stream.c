@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/on_stream.c - queues on a stream of the user's. */
+ * comm/link/gpu/on_stream.c - queues on a stream of the caller. */
 #include "comm/link/link.h"
 #include "device/gpu/runtime.h"
 #include <tacit/cuda.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/peer.cu - the kernels of peer.cuh where no rank is far. */
+ * comm/link/gpu/peer.cu - the kernels of peer.cuh with P2P between all
+ * ranks. */
 #include "comm/link/gpu/peer.cuh"
 
 struct no_calls {

@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/link/gpu/peer.cuh - messages that kernels start: they store into memory
- * of other GPUs, and wait for what others store into theirs. No lock, no
- * barrier, nothing is ever reset; numbers are kept on the device, so that a
- * recording can be run again and again.
+ * of other GPUs, and wait for stores of others into theirs. There are no locks
+ * and barriers, and counters are never reset; they are kept on the device, so
+ * that a recording can be replayed.
  *
  * A sum: each rank stores its scalars, each with the number of the sum, into a
- * slot of every other; all add them up in rank order, so that they have the
- * same bits. Two halves take turns: who stores for sum e has read all of sum e
- * - 1, so that everybody is through with sum e - 2.
+ * slot in every other rank; all add them up in rank order and get the same
+ * bits. Slots are double-buffered: a rank that stores for sum e has read sum e
+ * - 1 of all ranks, so all have finished reading sum e - 2.
  *
- * An exchange: values go straight from the vector into one of two halves of the
- * receiver's window, and then a counter. Neighbours need not be each other's,
- * so whoever has taken a message says so in a counter of the sender's.
+ * An exchange: values go from the vector into one half of the double buffer in
+ * the receiver's window, then a counter is stored. The receiver acknowledges
+ * each message in a counter of the sender, since the two may not exchange
+ * messages in the other direction.
  *
- * Ranks that are far are spoken to by calls, which FAR has:
+ * Messages to ranks without P2P ("far") use calls, which FAR provides:
  *
- *     there                               false: there are none, and no calls
- *     put(to, from, bytes, signal, n, r)  to rank r, and then `signal` = n there;
- *                                         all threads', and nobody waits for it
- *     say(signal, n, r)                   the signal alone; one thread's
- *     came(signal, n)                     it was seen here: so is what was put
- *                                         before it; one thread's
+ *     there                               false: no far ranks, and no calls
+ *     put(to, from, bytes, signal, n, r)  copy to rank r, then set its `signal`
+ *                                         to n; by all threads, asynchronous
+ *     say(signal, n, r)                   only the signal; by one thread
+ *     came(signal, n)                     the signal was seen: make the data
+ *                                         put before it visible; by one thread
  *
- * What is put from here may be stored over when the answer to it has come: as
- * with memory that all reach, so that nothing waits for the end of a put. These
- * may overtake each other, but for those of which one answers the other, so
- * each half has signals of its own.
+ * The source of a put may be overwritten once its answer has arrived, as with
+ * P2P, so the end of a put is not waited for. Puts may overtake each other
+ * unless one answers the other, so each half has its own signals.
  *
- * Every wait has a limit. Who was waited for in vain is told to the host, and
- * from then on nothing is waited for. */
+ * Every wait has a limit. After a timeout the host is told of the lost rank,
+ * and nothing is waited for any more. */
 #ifndef TCT_COMM_LINK_GPU_PEER_CUH
 #define TCT_COMM_LINK_GPU_PEER_CUH
 #include "comm/link/gpu/peer.h"
 #include "device/gpu/epilogue.cuh"
 #include "device/protocol.h"
 
-static const uint64_t NOBODY = UINT64_MAX; /* is waited for, all know why */
+static const uint64_t NOBODY = UINT64_MAX; /* no more waits: all ranks know of a
+                                            * failure */
 enum { TCT_PEER_THREADS = 256, SUM_THREADS = 256 };
 
-/* Rank `peer` is missing. */
+/* Note that rank `peer` is lost. */
 static __device__ void give_up(const tct_peer_common &C, int peer)
 {
     if (C.state->gone == 0) {
@@ -68,9 +69,9 @@ static __device__ inline tct_slots slots_of(const tct_peer_common &C)
     return {C.rank, C.ranks, 2, TCT_PEER_SLOTS, C.slot};
 }
 
-/* Scalar `i` of all ranks, with `mine` of this one. Who knows of a failure
- * waits for nobody, and stores over what has not been heard: so that is known,
- * too. */
+/* The sum of scalar `i` over all ranks, `mine` being this rank's. A rank that
+ * knows of a failure does not wait, and overwrites slots that others have not
+ * read: these detect that (TCT_AHEAD), and fail, too. */
 static __device__ inline double total_of(const tct_peer_common &C, double mine,
                                          int i, uint64_t number)
 {
@@ -83,8 +84,8 @@ static __device__ inline double total_of(const tct_peer_common &C, double mine,
     return status == TCT_AHEAD ? mine + 1.0 : total;
 }
 
-/* Where `slot` is a rank's: the number of the sum that `from` has put there, in
- * the half of `number`. */
+/* The signal, in `slot` of a rank, of the sums that `from` has put: for the
+ * parity of `number`. */
 static __device__ inline uint64_t *
 put_of(const tct_peer_common &C, tct_numbered *slot, int from, uint64_t number)
 {
@@ -93,8 +94,8 @@ put_of(const tct_peer_common &C, tct_numbered *slot, int from, uint64_t number)
            tct_slot_at(2, C.ranks, 1, from, number);
 }
 
-/* What this rank has said, `values` of them, goes to all that are far, and what
- * they have said has come. All threads'. */
+/* Put this rank's `values` to all far ranks, and wait for theirs. By all
+ * threads. */
 template <class FAR>
 static __device__ inline void trade_with_far(const tct_peer_common &C,
                                              int values, uint64_t number)
@@ -117,8 +118,8 @@ static __device__ inline void trade_with_far(const tct_peer_common &C,
     __syncthreads();
 }
 
-/* A sum: `count` scalars of each system, of which those of system j stand
- * TCT_SCALARS behind those of system j - 1, and then the flags. */
+/* A sum of `count` scalars of each system of a batch; a system has TCT_SCALARS
+ * places. The flags follow. */
 struct summed {
     double *out;
     int count, systems;
@@ -182,9 +183,9 @@ static gpu_error launch_sum(const tct_peer_common *C, const tct_op *op,
 
 /* --- exchanges ------------------------------------------------------------ */
 
-/* All blocks of the channel are through with exchange `number`: its other end
- * is told by the last, and sent the `bytes` that were stored for it, if it is
- * far. All threads'. */
+/* Called by each block of a channel after exchange `number`: the last one
+ * signals the other end, and puts the `bytes` stored for it if it is far. By
+ * all threads. */
 template <class FAR>
 static __device__ inline void announce(const tct_peer_common &C,
                                        const tct_peer_end &e, uint64_t number,
@@ -206,8 +207,7 @@ static __device__ inline void announce(const tct_peer_common &C,
     else if (last && threadIdx.x == 0) FAR::say(counter, number, e.peer);
 }
 
-/* The blocks of a row of the grid have a channel. Of a queue that has failed
- * there may be no vector. */
+/* Each row of the grid serves one channel. In a failed queue x may be NULL. */
 template <class FAR>
 static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     put(const __grid_constant__ tct_peer_common C,
@@ -237,7 +237,7 @@ static __global__ void __launch_bounds__(TCT_PEER_THREADS)
         *P.number = number;
 }
 
-/* Wait for message `number` of a channel. One thread's. */
+/* Wait for message `number` of a channel. By one thread. */
 template <class FAR>
 static __device__ inline void await(const tct_peer_common &C,
                                     const tct_peer_end &e, uint64_t number)
@@ -287,7 +287,7 @@ static gpu_error launch_exchange(const tct_peer_common *C,
     const int64_t values = begins ? P->most_sent : P->most_received;
     const int channels = begins ? P->sends : P->recvs;
     const int rows = channels > 0 ? channels : 1;
-    /* blocks of all rows wait beside a product, which must find room */
+    /* waiting blocks must leave room for a concurrent product */
     const int most = L->sms > rows ? L->sms / rows : 1;
     const dim3 grid((unsigned)tct_blocks_for(values, TCT_PEER_THREADS, most),
                     (unsigned)rows);

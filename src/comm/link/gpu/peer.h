@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/peer.h - links peer and nvshmem: what their kernels are given.
- * Those of ranks that all reach each other's memory are in peer.cu, others in a
- * module (nvshmem_module.h); peer.cuh has the text. */
+ * comm/link/gpu/peer.h - links peer and nvshmem: arguments of their kernels.
+ * peer.cuh has the kernels, peer.cu those with P2P between all ranks, and a
+ * module (nvshmem_module.h) the others. */
 #ifndef TCT_COMM_LINK_GPU_PEER_H
 #define TCT_COMM_LINK_GPU_PEER_H
 #include "comm/link/gpu/windows.h"
@@ -13,26 +13,27 @@ enum {
     TCT_PEER_SLOTS = TCT_SUM_MOST + 1 /* scalars of a sum, and the flags */
 };
 
-/* What all messages of a queue have in common; on the device. */
+/* State of all messages of a queue, in device memory. */
 typedef struct tct_peer_state {
-    uint64_t sums; /* so far                                              */
-    uint64_t gone; /* not 0: nobody is waited for any more, since 1 + this rank
-                      did not come, or since all know of a failure         */
+    uint64_t sums; /* so far */
+    uint64_t gone; /* not 0: no more waits, since rank gone - 1 was lost, or all
+                    * ranks know of a failure */
 } tct_peer_state;
 
-/* A rank is far if kernels do not reach its memory. What goes there is stored
- * into memory of this rank's, and put from there to where `there` says, in
- * NVSHMEM's way: by the address that it would have here. */
+/* A rank is far if it is non-P2P: kernels cannot store into its memory.
+ * Messages to it are stored in memory of this rank, then put to the address
+ * that `there` has: NVSHMEM names remote memory by the local address of the
+ * same object. */
 typedef struct tct_peer_common {
     int rank, ranks;
-    uint32_t far;      /* bit r: rank r is */
+    uint32_t far;      /* bit r: rank r is far */
     uint64_t limit_ns; /* of a wait; 0: none */
     tct_outbox *outbox;
     tct_peer_state *state;
-    /* [2][ranks][TCT_PEER_SLOTS] of each rank: what r has for a sum stands in
-     * its part of the half of this sum. Of a far one this rank's own, where its
-     * own part is nobody else's. Behind them [2][ranks] numbers: of the sums
-     * that far ranks have put */
+    /* [2][ranks][TCT_PEER_SLOTS] in the memory of each rank: by parity of the
+     * sum and sending rank. For a far rank this points to this rank's own
+     * slots, of which the own part serves as send buffer. They are followed by
+     * [2][ranks] signals: the numbers of the sums that far ranks have put */
     tct_numbered *slot[TCT_PEERS_MOST], *there[TCT_PEERS_MOST];
 } tct_peer_common;
 
@@ -42,44 +43,45 @@ TCT_BOTH size_t tct_peer_slots(int ranks)
     return 2 * (size_t)ranks * TCT_PEER_SLOTS;
 }
 
-/* An end of a channel. Messages go into the halves of the receiver's window in
- * turn; each has a counter, which holds the number of its last one. Kernels of
- * a whole solve send numbered values instead, TCT_PEER_BOXES of a row at most,
- * to boxes of which there are two halves, too. */
+/* An end of a channel. Messages go into the double buffer in the receiver's
+ * window; each half has a counter, the number of its last message. Persistent
+ * kernels send numbered values instead, TCT_PEER_BOXES per row at most, to
+ * boxes that are double-buffered, too. */
 enum { TCT_PEER_BOXES = 2 };
 typedef struct tct_peer_end {
     int peer;
     int64_t first, count;
     double *half[2], *there[2];
     tct_numbered *box[2];
-    uint64_t *own;   /* [2] of sends: what was taken; of receives: what came */
-    uint64_t *other; /* [2] the same of the other end                        */
+    uint64_t *own;   /* [2] for sends: messages taken; for receives: messages
+                      * arrived */
+    uint64_t *other; /* [2] the same, at the other end */
     unsigned *ticket;
 } tct_peer_end;
 
-/* A plan; arrays on the device. */
+/* A plan; arrays in device memory. */
 typedef struct tct_peer_plan {
     int sends, recvs;
-    int64_t most_sent, most_received; /* values of a channel, at most */
+    int64_t most_sent, most_received; /* the most values of a channel */
     const tct_peer_end *end;          /* [sends + recvs]              */
-    uint64_t *number;                 /* of the exchange              */
-    unsigned *ticket;                 /* of all blocks                */
+    uint64_t *number;                 /* of the exchange */
+    unsigned *ticket;                 /* counts all blocks */
 } tct_peer_plan;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* --- for kernels of a whole solve ----------------------------------------- */
+/* --- for persistent kernels ----------------------------------------------- */
 
-/* Why kernels of `q` do not store into memory of its peers; NULL: they do, and
- * have what follows. */
+/* Why kernels of `q` cannot store into memory of its peers; NULL: they can, and
+ * the functions below may be used. */
 const char *tct_peer_why_not(const tacit_queue *q);
-/* The persistent grids of the ranks of `q`, on the device; NULL (and a failed
- * queue) where there are none. */
+/* The persistent grids of the ranks of `q`, in device memory; NULL (and a
+ * failed queue) on error. */
 const tct_persistent_peers *tct_peer_gangs(tacit_queue *q);
-/* A window of `bytes` of each rank of such a queue, zeroed, and where that of
- * each is here, into `at` [ranks].
+/* A window of `bytes` in each rank, zeroed, and the ranks' windows as addresses
+ * in this process: `at` [ranks].
  * Collective.  Errors as tct_windows_take. */
 tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
                                   tct_peer_window *out, void **at);
@@ -93,11 +95,11 @@ typedef struct tct_peer_kernels {
     /* The sum `op`, with this rank's flags. */
     gpu_error (*sum)(const tct_peer_common *C, const tct_op *op, double flags,
                      const tct_gpu_launch *L);
-    /* EXCHANGE_BEGIN or EXCHANGE_END `op`. */
+    /* Begin or end an exchange, by `op`'s code. */
     gpu_error (*exchange)(const tct_peer_common *C, const tct_peer_plan *P,
                           const tct_op *op, const tct_gpu_launch *L);
 } tct_peer_kernels;
-extern const tct_peer_kernels tct_peer_near; /* no rank is far */
+extern const tct_peer_kernels tct_peer_near; /* P2P between all ranks */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/reach.c - can ranks have links that store into GPUs of
- * others? */
+ * comm/link/gpu/reach.c - checks for links that store into GPUs of other
+ * ranks. */
 #include "comm/link/gpu/reach.h"
 #include "device/gpu/gpu.h"
 #include <string.h>
@@ -14,7 +14,7 @@ tacit_status tct_reach_p2p(const tacit_queue *q, const tct_rank_device *all)
          other < q->rank ? q->rank : other);
 }
 
-/* Is that another slice of this GPU? They are kept from each other. */
+/* Refuse another slice of the same GPU: slices are isolated. */
 static tacit_status reach_slice(const tacit_queue *q,
                                 const tct_rank_device *mine,
                                 const tct_rank_device *other, int rank)

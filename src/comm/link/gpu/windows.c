@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/windows.c - pieces of memory of a GPU that all ranks reach. */
+ * comm/link/gpu/windows.c - windows: pieces of GPU memory that all ranks
+ * reach. */
 #include "comm/link/gpu/windows.h"
 #include "device/gpu/gpu.h"
 
@@ -7,16 +8,16 @@ enum { ARENA = 2 << 20, ARENAS_MOST = 64 };
 
 typedef struct taken {
     int64_t offset, bytes;
-    struct taken *next; /* behind it */
+    struct taken *next; /* by offset */
 } taken;
 
 struct tct_windows {
     tacit_queue *q;
     const tct_window_source *source;
-    void *state; /* the source's */
+    void *state; /* of the source */
     int arenas;
     tct_arena arena[ARENAS_MOST];
-    taken *first[ARENAS_MOST]; /* of each */
+    taken *first[ARENAS_MOST]; /* of each arena */
 };
 
 tacit_status tct_windows_open(tacit_queue *q, const tct_window_source *source,
@@ -48,7 +49,7 @@ void tct_windows_close(tct_windows **windows)
     *windows = NULL;
 }
 
-/* Every rank makes one, of its own size. Collective. */
+/* Every rank adds an arena, of its own size. Collective. */
 static tacit_status add_arena(tct_windows *W, int64_t bytes)
 {
     if (W->arenas == ARENAS_MOST) /* on all ranks */
@@ -57,15 +58,13 @@ static tacit_status add_arena(tct_windows *W, int64_t bytes)
     tct_arena *a = &W->arena[W->arenas++];
     *a = (tct_arena){.bytes = bytes < ARENA ? ARENA : bytes};
     const tacit_status status = W->source->add(W->q, W->state, a);
-    if (status < 0) a->bytes = 0; /* there is no room in it */
+    if (status < 0) a->bytes = 0; /* it has no room */
     return status;
 }
 
 /* --- windows -------------------------------------------------------------- */
 
-/* Room for `bytes` between what is taken of arena `i`, the first there is:
- * behind
- * *at. */
+/* The first gap of `bytes` in arena `i`: at `*offset`, to be linked at *at. */
 static bool find_room(tct_windows *W, int64_t i, int64_t bytes, taken ***at,
                       int64_t *offset)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/windows_ipc.c - memory of a GPU that processes of one machine
- * reach, by CUDA IPC.
+ * comm/link/gpu/windows_ipc.c - GPU memory shared between processes of one
+ * machine by CUDA IPC.
  *
- * An arena is an allocation of its own, since whoever has its handle reaches
- * all of it, and it is exported as a whole. It may be freed when nobody has it
- * open any more: who closes it says so in memory of the host that the ranks
- * share. */
+ * An arena is an allocation of its own, since a handle gives access to a whole
+ * allocation. It may be freed once no rank has it open; ranks that close it
+ * signal this in shared host memory. */
 #include "comm/link/gpu/reach.h"
 #include "comm/link/gpu/windows.h"
 #include "comm/link/shared.h"
@@ -22,7 +21,7 @@ static tacit_status check_place(const tacit_queue *q,
     return tct_reach_others(q, all);
 }
 
-/* *state: of each rank, who has closed its arenas. */
+/* *state: counters, by which ranks signal that they have closed the arenas. */
 static tacit_status ipc_open(tacit_queue *q, void **state)
 {
     tct_rank_device all[TCT_PEERS_MOST];
@@ -72,7 +71,7 @@ static tct_counter *closed_of(const tct_shared *closed, int rank, int by)
     return (tct_counter *)tct_shared_of(closed, rank) + by;
 }
 
-/* Nobody else reaches this rank's arenas any more. */
+/* Have all other ranks closed this rank's arenas? */
 static bool all_closed(const tacit_queue *q, const tct_shared *closed)
 {
     for (int r = 0; r < q->ranks; r++)
@@ -81,8 +80,8 @@ static bool all_closed(const tacit_queue *q, const tct_shared *closed)
     return true;
 }
 
-/* Say that this rank reaches no others' any more, and wait for them, unless one
- * is known not to come; false: not all have said so. */
+/* Signal that this rank has closed the others' arenas, and wait for them to
+ * close its own, unless a rank is lost; false: not all have. */
 static bool close_all(const tacit_queue *q, const tct_shared *closed)
 {
     for (int r = 0; r < q->ranks; r++)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/windows_nvshmem.c - memory of a GPU that other processes reach,
- * from the heap of NVSHMEM. As far as their kernels can address it nothing else
- * of NVSHMEM is used; what lies further takes its calls, which are in a module.
+ * comm/link/gpu/windows_nvshmem.c - GPU memory shared between processes, from
+ * NVSHMEM's heap. Kernels store to the memory of P2P ranks directly; non-P2P
+ * ("far") ranks need NVSHMEM's calls, which are in a module.
  *
- * A process is of one job of NVSHMEM, and can start it but once: it is the job
- * of the first world that asks for it, and of worlds of the same ranks. To end
- * it, or to give memory back, all have to come, and wait without a limit. So it
- * is not ended, which the end of the process does as well; and memory goes back
- * when all come anyway, for another arena, and have said that they do not use
- * it any more. */
+ * A process can start NVSHMEM only once: the job belongs to the first world
+ * that asks for it, and to worlds of the same ranks. Ending it and freeing
+ * memory are collective and wait without a limit. So the job is left to the end
+ * of the process, and memory is freed when all ranks add another arena and have
+ * closed the old one. */
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/reach.h"
@@ -20,11 +19,11 @@
 enum { ARENAS_MOST = 256 };
 
 static struct {
-    const tct_nvshmem_library *lib;  /* NULL: not asked for yet          */
+    const tct_nvshmem_library *lib;  /* NULL: not loaded yet */
     tct_nvshmem_id id;               /* of the job                       */
-    bool begun, ready;               /* it is tried once, and may fail   */
-    const tct_nvshmem_module *calls; /* NULL: no rank is far             */
-    int device;                      /* its GPU                          */
+    bool begun, ready;               /* tried once; usable */
+    const tct_nvshmem_module *calls; /* NULL: no rank is far */
+    int device;                      /* its GPU */
     int arenas;                      /* the same on all ranks            */
     struct {
         char *at;
@@ -34,9 +33,8 @@ static struct {
 
 /* --- the job -------------------------------------------------------------- */
 
-/* What it would do that is not needed takes time or can fail; where the user
- * has said otherwise that stands. `near`: kernels reach the memory of all
- * ranks. */
+/* Turn off what is not needed and takes time or can fail, unless the user has
+ * set it. `near`: P2P between all ranks. */
 static void set_defaults(bool near)
 {
     (void)setenv("NVSHMEM_DISABLE_NVLS", "1", 0); /* multicast */
@@ -45,7 +43,8 @@ static void set_defaults(bool near)
     (void)setenv("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1", 0); /* a thread */
 }
 
-/* Before any rank waits for others in it: could all of them start it? */
+/* Can all ranks start NVSHMEM? Checked before any of them waits in its
+ * start. */
 static tacit_status check_start(tacit_queue *q)
 {
     const int *v = job.lib->version;
@@ -74,7 +73,7 @@ static tacit_status start(tacit_queue *q)
     attr.args.id.version = TCT_NVSHMEM_VERSION(tct_nvshmem_id_args);
     int result = job.lib->set_id(q->rank, q->ranks, &job.id, &attr);
     if (result == 0) result = job.lib->init(TCT_NVSHMEM_BY_ID, &attr);
-    /* which it calls a success where it has found its peers but no GPU, too */
+    /* 0 even if it found its peers but no GPU */
     const int stage = job.lib->init_status();
     job.ready = result == 0 && stage >= TCT_NVSHMEM_READY;
     if (job.ready) return TACIT_OK;
@@ -107,8 +106,7 @@ static tacit_status begin(tacit_queue *q, bool near)
     return status;
 }
 
-/* Is the job that of the ranks of `q`, in their order, on the GPU that it
- * has? */
+/* Does the job have the ranks of `q`, in their order, and this rank's GPU? */
 static tacit_status check_job(const tacit_queue *q, const tct_nvshmem_id *first)
 {
     if (!job.begun || memcmp(first, &job.id, sizeof job.id) != 0)
@@ -129,9 +127,9 @@ static tacit_status check_job(const tacit_queue *q, const tct_nvshmem_id *first)
 
 /* --- the source ----------------------------------------------------------- */
 
-/* Do kernels reach the memory of all ranks? As far as can be told before it has
- * started: there are machines whose GPUs reach those of others. Collective.
- * Errors UNSUPPORTED: no, and there are no calls. */
+/* Is there P2P between all ranks? An estimate before NVSHMEM starts: on some
+ * systems GPUs reach those of other machines. Collective.
+ * Errors UNSUPPORTED: no, and there is no module. */
 static tacit_status look_around(tacit_queue *q, const tct_rank_device *all,
                                 bool *near)
 {
@@ -171,7 +169,7 @@ static tacit_status nvshmem_open(tacit_queue *q, void **state)
     return tct_agree(q->world, check_job(q, &first));
 }
 
-/* Give back what all ranks have closed, in the same order. Collective. */
+/* Free the arenas that all ranks have closed, in the same order. Collective. */
 static tacit_status give_back(tacit_queue *q)
 {
     int64_t closed[ARENAS_MOST];
@@ -186,7 +184,7 @@ static tacit_status give_back(tacit_queue *q)
     return TACIT_OK;
 }
 
-/* Once: the module, which joins the job of this process. */
+/* Load the module, once; it joins the job of this process. */
 static tacit_status have_calls(const tacit_queue *q)
 {
     char reason[256];
@@ -210,8 +208,8 @@ static tacit_status have_calls(const tacit_queue *q)
     return TACIT_OK;
 }
 
-/* Where the others' pieces of it are, as far as this process has addresses of
- * them. For tests it has none if TACIT_NVSHMEM_FAR is set. Collective. */
+/* The addresses of the other ranks' arenas, as far as they are P2P; with
+ * TACIT_NVSHMEM_FAR set (tests) none is. Collective. */
 static tacit_status find_others(tacit_queue *q, tct_arena *a)
 {
     const bool none = getenv("TACIT_NVSHMEM_FAR") != NULL;
@@ -225,7 +223,7 @@ static tacit_status find_others(tacit_queue *q, tct_arena *a)
     return far ? tct_agree(q->world, have_calls(q)) : TACIT_OK;
 }
 
-/* It has the same size on all ranks. */
+/* Collective; the arena has the same size on all ranks. */
 static tacit_status nvshmem_add(tacit_queue *q, void *state, tct_arena *out)
 {
     (void)state;
@@ -243,7 +241,8 @@ static tacit_status nvshmem_add(tacit_queue *q, void *state, tct_arena *out)
             "link nvshmem: no %lld bytes for messages in NVSHMEM's heap: "
             "NVSHMEM_SYMMETRIC_SIZE may make it larger",
             (long long)out->bytes);
-    TRY(tct_agree(q->world, status)); /* where some have it, it is lost */
+    TRY(tct_agree(q->world, status)); /* after a failure the others' memory is
+                                       * lost */
     job.arena[job.arenas].at = out->at[q->rank] = mine;
     job.arena[job.arenas++].closed = false;
     return find_others(q, out);
