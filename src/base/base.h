@@ -123,7 +123,7 @@ double tct_seconds(void); /* monotonic clock [s] */
 typedef struct tct_timeout {
     double limit;
     double waited, last; /* 0 at first, as is the rest */
-    unsigned looks;
+    unsigned checks;
 } tct_timeout;
 bool tct_is_over(tct_timeout *p);
 /* The time limit [s] of waits for a rank: TACIT_PATIENCE, or a default that is

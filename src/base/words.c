@@ -17,10 +17,10 @@ double tct_seconds(void)
 
 bool tct_is_over(tct_timeout *p)
 {
-    enum { LOOKS = 128 };
-    if (p->limit <= 0.0 || ++p->looks % LOOKS > 0) return false;
+    enum { CHECKS = 128 };
+    if (p->limit <= 0.0 || ++p->checks % CHECKS > 0) return false;
     const double now = tct_seconds();
-    if (p->looks > LOOKS) p->waited += fmin(now - p->last, 1.0);
+    if (p->checks > CHECKS) p->waited += fmin(now - p->last, 1.0);
     p->last = now;
     return p->waited >= p->limit;
 }

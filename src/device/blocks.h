@@ -1,101 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/blocks.h - the small arithmetic of blocks of iterations (method
  * sstep), between the sum of a block and its updates: one text for the host and
- * for a GPU, where all threads of one block do it together, a crew.
+ * for a GPU, where the threads of one block share it.
  *
  * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
- *        systems", J. Comput. Appl. Math. 25 (1989), as in the s-step paper's
- *        algorithms 3 and 6, whose messages these are.
+ *        systems", J. Comput. Appl. Math. 25 (1989), as in algorithms 3 and 6
+ *        of the s-step paper, whose messages these are.
  *
- * Directions P that are kept are conjugate and of length 1, P' A P = I, the
- * last one first. With C = P' A Z, W = Z' A Z - C' C = S L L' S and T = S^-1
- * L^-T the new ones are (Z - P C) T, which are those of Gram and Schmidt, and
+ * The kept directions P are conjugate and of length 1, P' A P = I, the last one
+ * first. With C = P' A Z, W = Z' A Z - C' C = S L L' S and T = S^-1 L^-T the
+ * new directions are (Z - P C) T, those of Gram-Schmidt, and
  *
  *     x = x + (Z - P C) alpha,  alpha = T T' (Z' r - C' P' r).
  *
- * W is formed by a difference, and may be nearly singular; what rounding leaves
- * of it is taken, and no more. All that the updates need is written as one
- * small matrix: (P, Z) times it is P of the next block and what is added to x;
- * (Q, A Z) the same.
+ * W is formed by a difference and may be nearly singular; only the part that is
+ * above rounding is used. One small matrix has all coefficients of the updates:
+ * (P, Z) times it is P of the next block and the change of x; (Q, A Z)
+ * likewise.
  *
- * Z is conjugated to the directions of P alone. It is conjugate to those before
- * as long as r is orthogonal to them, which in the end it is only to few
- * [Pa80]: P' r says to how many, and blocks become no longer than that. P must
- * not be longer, either. Without that blocks of 8 took 4,300 iterations for
- * bcsstk13 with jacobi, to 1e-6, and cg takes 1,451. */
+ * Z is conjugated only to the directions of P. It is conjugate to earlier ones
+ * as long as r is orthogonal to them; towards the end r is orthogonal only to a
+ * few [Pa80]. P' r shows to how many, and limits the length of blocks and of P.
+ * Without this limit blocks of 8 took 4,300 iterations for bcsstk13 with
+ * jacobi, to 1e-6, and cg takes 1,451. */
 #ifndef TCT_DEVICE_BLOCKS_H
 #define TCT_DEVICE_BLOCKS_H
 #include "device/steps.h"
 
-enum { TCT_SSTEP_MOST = 16 }; /* vectors of a block, directions that are kept */
+enum { TCT_SSTEP_MOST = 16 }; /* vectors of a block; kept directions */
 
-/* What is summed for s vectors: (r, r), what r changed by when it was formed
- * anew, and (P, Z)' (A Z, r), column after column; P is of `most` columns. Of
- * moments less: see blocks_moment. */
+/* The sums for s vectors: (r, r), the change of r when it is recomputed, and
+ * (P, Z)' (A Z, r), column by column; P has `most` columns. Moments need fewer:
+ * see blocks_moment. */
 enum { SUM_RR, SUM_DRIFT, SUM_GRAM };
 #define TCT_SSTEP_SUMS_OF(s, most) (SUM_GRAM + ((s) + (most)) * ((s) + 1))
 enum { TCT_SSTEP_SUMS = TCT_SSTEP_SUMS_OF(TCT_SSTEP_MOST, TCT_SSTEP_MOST) };
 
 typedef double tct_small[TCT_SSTEP_MOST][TCT_SSTEP_MOST];
 
-/* What blocks have come to, in the memory of the device. */
+/* The state of blocks, in device memory. */
 typedef struct tct_blocks {
-    /* as the CPU wants it */
-    int most;     /* vectors of a block, at most                            */
-    int moments;  /* as in [CG89]: all comes from the moments of r          */
-    int plain;    /* there is no M: (r, r) is in the Gram matrix            */
-    int bound;    /* what is enqueued has its length: stop where another one
-                     would be better                                        */
-    int s;        /* vectors of the next block, at most                     */
+    /* set by the CPU */
+    int most;     /* the most vectors of a block */
+    int moments;  /* as in [CG89]: from the moments of r */
+    int plain;    /* no M: (r, r) is in the Gram matrix */
+    int bound;    /* enqueued work has a fixed length: stop if another one would
+                   * be better */
+    int s;        /* the most vectors of the next block */
     double limit; /* of iterations                                          */
-    double early; /* ... after which starting over would cost more          */
-    double sigma; /* of the moments: vectors are powers of A M / sigma      */
+    double early; /* ... after which a restart costs too much */
+    double sigma; /* of moments: powers of A M / sigma */
     double term[TCT_SSTEP_MOST]
                [2]; /* 1 / sigma and -theta / sigma of a basis */
     /* the last block */
     int taken;   /* iterations                                                */
-    int n;       /* columns of P that are directions; the others are 0        */
-    int again;   /* blocks so far that were conjugate to nothing before       */
-    int alone;   /* blocks of one, with r lost, in a row                      */
-    int grown;   /* blocks in a row after which more vectors could have come, */
-    int shrunk;  /* ... or no more than half as many will be used             */
-    int since;   /* iterations since r was formed anew                        */
-    int drifted; /* r is formed anew no more: what it changes is not small */
-    double renew; /* 1, or 0: leave r as it is                              */
+    int n;       /* columns of P in use; the others are 0 */
+    int again;   /* blocks so far without conjugation */
+    int alone;   /* blocks of one in a row, with r lost */
+    int grown;   /* blocks in a row that could be longer, */
+    int shrunk;  /* ... or at most half as long */
+    int since;   /* iterations since r was recomputed */
+    int drifted; /* r is not recomputed any more: its change is large */
+    double renew; /* 1: recompute r, or 0 */
     double alpha[TCT_SSTEP_MOST];
-    tct_small inverse; /* T', a row of T' for each of the directions        */
+    tct_small inverse; /* T', a row for each direction */
     double mix[2 * TCT_SSTEP_MOST * (TCT_SSTEP_MOST + 1)];
 } tct_blocks;
 
-/* Why blocks wait for the CPU, with BAD_PAUSE in C_BAD. */
+/* The reason for a pause, with BAD_PAUSE in C_BAD. */
 enum {
-    PAUSE_LIMIT, /* there is no iteration left                                */
-    PAUSE_SHAPE, /* blocks of another length would be better                  */
-    PAUSE_TWICE  /* too little is left of Z: it is to be conjugated once more */
+    PAUSE_LIMIT, /* no iteration left */
+    PAUSE_SHAPE, /* another length would be better */
+    PAUSE_TWICE  /* Z cancelled: conjugate it once more */
 };
 
 typedef enum tct_blocks_step {
-    BLOCKS_LOOK,      /* at (r, r) alone                                     */
-    BLOCKS_CONJUGATE, /* Z = Z + P B, B into mix: of most rows               */
+    BLOCKS_LOOK,      /* check (r, r) only */
+    BLOCKS_CONJUGATE, /* Z = Z + P B, B into mix, of `most` rows */
     BLOCKS_DECIDE,
-    BLOCKS_DECIDE_AGAIN /* behind BLOCKS_CONJUGATE                           */
+    BLOCKS_DECIDE_AGAIN /* after BLOCKS_CONJUGATE */
 } tct_blocks_step;
 
-/* Where a crew works: memory that all of it reaches. */
+/* Workspace that all threads reach. */
 typedef struct tct_blocks_desk {
-    tct_small W, C, X; /* a column of C in each row                          */
+    tct_small W, C, X; /* a column of C in each row */
     double g[TCT_SSTEP_MOST], h[TCT_SSTEP_MOST], alpha[TCT_SSTEP_MOST];
     double scale[TCT_SSTEP_MOST]; /* S                                       */
     double t[TCT_SSTEP_MOST];
     double least;  /* square of the smallest diagonal element of L           */
-    int s, n;      /* vectors that are used, directions they are conjugate to */
-    int cancelled; /* little is left of Z                                    */
+    int s, n;      /* vectors used, directions kept */
+    int cancelled; /* Z has lost its digits */
     int taken, sound, next, goes;
 } tct_blocks_desk;
 
-/* --- crews ---------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------- */
 
-/* Each of n by somebody; all have come here; one of them. */
+/* Loop over n elements, shared by threads; barrier; by one thread. */
 #ifdef __CUDA_ARCH__
 #define TCT_EACH(i, n) \
     for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
@@ -112,9 +112,9 @@ TCT_BOTH int blocks_least(int a, int b)
     return a < b ? a : b;
 }
 
-/* --- what was summed ------------------------------------------------------ */
+/* --- from the sums -------------------------------------------------------- */
 
-#define TCT_BLOCKS_CANCELLED 1e-8 /* so little has no sound direction */
+#define TCT_BLOCKS_CANCELLED 1e-8 /* relative size of a cancelled direction */
 
 /* C, W and g = Z' r - C' P' r from Gram matrices of `formed` vectors. */
 TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
@@ -147,18 +147,18 @@ TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
 }
 
 /* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r; by
- * the s-step paper's algorithm 5 from Z' r and Z' A z_(formed-1), which are all
- * that is summed. Powers of a matrix soon lie almost in one line, and W has the
- * square of their condition: from s = 5 on that is felt, and from s = 7 on W is
- * soon no longer positive definite. */
+ * algorithm 5 of the s-step paper from Z' r and Z' A z_(formed-1), the only
+ * sums. Powers of a matrix become nearly parallel, and W squares their
+ * condition: accuracy suffers from s = 5 on, and from s = 7 on W soon stops
+ * being positive definite. */
 TCT_BOTH double blocks_moment(const tct_blocks *B, int formed,
                               const double *sums, int k)
 {
-    const double *G = sums + SUM_GRAM; /* Z' (A z, r), z the last one */
+    const double *G = sums + SUM_GRAM; /* Z' (A z, r), z the last vector */
     return k < formed ? G[formed + k] : G[k - formed] / B->sigma;
 }
 
-/* beta = -W^-1 P' A Z of the W before, in [CG89]. */
+/* beta = -W^-1 P' A Z with the previous W, in [CG89]. */
 TCT_BOTH double blocks_beta(const tct_blocks *B, const tct_blocks_desk *D,
                             int i, int j)
 {
@@ -167,9 +167,8 @@ TCT_BOTH double blocks_beta(const tct_blocks *B, const tct_blocks_desk *D,
     return sum;
 }
 
-/* The same from the moments, of directions that are left as they are made: C =
- * T' c of the T before, with c = t_(i+j-s-1), zero before t_0, and alpha of
- * before. */
+/* The same from the moments, for directions that are not normalized: C = T' c
+ * with the previous T and alpha, c = t_(i+j-s-1), zero before t_0. */
 TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
                                 const double *sums, tct_blocks_desk *D)
 {
@@ -206,7 +205,8 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
 
 /* --- W = S L L' S --------------------------------------------------------- */
 
-/* W and the unit matrix in D->X, scaled; how many columns can be. */
+/* Scale W, and the unit matrix in D->X; returns how many columns can be
+ * scaled. */
 TCT_BOTH int blocks_scale(int s, tct_blocks_desk *D)
 {
     int usable = 0;
@@ -227,9 +227,9 @@ TCT_BOTH int blocks_scale(int s, tct_blocks_desk *D)
     return usable;
 }
 
-/* Factor the longest prefix of W [s] whose squares of L's diagonal elements are
- * greater than `least`, and solve for the unit matrix beside it, which becomes
- * T' = L^-1 S^-1, in D->X; how long it is. */
+/* Factor the longest prefix of W [s] with squared diagonal elements of L above
+ * `least`, and solve for the unit matrix, which becomes T' = L^-1 S^-1 in D->X;
+ * returns its length. */
 TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
 {
     const int usable = blocks_scale(s, D);
@@ -261,11 +261,13 @@ TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
 
 /* --- a block -------------------------------------------------------------- */
 
-#define TCT_BLOCKS_PIVOT 1e-9  /* least, of what is taken */
-#define TCT_BLOCKS_LOST  1e-11 /* r has so much of the directions before */
+#define TCT_BLOCKS_PIVOT 1e-9 /* least accepted pivot */
+#define TCT_BLOCKS_LOST \
+    1e-11 /* relative size of r's part along old
+                                * directions */
 
-/* To how many of the directions P, from the last one on, is r still orthogonal,
- * P' r being `mo`, as an error of energy `energy` asks for? */
+/* To how many directions of P, from the last one on, is r still orthogonal,
+ * given P' r in `mo` and the error's energy `energy`? */
 TCT_BOTH int tct_blocks_sound(int n, const double *mo, double energy)
 {
     double sum = 0.0;
@@ -276,7 +278,7 @@ TCT_BOTH int tct_blocks_sound(int n, const double *mo, double energy)
     return n;
 }
 
-/* D->taken steps, and alpha: none if they are not finite. */
+/* Compute alpha and D->taken, which is 0 if alpha is not finite. */
 TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
                            tct_blocks_desk *D)
 {
@@ -300,7 +302,7 @@ TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
     {
         const double *mo =
             sums + SUM_GRAM + formed * (B->most + formed); /* P' r */
-        double energy = 0.0; /* what the steps take of the error's */
+        double energy = 0.0; /* removed from the error by the steps */
         D->taken = taken;
         for (int i = 0; i < taken; i++) {
             energy += D->h[i] * D->h[i];
@@ -311,11 +313,11 @@ TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
     TCT_BARRIER();
 }
 
-#define TCT_BLOCKS_SHORTER 1e-6 /* pivots that say how many come next */
+#define TCT_BLOCKS_SHORTER 1e-6 /* pivots that change the length */
 #define TCT_BLOCKS_LONGER  1e-3
 
-/* How many to take at once next, of `most` at most, when s, of which `taken`
- * were sound, came behind n directions. */
+/* The length of the next block, up to `most`, after one of D->s vectors, of
+ * which D->taken were sound, with D->n directions. */
 TCT_BOTH int tct_blocks_next(const tct_blocks_desk *D, int most)
 {
     int s = D->s;
@@ -327,7 +329,7 @@ TCT_BOTH int tct_blocks_next(const tct_blocks_desk *D, int most)
     return s < 1 ? 1 : s > most ? most : s;
 }
 
-/* As below, for P = Z + P beta and x + P alpha. */
+/* As blocks_mixed, for P = Z + P beta and x + P alpha. */
 TCT_BOTH double blocks_mixed_plainly(const tct_blocks *B,
                                      const tct_blocks_desk *D, int col, int row)
 {
@@ -342,9 +344,8 @@ TCT_BOTH double blocks_mixed_plainly(const tct_blocks *B,
     return sum;
 }
 
-/* Column `col` of the small matrix, row `row` of P's, or of Z's behind them: P
- * of the next block, of `kept` directions, and last of all what is added to
- * x. */
+/* Element (row, col) of the small matrix: rows of P, then of Z; columns of P of
+ * the next block, with `kept` directions, and last the change of x. */
 TCT_BOTH double blocks_mixed(const tct_blocks *B, const tct_blocks_desk *D,
                              int kept, int col, int row)
 {
@@ -361,7 +362,7 @@ TCT_BOTH double blocks_mixed(const tct_blocks *B, const tct_blocks_desk *D,
     return sum;
 }
 
-/* Write down what the updates need, and what the next block has to know. */
+/* Store the coefficients of the updates, and the state for the next block. */
 TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
 {
     const int rows = B->most + formed, taken = D->taken;
@@ -369,7 +370,7 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
     const int kept = blocks_least(keep, taken + D->n);
     TCT_EACH(t, rows * (B->most + 1))
     B->mix[t] = blocks_mixed(B, D, kept, t / rows, t % rows);
-    TCT_BARRIER(); /* of `inverse` as it was */
+    TCT_BARRIER(); /* mixing reads the old `inverse` */
     TCT_EACH(t, taken * taken)
     B->inverse[t / taken][t % taken] = D->X[t / taken][t % taken];
     TCT_EACH(i, taken) B->alpha[i] = D->alpha[i];
@@ -385,14 +386,16 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
 
 /* --- when to go on -------------------------------------------------------- */
 
-#define TCT_BLOCKS_DRIFT  0.1  /* of r, when it is formed anew */
-#define TCT_BLOCKS_GAINED 1e-4 /* of (r_0, r_0): too much to start over */
+#define TCT_BLOCKS_DRIFT 0.1 /* change of r when it is recomputed */
+#define TCT_BLOCKS_GAINED \
+    1e-4 /* of (r_0, r_0): a restart would lose too
+                                * much */
 enum {
-    TCT_BLOCKS_AGAIN = 2, /* blocks that are conjugate to nothing, ...  */
-    TCT_BLOCKS_ALONE = 4, /* ... or have come down to one, all the same, */
-    TCT_BLOCKS_ALONE_LATE = 24, /* ... where starting over costs more    */
-    TCT_BLOCKS_GROWN = 2,       /* ... that could have been longer, ...       */
-    TCT_BLOCKS_SHRUNK = 2       /* ... or half as long                        */
+    TCT_BLOCKS_AGAIN = 2,       /* blocks without conjugation, ... */
+    TCT_BLOCKS_ALONE = 4,       /* ... or down to one vector, ... */
+    TCT_BLOCKS_ALONE_LATE = 24, /* ... if a restart costs more, */
+    TCT_BLOCKS_GROWN = 2,       /* ... that could be longer, ... */
+    TCT_BLOCKS_SHRUNK = 2       /* ... or half as long */
 };
 
 TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
@@ -403,8 +406,8 @@ TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
     return 0;
 }
 
-/* Would blocks of another length be better? Only when there were some that
- * could have been: behind r formed anew there is a short one. */
+/* Would another length be better? Only after repeated signs: a block after a
+ * recomputed r is short. */
 TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
 {
     if (!B->bound) return 0;
@@ -412,8 +415,8 @@ TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
            (B->grown >= TCT_BLOCKS_GROWN && formed < B->most);
 }
 
-/* The look at (r, r), which counts the block before: is there one to be taken
- * from `formed` vectors, of how many of them? By one thread. */
+/* The convergence check, which counts the last block; returns the number of
+ * vectors, up to `formed`, that may be used, 0: stop. By one thread. */
 TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
                           double *c)
 {
@@ -421,7 +424,7 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
         sums[SUM_RR] = sums[SUM_GRAM + formed * (B->most + formed) + B->most];
     const double rr = sums[SUM_RR], drift = sums[SUM_DRIFT];
     B->renew = 0.0;
-    sums[SUM_DRIFT] = 0.0; /* also of r that was left as it is */
+    sums[SUM_DRIFT] = 0.0; /* also if r was not recomputed */
     if (c[C_BAD] != 0.0 || c[C_HELD] != 0.0) {
         c[C_HELD] = 1.0;
         return 0;
@@ -448,8 +451,8 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
     return left < s ? (int)left : s;
 }
 
-/* How many blocks of one there may be in a row: another method starts over,
- * which costs what has been gained. */
+/* The most blocks of one in a row before another method takes over: a restart
+ * loses what has been gained. */
 TCT_BOTH int blocks_alone_most(const tct_blocks *B, const double *c)
 {
     const int late =
@@ -457,7 +460,7 @@ TCT_BOTH int blocks_alone_most(const tct_blocks *B, const double *c)
     return late ? TCT_BLOCKS_ALONE_LATE : TCT_BLOCKS_ALONE;
 }
 
-/* Is there a step that rounding leaves sound? By one thread. */
+/* Is a step sound in spite of rounding? By one thread. */
 TCT_BOTH void blocks_settle(tct_blocks *B, int again, double *c,
                             tct_blocks_desk *D)
 {
@@ -470,7 +473,7 @@ TCT_BOTH void blocks_settle(tct_blocks *B, int again, double *c,
     else D->next = tct_blocks_next(D, B->most);
 }
 
-/* Where no step is sound start from r alone, but not again and again. */
+/* If no step is sound, restart from r alone, a limited number of times. */
 TCT_BOTH void blocks_decide(tct_blocks *B, int formed, int again, double *sums,
                             double *c, tct_blocks_desk *D)
 {
@@ -502,7 +505,7 @@ TCT_BOTH void blocks_decide(tct_blocks *B, int formed, int again, double *sums,
     if (D->goes) blocks_conclude(B, formed, D);
 }
 
-/* Z = Z + P B makes Z conjugate to P: B = -C, of `formed` columns. */
+/* Z = Z + P B makes Z conjugate to P, with B = -C of `formed` columns. */
 TCT_BOTH void blocks_conjugate(tct_blocks *B, int formed, const double *sums,
                                const double *c)
 {
@@ -515,7 +518,7 @@ TCT_BOTH void blocks_conjugate(tct_blocks *B, int formed, const double *sums,
     }
 }
 
-/* By a crew. `sums` are of `formed` vectors. */
+/* By all threads of a block. `sums` are of `formed` vectors. */
 TCT_BOTH void tct_blocks_run(tct_blocks_step step, tct_blocks *B, int formed,
                              double *sums, double *c, tct_blocks_desk *D)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators.h - layers that watch or disturb a queue, one file each
+ * device/decorators.h - layers that observe or disturb a queue, one file each
  * in decorators/, chosen by prefix: "trace:count:host". */
 #ifndef TCT_DEVICE_DECORATORS_H
 #define TCT_DEVICE_DECORATORS_H
@@ -10,8 +10,8 @@
 TCT_DECORATORS(X)
 #undef X
 
-/* Flops and bytes of an operation by the counting of tacit/queue.h, and the
- * bytes that it really moves. */
+/* Flops and bytes of an operation as counted in tacit/queue.h, and the bytes
+ * really moved. */
 typedef struct tct_work {
     double flops, bytes, moved;
 } tct_work;

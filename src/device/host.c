@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/host.c - the host device: an operation runs when it is enqueued.
  *
- * A vector is divided into chunks by element number alone, and the team shares
- * out the chunks. Partial sums are added in the order of the chunks: a sum has
- * the same bits every time, whoever does them. Vectors are as long as the
- * matrix has rows: as many threads work on them as on the product before. */
+ * Vectors are divided into chunks by element number alone, and the threads of
+ * the team share the chunks. Partial sums are added in the order of chunks, so
+ * a sum has the same bits in every run. Vector operations use as many threads
+ * as the last product. */
 #include "device/host_vector.h"
 #include "device/isa.h"
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    SERIAL_BELOW = 4096, /* elements: to call the team costs about 1 us */
-    GRAIN = 512,         /* elements: chunks end on page borders */
+    SERIAL_BELOW = 4096, /* elements: calling the team costs about 1 us */
+    GRAIN = 512,         /* elements: chunks end at pages */
     CHUNKS_MOST = 256    /* of a vector                          */
 };
 
@@ -21,7 +21,7 @@ typedef struct {
     const tct_host_panel *panel;
     double (*partial)[8]; /* [CHUNKS_MOST], a cache line each */
     double *grams;        /* [CHUNKS_MOST * TCT_SUM_MOST]     */
-    int threads;          /* that a vector is worth; 0: all   */
+    int threads;          /* for vectors; 0: all */
 } host_state;
 
 /* First element of chunk `c` of `chunks`. */
@@ -144,7 +144,7 @@ static void run_product(tacit_queue *q, const tct_op *op)
     switch ((int)op->code) {
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT: B->ops->multiply(B, v[0], v[1], op->out); break;
-    case TCT_MULTIPLY_DOTS: /* s is still in the caches of small matrices */
+    case TCT_MULTIPLY_DOTS: /* s of small matrices is still cached */
         B->ops->multiply(B, v[0], v[1], op->out);
         run_vector(q, threads_of(q),
                    &(tct_op){.code = TCT_PASS,
@@ -201,7 +201,7 @@ static void run_one(tacit_queue *q, const tct_op *op)
         else tct_step_run(op->step, op->out);
         break;
     case TCT_BLOCKS: run_blocks(op); break;
-    case TCT_SAMPLE: break; /* a host's scalars are read at once */
+    case TCT_SAMPLE: break; /* the host reads scalars at once */
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:
@@ -257,7 +257,8 @@ static void host_close(tacit_queue *q)
     tct_free(h);
 }
 
-/* Touch the vector as it will be used. Below the threshold one thread does. */
+/* First touch by the threads that will use the vector; below the threshold by
+ * one. */
 static void *host_alloc(tacit_queue *q, size_t bytes)
 {
     double *p = tct_alloc(bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/host_panel.c - the loops of panels, compiled once per instruction set:
- * a few columns by a few columns at a time in registers. An entry of a small
- * matrix is added up in an order that does not depend on the other columns. */
+ * device/host_panel.c - the panel loops, compiled once per instruction set: a
+ * few columns by a few columns in registers. The order of additions in an entry
+ * of the small matrix does not depend on other columns. */
 #include "device/host_vector.h"
 #include "device/isa.h"
 #include <string.h>
@@ -17,7 +17,7 @@ typedef double wide
     __attribute__((vector_size(8 * WIDE), aligned(8), may_alias));
 
 enum {
-    ROWS = 512, /* at a time: all columns of both panels stay in cache */
+    ROWS = 512, /* at a time: both panels stay in cache */
     KS = 4,     /* columns of Z or Y in registers */
     MS = 2      /* ... and of W, or wide rows of Y */
 };
@@ -104,7 +104,7 @@ static void gram_range(const tct_op *op, size_t from, size_t to, double *out)
 
 /* --- combine -------------------------------------------------------------- */
 
-/* y += x c for ms columns of Y and all k of X, their coefficients ms apart. */
+/* y += x c for ms columns of Y and all k of X; c is by rows of ms. */
 INLINE void combine_tile(size_t n, const tct_panel *x, size_t from,
                          const double *c, int ms, double *const *y)
 {
@@ -177,27 +177,27 @@ static void combine_range(const tct_op *op, size_t from, size_t to,
 
 /* --- mix ------------------------------------------------------------------ */
 
-enum { STRIP = 256 }; /* rows whose new columns are made aside */
+enum { STRIP = 256 }; /* rows buffered at a time */
 
-/* y first: all is made from X as it was. */
+/* y first, since X changes in place. */
 static void mix_range(const tct_op *op, size_t from, size_t to, double *sums)
 {
     const int k = op->x.columns, m = op->y.columns;
-    double aside[TCT_COLUMNS_MOST * STRIP];
+    double buffer[TCT_COLUMNS_MOST * STRIP];
     tct_op last = {.x = op->x, .alpha = op->alpha + k * m, .sign = op->sign};
     tct_op first = {.x = op->x, .alpha = op->alpha, .sign = 1.0};
     last.y = tct_single(op->v[0]);
-    first.y = (tct_panel){aside, STRIP, m};
+    first.y = (tct_panel){buffer, STRIP, m};
     for (; from < to; from += STRIP) {
         const size_t rows = to - from < STRIP ? to - from : STRIP;
-        memset(aside, 0, (size_t)(m * STRIP) * sizeof *aside);
+        memset(buffer, 0, (size_t)(m * STRIP) * sizeof *buffer);
         first.x.at = last.x.at = op->x.at + from;
         last.y.at = op->v[0] + from;
         combine_range(&last, 0, rows, sums);
         combine_range(&first, 0, rows, sums);
         for (int j = 0; j < m; j++)
             memcpy(tct_column(&op->x, j) + from, tct_column(&first.y, j),
-                   rows * sizeof *aside);
+                   rows * sizeof *buffer);
     }
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/host_vector.c - the loops of the passes, compiled once per instruction
- * set. One text has them all: what a row of TCT_PASSES says is constant where
- * the text is expanded for it, and what the pass does not need goes away. Sums
- * are kept in interleaved parts by the simd clause, which asks for scalars with
- * names; and arrays are inside of what the loop calls, since those in a simd
- * loop would stay in memory. */
+ * set. All are expansions of one text, in which a row of TCT_PASSES is
+ * constant. The simd clause, which keeps sums in interleaved parts, needs named
+ * scalars; and arrays are local to the function called in the loop, since
+ * arrays of a simd loop itself stay in memory. */
 #include "device/host_vector.h"
 #include "device/isa.h"
 
@@ -21,7 +20,7 @@ typedef struct {
     int sums;
 } row;
 
-/* Place `i` of the vectors `v`. */
+/* Element `i` of the vectors `v`. */
 #define SUM(k) , double *s##k
 INLINE void place(const row *p, double *const *v, size_t i, double a,
                   double b EACH_SUM(SUM))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/host_vector.h - the loops of the host: one function per pass, one
- * table per instruction set. */
+ * device/host_vector.h - the host's loops: a function per pass, a table per
+ * instruction set. */
 #ifndef TCT_DEVICE_HOST_VECTOR_H
 #define TCT_DEVICE_HOST_VECTOR_H
 #include "device/queue.h"

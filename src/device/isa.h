@@ -26,7 +26,8 @@ INLINE double fused(double a, double b, double s)
 
 typedef enum tct_isa { TCT_ISA_BASE, TCT_ISA_AVX2, TCT_ISA_AVX512 } tct_isa;
 
-/* The environment variable TACIT_ISA (base, avx2, avx512) asks for less. */
+/* The best set of the processor, or a lesser one by the environment variable
+ * TACIT_ISA (base, avx2, avx512). */
 tct_isa tct_isa_best(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/memory_pool.c - slabs, and which of their pieces are in use: of those
- * that are not the smallest that is large enough is taken, and neighbours grow
- * together again. */
+ * device/memory_pool.c - slabs and their pieces: the smallest free piece that
+ * is large enough is taken, and free neighbours are joined. */
 #include "device/memory_pool.h"
 #include <pthread.h>
 #include <stdint.h>
@@ -9,8 +8,8 @@
 
 enum {
     ALIGNED = 512,
-    PIECES = 256, /* of a slab, at most        */
-    SHARED = 2    /* a piece is no more of a slab than one part of so many */
+    PIECES = 256, /* of a slab, at most */
+    SHARED = 2    /* a piece is at most 1 / SHARED of a slab */
 };
 
 typedef struct {
@@ -24,8 +23,8 @@ typedef struct slab {
     tct_memory_pool_source source;
     char *memory;
     size_t bytes;
-    bool shared;      /* by several pieces, if need be               */
-    int used, pieces; /* these are side by side, and are all of it */
+    bool shared;      /* may have several pieces */
+    int used, pieces; /* contiguous, and all of the slab */
     piece piece[PIECES];
 } slab;
 
@@ -35,7 +34,7 @@ struct tct_memory_pool {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static slab *slabs; /* of all reserves */
+static slab *slabs; /* of all pools */
 
 /* --- pieces --------------------------------------------------------------- */
 
@@ -53,7 +52,7 @@ static void erase(slab *s, int k)
             (size_t)(s->pieces - k) * sizeof *s->piece);
 }
 
-/* The first `bytes` of piece `k`. */
+/* Use the first `bytes` of piece `k`. */
 static void *use(slab *s, int k, size_t bytes)
 {
     piece *p = &s->piece[k];
@@ -83,17 +82,17 @@ static void disuse(slab *s, int k)
 
 /* --- slabs ---------------------------------------------------------------- */
 
-/* Is it to be a part of a slab? */
-static bool shares(const tct_memory_pool *r, size_t bytes)
+/* Is a piece of `bytes` part of a shared slab? */
+static bool fits_shared(const tct_memory_pool *r, size_t bytes)
 {
     return bytes <= r->slab / SHARED;
 }
 
-/* The smallest piece of an open slab that is large enough; for what has a slab
- * of its own, one of no more than twice the size. */
+/* Find the smallest free piece of a slab of `r` that is large enough; without
+ * sharing, of at most twice the size. */
 static void *find(const tct_memory_pool *r, size_t bytes)
 {
-    const bool shared = shares(r, bytes);
+    const bool shared = fits_shared(r, bytes);
     slab *best = NULL;
     int at = 0;
     for (slab *s = slabs; s; s = s->next) {
@@ -111,9 +110,8 @@ static void *find(const tct_memory_pool *r, size_t bytes)
     return use(best, at, shared ? bytes : best->piece[at].bytes);
 }
 
-/* Take those slabs out of the list of which no piece is in use and whose owner
- * is `r`. */
-static slab *cut_out(const tct_memory_pool *r)
+/* Remove the unused slabs with owner `r` from the list. */
+static slab *take_unused(const tct_memory_pool *r)
 {
     slab *out = NULL;
     for (slab **at = &slabs; *at;) {
@@ -139,7 +137,7 @@ static void free_all(slab *s)
     }
 }
 
-/* A new slab of one piece, which is not in use. */
+/* A new slab of one free piece. */
 static slab *make(const tct_memory_pool *r, size_t bytes, bool shared)
 {
     slab *s = tct_calloc(sizeof *s);
@@ -169,15 +167,15 @@ void *tct_memory_pool_take(tct_memory_pool *r, size_t bytes)
 {
     const size_t least = bytes > 0 ? bytes : 1;
     const size_t all = (least + ALIGNED - 1) / ALIGNED * ALIGNED;
-    const bool shared = shares(r, all);
+    const bool shared = fits_shared(r, all);
     pthread_mutex_lock(&lock);
     void *p = find(r, all);
     pthread_mutex_unlock(&lock);
     if (p) return p;
     slab *s = make(r, shared ? r->slab : all, shared);
-    if (!s) { /* what is kept may be what is missing */
+    if (!s) { /* free unused slabs and try again */
         pthread_mutex_lock(&lock);
-        slab *unused = cut_out(r);
+        slab *unused = take_unused(r);
         pthread_mutex_unlock(&lock);
         free_all(unused);
         s = make(r, all, shared);
@@ -209,7 +207,7 @@ bool tct_memory_pool_give(const void *p)
         int k = 0;
         while (k + 1 < s->pieces && s->piece[k].at < at) k++;
         disuse(s, k);
-        if (!s->owner) unused = cut_out(NULL);
+        if (!s->owner) unused = take_unused(NULL);
     }
     pthread_mutex_unlock(&lock);
     free_all(unused);
@@ -220,7 +218,7 @@ void tct_memory_pool_close(tct_memory_pool *r)
 {
     if (!r) return;
     pthread_mutex_lock(&lock);
-    slab *unused = cut_out(r);
+    slab *unused = take_unused(r);
     for (slab *s = slabs; s; s = s->next)
         if (s->owner == r) s->owner = NULL;
     pthread_mutex_unlock(&lock);

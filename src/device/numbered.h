@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/numbered.h - a value and the number of the message that it is, which
- * are stored and read at once: gpu/lane.cuh, signals.h. */
+ * device/numbered.h - a value with its message number, stored and read at once:
+ * gpu/lane.cuh, signals.h. */
 #ifndef TCT_DEVICE_NUMBERED_H
 #define TCT_DEVICE_NUMBERED_H
 #include <stdalign.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/operation.h - what is enqueued: a small record, an operation, and what
- * it works on. */
+ * device/operation.h - an operation, the record that is enqueued, and its
+ * operands. */
 #ifndef TCT_DEVICE_OPERATION_H
 #define TCT_DEVICE_OPERATION_H
 #include "base/base.h"
@@ -8,11 +8,11 @@
 #include "device/passes.h"
 #include <tacit/queue.h>
 
-/* --- operations ----------------------------------------------------------
- * X(code, text, spmv, dot, nrm2, axpy, moved, sums): what one operation counts
- * as in the aCG paper's section 4.1.4, the doubles per element that it really
- * reads and writes, and the sums it makes. A pass says these in its own row
- * (TCT_PASSES). Vectors are listed in the order of op->v. */
+/* --- operations -----------------------------------------------------------
+ * X(code, text, spmv, dot, nrm2, axpy, moved, sums): the counts of one
+ * operation in the aCG paper's section 4.1.4, the doubles per element that it
+ * really reads and writes, and its sums. Passes have these in their own rows
+ * (TCT_PASSES). Vectors are in the order of op->v. */
 #define TCT_OPS(X)                                                          \
     X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                       \
     X(GATHER, "gather", 0, 0, 0, 0, 2, 0)        /* x y           */        \
@@ -64,23 +64,24 @@ enum {
     TCT_OP_SUMS = sizeof(union tct_op_widths) - 1,
     TCT_OP_VECTORS = TCT_PASS_VECTORS > 4 ? TCT_PASS_VECTORS : 4,
     TCT_COLUMNS_MOST = 32, /* of a panel */
-    /* scalars of a sum over ranks: the whole product of two panels */
+    /* scalars of a sum over ranks: a product of two panels */
     TCT_SUM_MOST = TCT_COLUMNS_MOST * TCT_COLUMNS_MOST,
-    /* scalars of as many systems as there may be at once */
+    /* scalars of the largest batch */
     TCT_BATCH_SCALARS = TCT_COLUMNS_MOST * TCT_SCALARS
 };
 
 typedef struct tct_op_info {
     const char *text;
-    int spmv, dot, nrm2, axpy; /* how many it counts as             */
+    int spmv, dot, nrm2, axpy; /* counts */
     int moved;                 /* doubles moved per element          */
-    int sums;                  /* scalars it leaves in op->out       */
+    int sums;                  /* scalars written to op->out */
 } tct_op_info;
 
 typedef struct tct_block tct_block;
 typedef struct tct_exchange tct_exchange;
 
-/* Vectors side by side: column j begins `stride` doubles after column j - 1. */
+/* Vectors at a constant distance: column j begins `stride` doubles after column
+ * j - 1. */
 typedef struct tct_panel {
     double *at;
     ptrdiff_t stride;
@@ -100,7 +101,7 @@ static inline tct_panel tct_single(const double *x)
 {
     return (tct_panel){(double *)(uintptr_t)x, 0, 1};
 }
-/* Two vectors, wherever they are. */
+/* Two vectors at any addresses. */
 static inline tct_panel tct_pair(const double *x0, const double *x1)
 {
     const intptr_t apart = (intptr_t)x1 - (intptr_t)x0;
@@ -108,37 +109,36 @@ static inline tct_panel tct_pair(const double *x0, const double *x1)
                        apart / (intptr_t)sizeof(double), 2};
 }
 
-/* Messages lie peer by peer in `pack` and `landing`; in a message the columns
- * of an element stand side by side. */
+/* Message buffers, peer by peer; in a message the columns of an element are
+ * contiguous. */
 typedef struct tct_buffers {
     double *pack;    /* [columns * values] */
     double *landing; /* [columns * ghosts] */
 } tct_buffers;
 
-/* What the line, the devices and the decorators know of an exchange; comm/ adds
- * the rest. */
+/* The part of an exchange that devices and decorators know; comm/ adds the
+ * rest. */
 struct tct_exchange {
-    int columns;        /* vectors exchanged at once, at most              */
+    int columns;        /* the most vectors at once */
     int64_t messages;   /* sent by this rank per exchange                  */
     int64_t values;     /* sent by this rank per exchange and column       */
     int64_t ghosts;     /* received by this rank per column                */
     int32_t *index;     /* [values] elements to send, on the device        */
-    double *ghost;      /* [columns * ghosts] on the device, column after
-                           column                                          */
-    tct_buffers shared; /* which the device and the CPU reach, and         */
-    tct_buffers device; /* of the device alone: where an open link needs it */
+    double *ghost;      /* [columns * ghosts] on the device, by columns */
+    tct_buffers shared; /* reached by device and CPU */
+    tct_buffers device; /* of the device alone; if a link needs it */
 };
 
-/* A function of the user's: y of x, both on the device. */
+/* A user function: y of x, both on the device. */
 typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
                                     double *y);
 
-/* What a function exchanged in a call, in order: where it fails on one rank,
- * the rest is made without it, for the others that wait. */
+/* The exchanges in a call of a user function, in order: if it fails on one
+ * rank, the queue makes the rest, since other ranks wait for it. */
 enum { TCT_CALL_MOST = 64 };
 typedef struct tct_call_log {
-    int count; /* above TCT_CALL_MOST: too much to know; 0: nothing or unknown */
-    int freed; /* exchanges that the queue had seen go: see tacit_queue      */
+    int count; /* above TCT_CALL_MOST: overflow; 0: none or unknown */
+    int freed; /* exchanges freed before: see tacit_queue */
     struct {
         tct_exchange *exchange;
         int columns;
@@ -146,39 +146,38 @@ typedef struct tct_call_log {
     } made[TCT_CALL_MOST];
 } tct_call_log;
 
-/* Operations that are enqueued to be run again and again. */
+/* A sequence of operations recorded for replay. */
 typedef struct tct_recording {
-    bool dry_run; /* it is but counted: never run                         */
-    double *c;    /* the scalars that say when all has come to rest       */
-    int looks;    /* it has so many; known at its end                     */
-    void *device; /* what the device made of it; NULL: nothing, or failed */
-    tacit_tally tally; /* what it counts as, where there is a count layer */
+    bool dry_run;      /* counted, never run */
+    double *c;         /* scalars that tell convergence */
+    int looks;         /* its samples; set at its end */
+    void *device;      /* the device's; NULL: none, or failed */
+    tacit_tally tally; /* its counts, with a count layer */
 } tct_recording;
 
-/* A pass, a step or a sum may be of several systems at once: of the vectors
- * that its own stand for, `stride` doubles apart, with scalars TCT_SCALARS
- * apart. On the host also a product with a pass behind it, a restriction, a
- * prolongation. */
+/* A batch: a pass, a step or a sum of several systems at once, with vectors
+ * `stride` doubles apart and scalars TCT_SCALARS apart. On the host also a
+ * product fused with a pass, a restriction, a prolongation. */
 typedef struct tct_system_batch {
-    int count; /* 0: one alone, whose steps do not count updates */
+    int count; /* 0: a single system; steps count no updates */
     size_t stride;
-    unsigned shared; /* bit k: vector k is the same for all; on the host
-                        TCT_SHARED_SCALARS: alpha and beta are, too */
+    unsigned shared; /* bit k: vector k is common; on the host
+                      * TCT_SHARED_SCALARS: so are alpha and beta */
 } tct_system_batch;
 enum { TCT_SHARED_SCALARS = 1 << 30 };
 
-/* How far apart vectors of n elements stand: with room for a scalar behind
- * each, at borders of cache lines, and not in the same sets of a cache where n
- * is a power of two. */
+/* The stride of vectors of n elements: room for a further scalar, a multiple of
+ * cache lines, and not a power of two, so that vectors do not compete for cache
+ * sets. */
 static inline size_t tct_stride(size_t n)
 {
     const size_t line = 8;
     return ((n / line + 1) | 1) * line;
 }
 
-/* Sets of elements of a vector, set c being what `list` has in places
- * [ptr[c], ptr[c + 1]); of each there are `width` sums, one behind the other,
- * with weights of their own. The arrays are on the device. */
+/* Sets of elements of a vector: set c is list[ptr[c]] to list[ptr[c + 1] - 1].
+ * Each has `width` contiguous sums, with their own weights. The arrays are on
+ * the device. */
 typedef struct tct_sets {
     int64_t count, elements;
     int width;
@@ -190,29 +189,29 @@ typedef struct tct_op {
     tct_opcode code;
     tct_pass pass;              /* of PASS                              */
     size_t n;                   /* elements per vector                  */
-    double sign;                /* of alpha; without alpha, in place    */
+    double sign;                /* of alpha; alone, if alpha is NULL */
     const double *alpha, *beta; /* scalars on the device                */
     double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
     double *out;                /* scalar results, contiguous           */
-    int count;    /* scalars of a sum; vectors of a block; width of a PROLONG */
-    bool at_once; /* the end of this sum follows directly */
+    int count;    /* scalars of a sum; vectors of a block; width of PROLONG */
+    bool at_once; /* its SUM_END follows directly */
     const tct_block *block;     /* of a product                         */
     const int32_t *index;       /* of GATHER, PROLONG, on the device    */
     const tct_sets *sets;       /* of RESTRICT                          */
-    tct_panel x;                /* what is sent; X of an operation on   */
-    tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
+    tct_panel x;                /* sent vectors; X or Z of panel operations */
+    tct_panel y;                /* Y or W of panel operations */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
-    tct_blocks_step block_step; /* ... of a step of blocks, on these, ... */
+    tct_blocks_step block_step; /* of BLOCKS, with the next */
     tct_blocks *blocks;
-    tct_system_batch batch;   /* of what may be of several            */
+    tct_system_batch batch;   /* of passes, steps, sums, ... */
     tct_recording *recording; /* of RECORD_BEGIN to REPLAYED          */
-    int64_t times;            /* looks of REPLAY; replays of REPLAYED */
-    void *host;               /* host memory of GET and PUT; of CALL  */
-    tct_call_fn call;         /* ... the context of this              */
+    int64_t times;            /* samples of REPLAY; replays of REPLAYED */
+    void *host;               /* host memory of GET, PUT; context of CALL */
+    tct_call_fn call;         /* function of CALL */
 } tct_op;
 
-/* What is known of an operation, or of the pass that it is. */
+/* The table row of an operation, or of its pass. */
 const tct_op_info *tct_op_info_of(const tct_op *op);
 
 static inline int tct_op_batch(const tct_op *op)

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/passes.h - the passes: sweeps over vectors, each declared once.
  *
- * A row says which vectors a pass reads and writes, how many sums it makes and
- * what it counts as; its body says what it does to the elements that its
- * vectors have at one place. The loops of the host, the kernels of a GPU, the
- * sweeps of the resident kernels, the bytes moved and the tests are made from
- * these two, so a new pass is a row and a body. */
+ * A row has the vectors that a pass reads and writes, its sums and its counts;
+ * a body has the arithmetic for one element of each vector. Host loops, GPU
+ * kernels, persistent kernels, byte counts and tests are generated from these
+ * two, so a new pass is a row and a body. */
 #ifndef TCT_DEVICE_PASSES_H
 #define TCT_DEVICE_PASSES_H
 #include "device/steps.h"
 
-/* X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy):
- * `vectors` how many there are, in the order that stands at the body; `reads`
- * and `writes` with bit k for vector k; `held`: a device leaves all vectors as
- * they are where C_HELD is set, alpha being C_ALPHA; the last three what it
- * counts as in the aCG paper's section 4.1.4. Vectors that a resident kernel
- * may keep on the chip stand before those that it may not. */
+/* X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy): `vectors`
+ * is their number, in the order given at the body; `reads` and `writes` have
+ * bit k for vector k; `held`: the pass changes nothing if C_HELD is set, alpha
+ * being C_ALPHA; the last three are its counts in the aCG paper's section
+ * 4.1.4. Vectors that a persistent kernel may keep on the chip precede the
+ * others. */
 #define TCT_PASSES(X)                                                          \
     X(fill, "fill", 1, 0x0, 0x1, 0, 0, 0, 0, 0)                                \
     X(copy, "copy", 2, 0x1, 0x2, 0, 0, 0, 0, 0)                                \
@@ -51,7 +50,7 @@ typedef enum tct_pass {
         TCT_PASS_COUNT
 } tct_pass;
 
-/* The number of vectors of each, and the most that any has. */
+/* The number of vectors of each pass, and the maximum. */
 enum {
 #define X(name, text, vectors, ...) PASS_VECTORS_##name = (vectors),
     TCT_PASSES(X)
@@ -64,8 +63,8 @@ union tct_pass_widths {
 };
 enum { TCT_PASS_VECTORS = sizeof(union tct_pass_widths) };
 
-/* a b + c: rounded once on a GPU, and on the host where the compiler is told
- * of an instruction that does. */
+/* a b + c, rounded once on a GPU, and on the host where the compiler has the
+ * instruction. */
 TCT_BOTH double muladd(double a, double b, double c)
 {
 #ifdef __CUDA_ARCH__
@@ -76,7 +75,7 @@ TCT_BOTH double muladd(double a, double b, double c)
 }
 
 /* `v` has the elements, `s` the sums so far; `a` is alpha with its sign, or the
- * number that is given in place of it, `b` is beta. */
+ * given number; `b` is beta. */
 #define TCT_BODY(name)                                                     \
     TCT_BOTH void pass_##name(double *v, __attribute__((unused)) double a, \
                               __attribute__((unused)) double b,            \

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/protocol.h - how ranks speak through memory that all of them reach:
- * one text for kernels (link peer, persistent grids), for the CPU (link shm),
- * and for threads that stand for blocks, where ThreadSanitizer sees it
+ * device/protocol.h - communication through memory that all ranks reach: one
+ * text for kernels (link peer, persistent grids), for the CPU (link shm), and
+ * for threads in place of blocks, so that ThreadSanitizer can check it
  * (tests/test_blocks.c).
  *
- * Messages and sums are numbered from 1 on; numbers only grow, there is no
- * lock, and nothing is ever reset.
+ * Messages and sums are numbered from 1. There are no locks, and counters are
+ * never reset.
  *
- * A channel. Message e lies in half e % 2 of the receiver's window, and has two
- * counters: `arrived`, which is set to e when it was stored, and `taken`, which
- * is set to e when it was read. A half is stored into for e once e - 2 was
- * taken. Where messages may overtake each other each half has two of its own:
- * what is said of e follows from what was said of e - 2, and arrives behind it.
+ * A channel is double-buffered: message e uses half e % 2 of the receiver's
+ * window. It has two counters: the sender sets `arrived` to e after storing the
+ * message, the receiver sets `taken` to e after reading it. The sender reuses a
+ * half for e once e - 2 is taken. If messages can overtake each other, each
+ * half has its own counters, since message e is sent only after the answer to e
+ * - 2.
  *
- * A sum. Each rank leaves its values, each with the number of the sum, in slots
- * of all ranks, and all add them up in rank order: the same bits everywhere.
- * The slots of a sum are used again `turns` sums later, by who has heard all of
- * a sum in between, so that all are through with those before that one.
+ * A sum: each rank stores its values, each with the number of the sum, in slots
+ * of all ranks, and all add them up in rank order, for the same bits
+ * everywhere. The slots of a sum are reused `phases` sums later, by ranks that
+ * have read a whole sum in between, so that all ranks have finished reading the
+ * old one.
  *
- * What this asks of memory has one name on both sides: device/gpu/lane.cuh says
- * what it is in a kernel, device/signals.h what it is on the CPU. */
+ * The memory operations have the same names on both sides: device/gpu/lane.cuh
+ * for kernels, device/signals.h for the CPU. */
 #ifndef TCT_DEVICE_PROTOCOL_H
 #define TCT_DEVICE_PROTOCOL_H
 #include "device/steps.h"
@@ -27,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__ /* with device/gpu/lane.cuh before it */
+#ifdef __CUDACC__ /* include device/gpu/lane.cuh first */
 #define TCT_LANE static __device__ inline
 #else
 #include "device/signals.h"
@@ -38,39 +40,38 @@
 
 enum { TCT_POLLS_PER_CLOCK = 512 };
 
-/* How a wait goes. */
+/* The status of a wait. */
 typedef enum tct_wait_status {
     TCT_CAME,
     TCT_NOT_YET,
-    TCT_MISSED, /* not within the limit                  */
-    TCT_GONE,   /* nobody is waited for any more, as the
-                   caller knows                          */
-    TCT_AHEAD   /* the other one has gone on without this
-                   one, as those do who know of a failure */
+    TCT_MISSED, /* not within the limit */
+    TCT_GONE,   /* waits are off, as the caller knows */
+    TCT_AHEAD   /* the other rank has gone on without this one, after a
+                 * failure */
 } tct_wait_status;
 
 typedef struct tct_limit {
     uint64_t ns;          /* of a wait; 0: none                            */
-    const uint64_t *gone; /* no longer 0: no more waits; NULL: always wait */
+    const uint64_t *gone; /* not 0: no more waits; NULL: always wait */
 } tct_limit;
 
 typedef struct tct_wait { /* all 0 at first */
     uint64_t start;
-    unsigned looks;
+    unsigned checks;
 } tct_wait;
 
-/* After a look in vain. */
+/* After a failed check. */
 TCT_LANE tct_wait_status tct_poll(tct_wait *w, tct_limit L)
 {
     tct_between_checks();
-    if (++w->looks % TCT_POLLS_PER_CLOCK) return TCT_NOT_YET;
+    if (++w->checks % TCT_POLLS_PER_CLOCK) return TCT_NOT_YET;
     if (L.gone && tct_load_fresh(L.gone) != 0) return TCT_GONE;
     const uint64_t now = tct_nanoseconds();
     if (w->start == 0) w->start = now;
     return L.ns == 0 || now - w->start <= L.ns ? TCT_NOT_YET : TCT_MISSED;
 }
 
-/* Wait until the counter has come to `value`. */
+/* Wait until the counter reaches `value`. */
 TCT_LANE tct_wait_status tct_await_counter(const uint64_t *counter,
                                            uint64_t value, tct_limit L)
 {
@@ -84,18 +85,18 @@ TCT_LANE tct_wait_status tct_await_counter(const uint64_t *counter,
 
 /* --- channels ------------------------------------------------------------- */
 
-/* The half of a window in which message `number` lies. */
+/* The half of the double buffer for message `number`. */
 TCT_BOTH int tct_buffer_of(uint64_t number)
 {
     return (int)(number & 1);
 }
-/* What must have been taken before it is stored; 0: nothing. */
+/* The message that must be taken before `number` is stored; 0: none. */
 TCT_BOTH uint64_t tct_taken_before(uint64_t number)
 {
     return number > 2 ? number - 2 : 0;
 }
 
-/* Wait until message `number` may be stored; until it has arrived. */
+/* Wait until message `number` may be stored, or until it has arrived. */
 TCT_LANE tct_wait_status tct_await_room(const uint64_t *taken, uint64_t number,
                                         tct_limit L)
 {
@@ -108,8 +109,7 @@ TCT_LANE tct_wait_status tct_await_message(const uint64_t *arrived,
     return tct_await_counter(arrived, number, L);
 }
 
-/* The caller is the last of `parts` that draw this ticket, which is then
- * new. */
+/* Is the caller the last of `parts` that draw this ticket? It is then reset. */
 TCT_LANE bool tct_is_last(unsigned *ticket, unsigned parts)
 {
     if (tct_draw(ticket) != parts - 1) return false;
@@ -117,8 +117,8 @@ TCT_LANE bool tct_is_last(unsigned *ticket, unsigned parts)
     return true;
 }
 
-/* One of the `parts` that store, or read, a message is through with it; true:
- * so are all, and the caller sees what they have stored. */
+/* Called by each of the `parts` that store or read a message, when done; true
+ * for the last one, which sees what all have stored. */
 TCT_LANE bool tct_all_done(unsigned *ticket, unsigned parts)
 {
     tct_fence_all();
@@ -127,8 +127,7 @@ TCT_LANE bool tct_all_done(unsigned *ticket, unsigned parts)
     return true;
 }
 
-/* The same of message `number`: the last one says so in the counter of the
- * other end. */
+/* The same; the last one sets the counter of the other end to `number`. */
 TCT_LANE void tct_part_done(unsigned *ticket, unsigned parts, uint64_t *counter,
                             uint64_t number)
 {
@@ -137,26 +136,26 @@ TCT_LANE void tct_part_done(unsigned *ticket, unsigned parts, uint64_t *counter,
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* Where what rank `from` has for sum `number` stands, in slots [turns][ranks]
+/* The index of rank `from`'s values for sum `number`, in slots [phases][ranks]
  * of `width` values. */
-TCT_BOTH size_t tct_slot_at(int turns, int ranks, int width, int from,
+TCT_BOTH size_t tct_slot_at(int phases, int ranks, int width, int from,
                             uint64_t number)
 {
-    const size_t turn = (size_t)(number % (uint64_t)turns);
-    return (turn * (size_t)ranks + (size_t)from) * (size_t)width;
+    const size_t phase = (size_t)(number % (uint64_t)phases);
+    return (phase * (size_t)ranks + (size_t)from) * (size_t)width;
 }
 
 typedef struct tct_slots {
-    int rank, ranks, turns, width;
-    struct tct_numbered *const *of; /* of each rank: [turns][ranks][width] */
+    int rank, ranks, phases, width;
+    struct tct_numbered *const *of; /* of each rank: [phases][ranks][width] */
 } tct_slots;
 
-/* Leave `mine` as value i of sum `number`, at the `count` ranks behind this
- * one: ranks - 1 are all others, `ranks` this one, too. */
+/* Store `mine` as value i of sum `number` in the `count` ranks that follow this
+ * one cyclically: ranks - 1 are all others, `ranks` include this one. */
 TCT_LANE void tct_say(tct_slots S, int i, uint64_t number, double mine,
                       int count)
 {
-    const size_t at = tct_slot_at(S.turns, S.ranks, S.width, S.rank, number);
+    const size_t at = tct_slot_at(S.phases, S.ranks, S.width, S.rank, number);
     for (int k = 1; k <= count; k++)
         tct_numbered_send(S.of[(S.rank + k) % S.ranks] + at + i, mine, number);
 }
@@ -165,7 +164,7 @@ TCT_LANE void tct_say(tct_slots S, int i, uint64_t number, double mine,
 TCT_LANE tct_wait_status tct_hear(tct_slots S, int from, int i, uint64_t number,
                                   tct_limit L, double *out)
 {
-    const size_t at = tct_slot_at(S.turns, S.ranks, S.width, from, number);
+    const size_t at = tct_slot_at(S.phases, S.ranks, S.width, from, number);
     const struct tct_numbered *slot = S.of[S.rank] + at + i;
     tct_wait w = {0, 0};
     for (;;) {
@@ -178,9 +177,9 @@ TCT_LANE tct_wait_status tct_hear(tct_slots S, int from, int i, uint64_t number,
     }
 }
 
-/* The sum of value i over ranks, in their order; this one's is `*mine`, or, if
- * that is NULL, what it has said to itself. `missing` is set where the end is
- * not TCT_CAME. */
+/* The sum of value i over ranks, in rank order; this rank's value is `*mine`,
+ * or, if NULL, the one stored in its own slot. `missing` is set if the result
+ * is not TCT_CAME. */
 TCT_LANE tct_wait_status tct_total(tct_slots S, int i, uint64_t number,
                                    const double *mine, tct_limit L,
                                    double *total, int *missing)
@@ -200,19 +199,19 @@ TCT_LANE tct_wait_status tct_total(tct_slots S, int i, uint64_t number,
     return TCT_CAME;
 }
 
-/* --- blocks that meet ----------------------------------------------------- */
+/* --- grid barrier --------------------------------------------------------- */
 
-/* How a meeting of all blocks ended. */
+/* The status of a grid barrier. */
 typedef enum tct_barrier_status {
     TCT_GO,
-    TCT_END, /* the host wants the loop to end */
-    TCT_LATE /* a block did not come in time, and all have to end */
+    TCT_END, /* the host asks for the end */
+    TCT_LATE /* timeout: a block did not arrive, all end */
 } tct_barrier_status;
 
-/* One thread of each block: add 1 to the counter, at their meeting number
- * `epoch`; what it is then. One block may add, once, that the end is wanted: in
- * the upper half, as the number of this meeting, since a block that is slow to
- * leave the one before may see the counter as it is now. */
+/* One thread of each block: arrive at barrier number `epoch` by adding 1 to the
+ * counter; returns its new value. One block may also ask for the end, once, by
+ * adding `epoch` to the upper half: the number tells blocks that leave the
+ * previous barrier late to ignore it. */
 TCT_LANE uint64_t tct_barrier_arrive_at(uint64_t *counter, uint32_t epoch,
                                         bool end)
 {
@@ -220,14 +219,14 @@ TCT_LANE uint64_t tct_barrier_arrive_at(uint64_t *counter, uint32_t epoch,
     return tct_signal_add(counter, mine) + mine;
 }
 
-/* Is `counter` that of all `blocks` at meeting `epoch`? Who comes to it last
- * sees it so at once, and what all have stored before. */
+/* Have all `blocks` arrived at barrier `epoch`? The last to arrive knows at
+ * once, and sees what all have stored before. */
 TCT_BOTH bool tct_all_came(uint64_t counter, uint32_t blocks, uint32_t epoch)
 {
     return (int32_t)((uint32_t)counter - epoch * blocks) >= 0;
 }
 
-/* ... and wait for all blocks; the counter was `seen` before. */
+/* Wait for all blocks; `seen` is the counter's last known value. */
 TCT_LANE tct_barrier_status tct_await_blocks(const uint64_t *counter,
                                              uint64_t seen, uint32_t blocks,
                                              uint32_t epoch, uint64_t limit_ns)

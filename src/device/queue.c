@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/queue.c - the line itself, its layers, and its memory. */
+ * device/queue.c - the queue: its base layer, decorators and memory. */
 #include "device/queue.h"
 #include "device/decorators.h"
 #include <math.h>
@@ -25,7 +25,7 @@ static const tct_op_info pass_table[TCT_PASS_COUNT] = {
 #undef X
 };
 
-/* Of the pass all but t, which stays where it is formed; x is one of it. */
+/* As the pass, without t, which is not stored; x is one of its vectors. */
 static const tct_op_info product_table[TCT_PASS_COUNT] = {
 #define X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy)   \
     [PASS_##                                                                 \
@@ -76,11 +76,11 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
 
 void tct_desert(tct_lost_rank *d, int rank, double seconds)
 {
-    char who[32] = "another rank";
+    char name[32] = "another rank";
     if (d->noted) return;
-    if (rank >= 0) snprintf(who, sizeof who, "rank %d", rank);
+    if (rank >= 0) snprintf(name, sizeof name, "rank %d", rank);
     d->rank = rank;
-    snprintf(d->why, sizeof d->why, "%s has not answered for %g s", who,
+    snprintf(d->why, sizeof d->why, "%s has not answered for %g s", name,
              seconds);
     d->noted = true;
 }
@@ -106,7 +106,7 @@ void q_refuse(tacit_queue *q, const tct_op *op)
            q->device->name, tct_op_info_of(op)->text);
 }
 
-/* By the first layer from `at` on that has it. */
+/* By the first layer from `at` down that can. */
 static void sync_by(tct_layer *at, tacit_queue *q)
 {
     while (!at->ops->sync) at = at->below;
@@ -152,27 +152,27 @@ void q_tell(tacit_queue *q)
     else q->device->tell(q, tct_flags_mine(q));
 }
 
-/* --- the line: device work to the device, messages to the link ------------ */
+/* --- base layer: device work to the device, messages to the link ---------- */
 
 static void run(tacit_queue *q, const tct_op *op)
 {
     if (q->failed == TACIT_OK) q->device->run(q, op);
 }
 
-/* Does the CPU start messages of a device that has memory of its own and runs
- * behind it? Then scalars are brought to it, and the device is waited for. */
-static bool is_apart(const tacit_queue *q)
+/* Does the CPU start messages for an asynchronous device with its own memory?
+ * Then scalars are copied, and the device is waited for. */
+static bool needs_copies(const tacit_queue *q)
 {
     return q->device->alloc_shared && q->link->starter == TCT_BY_CPU;
 }
 
-/* What was enqueued runs while the CPU waits for messages. */
-static void go_ahead(tacit_queue *q)
+/* Start enqueued work, to run while the CPU waits for messages. */
+static void start_enqueued(tacit_queue *q)
 {
     if (q->device->flush) q->device->flush(q);
 }
 
-/* Bring the scalars of a sum, system by system, into q->sum, or back. */
+/* Copy the scalars of a sum, system by system, to q->sum, or back. */
 static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
 {
     for (int j = 0; j < tct_op_batch(op); j++)
@@ -182,21 +182,20 @@ static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
                                     .host = q->sum + j * op->count});
 }
 
-/* A sum over ranks of scalars that the CPU does not have, or not side by
- * side. */
-static void sum_apart(tacit_queue *q, const tct_op *op)
+/* A sum over ranks of scalars that are on the device, or not contiguous. */
+static void sum_by_copies(tacit_queue *q, const tct_op *op)
 {
-    tct_op here = *op;
-    here.out = q->sum;
-    here.count = op->count * tct_op_batch(op);
+    tct_op local = *op;
+    local.out = q->sum;
+    local.count = op->count * tct_op_batch(op);
     if (op->code == TCT_SUM_BEGIN) {
         move_scalars(q, op, TCT_GET);
         q->device->sync(q);
         tct_start_messages(q);
-        q->link->sum_begin(q, &here);
+        q->link->sum_begin(q, &local);
     } else {
-        go_ahead(q);
-        q->link->sum_end(q, &here);
+        start_enqueued(q);
+        q->link->sum_end(q, &local);
         move_scalars(q, op, TCT_PUT);
     }
 }
@@ -204,34 +203,34 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
 static void sum(tacit_queue *q, const tct_op *op)
 {
     const bool by_device = q->link->launch != NULL;
-    if (is_apart(q) || (q->ranks > 1 && tct_op_batch(op) > 1 && !by_device))
-        sum_apart(q, op);
+    if (needs_copies(q) || (q->ranks > 1 && tct_op_batch(op) > 1 && !by_device))
+        sum_by_copies(q, op);
     else if (op->code == TCT_SUM_BEGIN) q->link->sum_begin(q, op);
     else q->link->sum_end(q, op);
 }
 
-/* Also if the queue has failed: the function may exchange messages. */
+/* Also in a failed queue: the function may exchange messages. */
 static void call(tacit_queue *q, const tct_op *op)
 {
     if (q->device->flush) q->device->flush(q);
     tct_start_messages(q);
-    const tct_system_batch batch = q->batch; /* its words are for one */
+    const tct_system_batch batch = q->batch; /* it works on single systems */
     q->batch = (tct_system_batch){0};
     const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
     q->batch = batch;
     if (status < 0) q_fail(q, status, "%s", tacit_error_message());
 }
 
-/* Messages of a device that runs behind start when it has packed. Until an end,
- * a sum or something else that may wait for other ranks comes, what is enqueued
- * is its work meanwhile. */
+/* Messages of an asynchronous device start when it has packed. This wait is
+ * delayed to the exchange's end, a sum, or any other wait for ranks, and the
+ * device works on what is enqueued until then. */
 void tct_start_messages(tacit_queue *q)
 {
     const tct_op op = q->begun;
     if (!op.exchange) return;
     q->begun.exchange = NULL;
-    if (q->peers_know) return; /* nor will its end come */
-    go_ahead(q);
+    if (q->peers_know) return; /* its end will not come either */
+    start_enqueued(q);
     q->device->reach(q);
     q->link->exchange_begin(q, &op);
 }
@@ -244,7 +243,7 @@ static void begin_exchange(tacit_queue *q, const tct_op *op)
     pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
     tct_start_messages(q);
     if (pack.n > 0 && !q->link->launch) run(q, &pack);
-    if (is_apart(q)) {
+    if (needs_copies(q)) {
         q->device->mark(q);
         q->begun = *op;
     } else {
@@ -259,12 +258,12 @@ static void end_exchange(tacit_queue *q, const tct_op *op)
     unpack.n = (size_t)op->exchange->ghosts;
     unpack.v[0] = tct_landing(q, op->exchange, op->x.columns);
     tct_start_messages(q);
-    if (is_apart(q)) go_ahead(q);
+    if (needs_copies(q)) start_enqueued(q);
     q->link->exchange_end(q, op);
     if (!q->link->launch && unpack.v[0] != op->exchange->ghost) run(q, &unpack);
 }
 
-/* The end must come to the device even where the queue has failed since. */
+/* RECORD_END must reach the device even if the queue has failed since. */
 static void record(tacit_queue *q, const tct_op *op)
 {
     tct_recording *r = op->recording;
@@ -278,7 +277,7 @@ static void record(tacit_queue *q, const tct_op *op)
         q->in_dry_run = false;
         break;
     case TCT_REPLAY: q->device->replay(q, r->device, op->times); break;
-    default: break; /* for those who count */
+    default: break; /* for decorators that count */
     }
 }
 
@@ -292,7 +291,7 @@ static void base_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     (void)self;
     if (is_record(op)) record(q, op);
     if (is_record(op) || q->in_dry_run) return;
-    if (q->peers_know) return; /* every rank stands still */
+    if (q->peers_know) return; /* all ranks have stopped */
     switch ((int)op->code) {
     case TCT_SUM_BEGIN:
     case TCT_SUM_END: sum(q, op); break;
@@ -302,7 +301,7 @@ static void base_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     default:
         if (q->failed == TACIT_OK || op->code == TCT_GET ||
             (op->code == TCT_SAMPLE && q_goes_on(q)))
-            q->device->run(q, op); /* sums are the same on every rank */
+            q->device->run(q, op); /* sums agree on all ranks */
     }
 }
 
@@ -473,11 +472,11 @@ static tacit_status parse_device(tacit_queue *q, const char *text)
 tacit_status tct_device_identify(const char *device, int place,
                                  tct_hardware *out)
 {
-    tacit_queue who = {.ordinal = -1, .place = place};
+    tacit_queue probe = {.ordinal = -1, .place = place};
     memset(out, 0, sizeof *out);
-    TRY(parse_device(&who, device));
-    if (!who.device->identify) return TACIT_OK;
-    return who.device->identify(&who, out);
+    TRY(parse_device(&probe, device));
+    if (!probe.device->identify) return TACIT_OK;
+    return probe.device->identify(&probe, out);
 }
 
 static tacit_status build(tacit_queue *q, const char *spec)
@@ -503,12 +502,12 @@ static tacit_status build(tacit_queue *q, const char *spec)
     return push_decorators(q, spec, name);
 }
 
-tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
+tacit_status tct_queue_new(const tacit_queue *prototype, const char *spec,
                            tacit_queue **out)
 {
     tacit_queue *q = NULL;
     TRY(TCT_ALLOC(1, "a queue", &q));
-    *q = *who;
+    *q = *prototype;
     q->ordinal = -1;
     const tacit_status status = build(q, spec ? spec : "host");
     if (status < 0) tacit_queue_destroy(&q);
@@ -524,7 +523,7 @@ void tacit_queue_destroy(tacit_queue **queue)
         tct_leave(__func__, "queue");
         return;
     }
-    if (q->top) q_enter(q); /* else its device was not opened */
+    if (q->top) q_enter(q); /* else the device was not opened */
     while (q->top) {
         tct_layer *layer = q->top;
         if (layer->ops->close) layer->ops->close(layer, q);
@@ -536,8 +535,7 @@ void tacit_queue_destroy(tacit_queue **queue)
         if (link && link->close) link->close(q);
     }
     q->link = NULL;
-    /* waits for the device, which links have told to end what waits for
-     * ranks */
+    /* this waits for the device; links have aborted its waits for ranks */
     if (q->sum) tct_free_shared(q, q->sum);
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);
@@ -581,8 +579,8 @@ void tacit_queue_clear_tally(tacit_queue *queue)
 
 /* --- memory --------------------------------------------------------------- */
 
-/* The first layer that has memory of its own. */
-static tct_layer *keeper(const tacit_queue *q)
+/* The first layer with an allocator. */
+static tct_layer *allocator(const tacit_queue *q)
 {
     tct_layer *layer = q->top;
     while (!layer->ops->alloc) layer = layer->below;
@@ -591,8 +589,8 @@ static tct_layer *keeper(const tacit_queue *q)
 
 static double *alloc(tacit_queue *q, size_t n)
 {
-    tct_layer *layer = keeper(q);
-    if (n > SIZE_MAX / 2 / sizeof(double)) return NULL; /* no number of bytes */
+    tct_layer *layer = allocator(q);
+    if (n > SIZE_MAX / 2 / sizeof(double)) return NULL; /* overflow */
     return layer->ops->alloc(layer, q, (n ? n : 1) * sizeof(double));
 }
 
@@ -605,11 +603,11 @@ double *q_alloc(tacit_queue *q, size_t n)
 
 void q_free(tacit_queue *q, double *p)
 {
-    tct_layer *layer = keeper(q);
+    tct_layer *layer = allocator(q);
     if (p) layer->ops->free(layer, q, p);
 }
 
-/* Other ranks may reach memory by its handle, which is that of a slab. */
+/* Only with one rank: IPC handles of pieces would be those of slabs. */
 void q_memory_pool(tacit_queue *q, size_t slab)
 {
     if (q->device->pool && q->ranks == 1) q->device->pool(q, slab);
@@ -696,7 +694,8 @@ tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
                                       double *gbytes_per_second)
 {
     enum { RUNS = 7 };
-    static const double LEAST = 2e-3; /* seconds: launches then cost nothing */
+    static const double LEAST = 2e-3; /* seconds: makes launch costs
+                                       * negligible */
     REQUIRE(queue != NULL && gbytes_per_second != NULL);
     q_enter(queue);
     const int ranks = queue->neighbours;
@@ -704,7 +703,7 @@ tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
         TRY(tct_memory_require_of(ranks, (double)bytes * ranks, "measuring"));
     const size_t n = bytes / 2 / sizeof(double) + 1;
     double *x = NULL, *y = NULL, seconds[RUNS];
-    int times = 1; /* copies between two looks at the clock */
+    int times = 1; /* copies per timing */
     tacit_status status = tacit_queue_alloc(queue, n, &x);
     if (status == TACIT_OK) status = tacit_queue_alloc(queue, n, &y);
     if (status == TACIT_OK) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/queue.h - the stream plane: everything a solver does is enqueued.
+ * device/queue.h - the stream plane: solvers enqueue operations.
  *
- * An operation is a small record, submitted through a stack of layers. The
- * bottom layer is the line itself: it hands vector work to the device and
- * messages to the link. Decorators are layers above it:
- * decorators.h.
+ * An operation is a small record, submitted through a stack of layers. The base
+ * layer passes vector work to the device and messages to the link. Decorators
+ * are layers above it: decorators.h.
  *
- * The queue keeps its first failure, like ferror(FILE *); later device work is
- * skipped, but messages still go out with a failure word, so that the other
- * ranks learn of it instead of waiting. Read it with q_status. */
+ * The queue keeps its first failure, like ferror(FILE *). Later device work is
+ * skipped, but messages still go out, with a failure word, so that no rank
+ * waits for them. Read it with q_status. */
 #ifndef TCT_DEVICE_QUEUE_H
 #define TCT_DEVICE_QUEUE_H
 #include "device/backend.h"
@@ -19,11 +18,11 @@
 typedef struct tct_layer tct_layer;
 typedef struct tct_layer_ops {
     tacit_decorator about;
-    /* `argument` is what stands in parentheses, "" if nothing. */
+    /* `argument` is the text in parentheses, or "". */
     tacit_status (*open)(tct_layer *self, tacit_queue *q, const char *argument);
     void (*submit)(tct_layer *self, tacit_queue *q, const tct_op *op);
     void (*close)(tct_layer *self, tacit_queue *q);
-    /* OPTIONAL: the layer below does it. alloc and free: both or neither. */
+    /* OPTIONAL: by the layer below. alloc and free: both or neither. */
     void (*sync)(tct_layer *self, tacit_queue *q);
     void *(*alloc)(tct_layer *self, tacit_queue *q, size_t bytes);
     void (*free)(tct_layer *self, tacit_queue *q, void *p);
@@ -31,7 +30,7 @@ typedef struct tct_layer_ops {
 
 struct tct_layer {
     const tct_layer_ops *ops;
-    tct_layer *below; /* NULL for the line */
+    tct_layer *below; /* NULL: base layer */
     void *state;
 };
 
@@ -39,58 +38,56 @@ struct tacit_queue {
     const tct_device_ops *device;
     void *device_state;
     int threads;
-    tct_team *team; /* these threads */
-    int ordinal;    /* of the device, < 0: the one of this rank's place,
-                       until it is open                            */
-    int place;      /* of this rank among those of its machine            */
-    int neighbours; /* ... of which there are so many, itself among them  */
-    bool on_stream; /* of the user's, which is the next: borrowed         */
+    tct_team *team; /* of these threads */
+    int ordinal;    /* of the device; < 0 before it opens: by `place` */
+    int place;      /* local rank on this machine */
+    int neighbours; /* local ranks, with this one */
+    bool on_stream; /* on the user's stream: */
     void *stream;
     tacit_world *world;
-    struct tct_use *uses;     /* runs under way: operator/operator.h       */
-    tct_lost_rank *lost_rank; /* the world's                              */
-    double peer_seconds;      /* another rank's longest silence; 0: no limit */
-    double timeout; /* the same between kernels of a solve: the least of all
-                        ranks, 0 where a rank's device is no GPU             */
-    const tct_link *link; /* messages go through links[via]                */
+    struct tct_use *uses;     /* runs under way: operator/operator.h */
+    tct_lost_rank *lost_rank; /* of the world */
+    double peer_seconds;      /* time limit of waits for ranks; 0: none */
+    double timeout; /* the same between kernels: the minimum over ranks, 0 if a
+                     * device is no GPU */
+    const tct_link *link; /* links[via].link, in use */
     int via;
-    tct_open_link
-        links[TCT_LINKS_MOST]; /* that are open: comm/link/link.h      */
-    struct tct_plan *plans;    /* that are made                   */
-    double *sum;  /* [TCT_SUM_MOST] scalars on their way by the CPU */
-    tct_op begun; /* an exchange whose messages have not started, or none */
+    tct_open_link links[TCT_LINKS_MOST]; /* comm/link/link.h */
+    struct tct_plan *plans;              /* of this queue */
+    double *sum;  /* [TCT_SUM_MOST] scalars moved by the CPU */
+    tct_op begun; /* an exchange with messages to start, or none */
     int rank, ranks;
-    bool one_process; /* the ranks are threads of it, or it is alone         */
+    bool one_process; /* ranks are threads, or one rank */
     tct_layer *top;
-    tacit_status failed;    /* the first failure, this rank's or a peer's     */
-    bool peers_know;        /* a sum has carried it to every rank             */
-    bool by_peer;           /* it was another rank's                          */
-    bool stop_wanted;       /* this rank's monitor wants to stop              */
-    bool stop_agreed;       /* a sum has carried that to every rank           */
-    bool in_dry_run;        /* operations are counted, not run                */
-    double answer_seconds;  /* a GPU's longest silence; then it has failed */
-    double barrier_seconds; /* ... and wait of a persistent kernel's block */
-    char why[512];          /* the message of the failure                     */
-    tct_system_batch batch; /* that the words are for                         */
-    tct_call_log *log;      /* of the function that is being called, or NULL  */
-    int freed;              /* exchanges of users that are no more            */
-    tacit_tally *tally;     /* of the count layer, NULL without one           */
+    tacit_status failed;    /* the first failure, of any rank */
+    bool peers_know;        /* a sum has told every rank */
+    bool by_peer;           /* it was another rank's */
+    bool stop_wanted;       /* this rank's monitor wants to stop */
+    bool stop_agreed;       /* a sum has told every rank */
+    bool in_dry_run;        /* count operations, run none */
+    double answer_seconds;  /* time limit of a GPU's answer */
+    double barrier_seconds; /* ... of a persistent kernel's barrier */
+    char why[512];          /* message of the failure */
+    tct_system_batch batch; /* current batch */
+    tct_call_log *log;      /* of the user function being called, or NULL */
+    int freed;              /* freed exchanges of users */
+    tacit_tally *tally;     /* of the count layer, or NULL */
 };
 
-/* What the link that messages go through keeps of a queue. */
+/* The state of the link in use. */
 static inline void **tct_link_state(tacit_queue *q)
 {
     return &q->links[q->via].state;
 }
 
-/* What that link's messages of an exchange lie in. */
+/* The message buffers of this link. */
 static inline const tct_buffers *tct_buffers_of(const tacit_queue *q,
                                                 const tct_exchange *e)
 {
     return q->links[q->via].on_device ? &e->device : &e->shared;
 }
 
-/* Where its messages of `columns` columns land: one where its ghosts belong, if
+/* Where messages of `columns` columns land: a single column in the ghosts, if
  * the link reaches them. */
 static inline double *tct_landing(const tacit_queue *q, const tct_exchange *e,
                                   int columns)
@@ -99,11 +96,9 @@ static inline double *tct_landing(const tacit_queue *q, const tct_exchange *e,
     return reached && columns == 1 ? e->ghost : tct_buffers_of(q, e)->landing;
 }
 
-/* The flag word that this rank adds to a sum, and what the summed word of all
- * ranks means for this queue. */
-#define TCT_FLAG_STOP \
-    1048576.0 /* the word counts wishes in this unit, and
-                                   failures in units of 1                */
+/* The flag word that this rank adds to a sum, and the evaluation of the summed
+ * word. */
+#define TCT_FLAG_STOP 1048576.0 /* unit of stop wishes; that of failures is 1 */
 TCT_BOTH int tct_flags_say_failed(double word)
 {
     const double stops = (double)(int64_t)(word / TCT_FLAG_STOP);
@@ -112,85 +107,83 @@ TCT_BOTH int tct_flags_say_failed(double word)
 double tct_flags_mine(const tacit_queue *q);
 void tct_flags_agreed(tacit_queue *q, double word);
 
-/* The layers below `self` do it. */
+/* Pass on to the layers below `self`. */
 void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
 void tct_below_sync(tct_layer *self, tacit_queue *q);
 
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 
-/* The kind of a device; what this build does not have is a GPU. */
+/* The kind of a device; one that this build lacks is a GPU. */
 tct_device_kind tct_kind_of(const char *device);
 
-/* Why a build has not what needs CUDA, NULL if it has. */
+/* Why a build lacks CUDA; NULL: it has it. */
 #define TCT_NO_CUDA \
     (TCT_HAVE_CUDA ? NULL : "not in this build: configured without CUDA")
 
-/* Device and layers of `spec`, "decorator:device(ordinal)", on this rank; comm/
- * calls it, and adds the link. `who` has the members world, rank, ranks, place,
- * neighbours, threads, and on_stream and stream set.
- * Errors      INVALID (unknown device or decorator; a stream that cannot be had),
+/* Make the device and layers of `spec`, "decorator:device(ordinal)"; comm/
+ * calls it, and adds the link. `prototype` has the members world, lost_rank,
+ * rank, ranks, one_process, place, neighbours, threads, on_stream and stream.
+ * Errors      INVALID (unknown device or decorator; unusable stream),
  *             UNSUPPORTED (a stream for the host), NO_MEMORY, DEVICE. */
-tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
+tacit_status tct_queue_new(const tacit_queue *prototype, const char *spec,
                            tacit_queue **out);
-/* What a queue on `device`, "cuda" or "cuda(1)", of the rank with that place on
- * its machine would have.
+/* The hardware of a queue on `device`, "cuda" or "cuda(1)", for local rank
+ * `place`.
  * Errors      INVALID, DEVICE. */
 tacit_status tct_device_identify(const char *device, int place,
                                  tct_hardware *out);
-/* Memory that the device and the CPU both reach; NULL if there is none. */
+/* Memory that device and CPU reach; NULL: none left. */
 void *tct_alloc_shared(tacit_queue *q, size_t bytes);
 void tct_free_shared(tacit_queue *q, void *p);
-void tct_start_messages(tacit_queue *q); /* of `begun`, at once */
+void tct_start_messages(tacit_queue *q); /* of `begun`, now */
 
-/* --- the words of a solver ------------------------------------------------ */
+/* --- operations of a solver ----------------------------------------------- */
 
 static inline void q_submit(tacit_queue *q, const tct_op *op)
 {
     q->top->ops->submit(q->top, q, op);
 }
 
-/* Make the device of `q`, NULL for none, this thread's current one: first in
- * each public call that comes to the device, and after functions of the user's,
- * who may have work on another one. Not in what is enqueued, which comes after
- * it. */
+/* Make the device of `q` (may be NULL) this thread's current one: first in each
+ * public call that uses the device, and after user functions, which may use
+ * another device. Enqueued operations need no such call. */
 static inline void q_enter(tacit_queue *q)
 {
     if (q && q->device->enter) q->device->enter(q);
 }
 
-/* Note a failure: the first one stays. */
+/* Note a failure, unless one is noted. */
 void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Rank `rank` (< 0: another one, it is not known which) has not answered for
- * `seconds`: the queue fails with COMM and stands still, since no sum will tell
- * the others, and set-up calls of its world fail at once instead of waiting. */
+/* Note that `rank` (< 0: unknown) has not answered for `seconds`. The queue
+ * fails with COMM and stops, since no sum will tell the others; set-up calls of
+ * its world then fail at once. */
 void q_desert(tacit_queue *q, int rank, double seconds);
 
-/* Is a rank known not to come, by its world? Then the queue has failed. */
+/* Does the world have a lost rank? Then the queue fails. */
 bool q_is_deserted(tacit_queue *q);
 
-/* Has this queue failed, with other ranks still to learn of it by messages that
- * the device sends? */
+/* Has this queue failed, while other ranks have yet to learn of it by messages
+ * of the device? */
 static inline bool q_goes_on(const tacit_queue *q)
 {
     return q->failed != TACIT_OK && !q->peers_know && q->link->launch != NULL;
 }
 
-/* This rank's flags have changed while recordings or a kernel of a whole solve
- * make the sums: the next one has them. */
+/* Pass on this rank's changed flags while recordings or a persistent kernel
+ * make the sums: the next sum has them. */
 void q_tell(tacit_queue *q);
 
-/* A device's answer to an operation that it does not know. */
+/* Fail: the device does not know the operation. */
 void q_refuse(tacit_queue *q, const tct_op *op);
 
-/* From here on the words are for `count` systems, whose vectors are `stride`
- * doubles apart and whose scalars TCT_SCALARS: each is given those of the
- * first. Passes, steps, sums and products with operators can be so. 0: for one
- * alone, as at first. */
+/* Following operations are on a batch of `count` systems, with vectors `stride`
+ * doubles and scalars TCT_SCALARS apart; arguments are those of the first. For
+ * passes, steps, sums and products with operators. 0: single, as at first. */
 void q_batch(tacit_queue *q, int count, size_t stride);
 
-/* The vectors of all systems, of which `x` is the first. */
+/* The vectors of all systems of the batch; `x` is the first. */
 static inline tct_panel q_panel(const tacit_queue *q, const double *x)
 {
     const int count = q->batch.count;
@@ -198,35 +191,34 @@ static inline tct_panel q_panel(const tacit_queue *q, const double *x)
                        count > 1 ? count : 1};
 }
 
-/* Wait until the queue has drained; its first failure, as a status. */
+/* Wait until the queue is empty; returns its first failure. */
 tacit_status q_status(tacit_queue *q);
 
-/* The same, but OK if the failure is another rank's: for an agreement, in
- * which that rank speaks for itself. */
+/* The same, but OK for a failure of another rank, which reports it itself in an
+ * agreement. */
 tacit_status q_own_status(tacit_queue *q);
 
-/* n doubles on the device, NULL (and a failed queue) if there are none. */
+/* n doubles on the device; NULL (and a failed queue) if memory is short. */
 double *q_alloc(tacit_queue *q, size_t n);
 void q_free(tacit_queue *q, double *p);
 
-/* Until this is said of 0 bytes, memory of this thread on the device of `q`
- * comes out of slabs of so many, where that is faster: for set-up, which takes
- * and gives back many pieces (device/memory_pool.h). All that is enqueued on it
- * is of `q`. */
+/* Until called with 0 bytes, memory of this thread on the device of `q` comes
+ * from slabs of this size, where that is faster: for set-up, with many
+ * allocations (device/memory_pool.h). All work on this memory must be enqueued
+ * in `q`. */
 void q_memory_pool(tacit_queue *q, size_t slab);
 /* Blocking copies between host and device. */
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
 void q_put(tacit_queue *q, size_t n, const double *host, double *x);
 
 /* Enqueue a pass on its vectors `v`, with alpha times `sign` (alpha NULL is 1)
- * and beta; `out` gets the sums of this rank's part: sum them over ranks with
- * q_sum. */
+ * and beta; `out` gets this rank's sums: sum them over ranks with q_sum. */
 void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                 const double *alpha, const double *beta, const double *const *v,
                 double *out);
 
-/* The same in the text of a method: by name, with (alpha, beta), and with its
- * vectors in the order of the pass's row, as many as it has:
+/* The same, as methods write it: by name, with (alpha, beta) and the vectors in
+ * the order of the pass's row:
  *     q_pass(q, cg_update, n, (alpha, beta), (r, x, p), NULL); */
 #define q_pass(q, name, n, by, on, out)                                  \
     do {                                                                 \
@@ -303,75 +295,73 @@ static inline void q_dots(tacit_queue *q, size_t n, const double *x,
     q_run_pass(q, PASS_dots, n, 1.0, NULL, NULL, v, out);
 }
 
-/* Panels of n rows, whose columns may stand anywhere but in each other; of up
- * to TCT_COLUMNS_MOST columns each. Small matrices are on the device, column
- * after column.
- * G = Z' W, this rank's part, k x m: sum it over ranks with q_sum. Always the
- * same bits. */
+/* Panels have n rows and up to TCT_COLUMNS_MOST columns at any addresses that
+ * do not overlap. Small matrices are on the device, by columns.
+ * G = Z' W, this rank's part, k x m: sum it over ranks with q_sum. The same
+ * bits in every run. */
 void q_gram(tacit_queue *q, size_t n, tct_panel Z, tct_panel W, double *G);
-/* Y = Y + sign X C, with C as many rows as X has columns. Each column has the
- * same bits whatever others there are. */
+/* Y = Y + sign X C, C with a row per column of X. The bits of a column do not
+ * depend on other columns. */
 void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
                const double *C, tct_panel Y);
-/* The first `m` columns of X become X C, and y = y + sign X d, d being the last
- * of the m + 1 columns that stand at C; where *held is not 0 all stay as they
- * are. */
+/* The first `m` columns of X become X C, and y = y + sign X d, d being column m
+ * of C. Nothing changes if *held is not 0. */
 void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
            const double *C, double *y, const double *held);
 
-/* y[i] = x[index[i]], the index on the device */
+/* y[i] = x[index[i]]; index is on the device */
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y);
 
 /* y[c W + j] = sum of w[k W + j] (b[i] - t[i]), i = list[k] of set c, W the
- * width of `G`, which stays as it is until the queue has come to it. */
+ * width of `G`, which must not change until this has run. */
 void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                 const double *b, const double *t, double *y);
-/* y[i] += sign sum of w[i W + j] x[of[i] W + j], j < W = `width`, where
- * of[i] >= 0 */
+/* y[i] += sign sum of w[i W + j] x[of[i] W + j], j < W = `width`, if of[i] >=
+ * 0 */
 void q_prolong(tacit_queue *q, size_t n, int width, double sign,
                const int32_t *of, const double *w, const double *x, double *y);
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);
-/* A step of blocks of `formed` vectors (device/blocks.h): `B` on the device. */
+/* A step of blocks of `formed` vectors (device/blocks.h); `B` is on the
+ * device. */
 void q_blocks(tacit_queue *q, tct_blocks_step step, tct_blocks *B, int formed,
               double *sums, double *c);
 
-/* Enqueue a look at the scalar block `c`; the looks that were enqueued are
- * taken in order with q_sampled, which waits; false if there is none. Only for
- * devices with `seen`. */
+/* Enqueue a sample of the scalar block `c`; q_sampled waits for samples in
+ * order; false: none left. Only for devices with `seen`. */
 void q_sample(tacit_queue *q, double *c);
 bool q_sampled(tacit_queue *q, tct_sample *out);
 
-/* What is enqueued between begin and end is recorded into `r`, whose c, or
- * dry run, is set, and not run; it counts as nothing until it is replayed. Only
- * for devices with `replay`, but for sketches. */
+/* Record the operations between begin and end into `r`, whose c or dry_run is
+ * set, without running them; they count when replayed. Only for devices with
+ * `replay`, unless it is a dry run. */
 void q_record_begin(tacit_queue *q, tct_recording *r);
 void q_record_end(tacit_queue *q, tct_recording *r);
-/* Run it again and again, in whole replays, until at most `looks` looks have
- * been made or, sooner, the scalars have come to rest: q_sampled takes them and
- * keeps it going. 0 looks: start nothing more. */
+/* Replay the recording, in whole replays, until at most `looks` samples are
+ * made or, sooner, the scalars are at rest; q_sampled keeps it going. 0: start
+ * no more replays. */
 void q_replay(tacit_queue *q, tct_recording *r, int64_t looks);
-/* It has been run so many times: for those who count. */
+/* It was replayed `times` times: for decorators that count. */
 void q_replayed(tacit_queue *q, tct_recording *r, int64_t times);
-/* Free what the device made of it. */
+/* Free the device's part of it. */
 void q_forget(tacit_queue *q, tct_recording *r);
 
-/* Sum `count` scalars over the ranks; between begin and end other work may be
- * enqueued, but no other sum. */
+/* Sum `count` scalars over the ranks; other work, but no other sum, may be
+ * enqueued between begin and end. */
 void q_sum_begin(tacit_queue *q, int count, double *data);
 void q_sum_end(tacit_queue *q, int count, double *data);
 void q_sum(tacit_queue *q, int count, double *data);
 
-/* Send what the plan of `e` lists of each column of `x`, and receive e->ghost;
- * other work may be enqueued between begin and end. */
+/* Send the planned elements of each column of `x`, and receive e->ghost; other
+ * work may be enqueued between begin and end. */
 void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x);
 void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns);
 
-/* Call `fn` when the queue comes to it. What it enqueues runs there; on a
- * device that runs behind the CPU it may also start work on the stream. A
- * status below 0 fails the queue with its message, and is kept. */
+/* Call `fn` in the order of the queue. Its enqueued operations run at that
+ * point; on an asynchronous device it may also put work on the stream. A status
+ * below 0 fails the queue with its message. */
 void q_call(tacit_queue *q, tct_call_fn fn, void *ctx, const double *x,
             double *y);
 
@@ -381,22 +371,21 @@ void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,
 /* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s) */
 void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
                      const double *r, double *s, double *out);
-/* The pass, its vectors `v`, of which v[1] is not read: it is B x. It must not
- * write x. One sum at most; `out` NULL: it is not wanted. Only where
+/* The pass on vectors `v`, with B x in place of v[1], which is not read. It
+ * must not write x. At most one sum; `out` may be NULL. Only with
  * B->takes_pass. */
 void q_multiply_pass(tacit_queue *q, const tct_block *B, const double *x,
                      tct_pass pass, const double *alpha, const double *beta,
                      const double *const *v, double *out);
-/* Y = B X, panels of as many columns, up to TCT_COLUMNS_MOST */
+/* Y = B X, panels of up to TCT_COLUMNS_MOST columns */
 void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
                       tct_panel Y);
-/* y += B g with the ghosts of column `column`; `dot` NULL, or *dot += (x, B
- * g) */
+/* y += B g with the ghosts of `column`; `dot` NULL, or *dot += (x, B g) */
 void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                     int column, double *y, const double *x, double *dot);
-/* What the pass `of`, relax or smooth, lacks behind a product without these
- * ghosts: both are linear in it, so y -= alpha d (B g) of its vectors, and *out
- * += what that makes of their sum, if it is not NULL */
+/* Add the ghosts' part to the pass `of`, relax or smooth, fused with a product
+ * without them: both are linear, so y -= alpha d (B g), and *out (unless NULL)
+ * += the change of the sum */
 void q_multiply_add_pass(tacit_queue *q, const tct_block *B, tct_exchange *e,
                          int column, const tct_op *of);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/signals.h - what protocol.h asks of memory, on the CPU: each word
- * means what the one of its name in device/gpu/lane.cuh does. */
+ * device/signals.h - the memory operations of protocol.h on the CPU; each has
+ * the meaning of the one of its name in device/gpu/lane.cuh. */
 #ifndef TCT_DEVICE_SIGNALS_H
 #define TCT_DEVICE_SIGNALS_H
 #include "device/numbered.h"
@@ -22,7 +22,8 @@
 
 /* --- counters ------------------------------------------------------------- */
 
-/* Who sees the counter sees what was stored before it was sent. */
+/* Release and acquire: a reader of the counter sees earlier stores of its
+ * sender. */
 static inline void tct_signal_send(uint64_t *signal, uint64_t v)
 {
     __atomic_store_n(signal, v, __ATOMIC_RELEASE);
@@ -31,7 +32,8 @@ static inline uint64_t tct_signal_value(const uint64_t *signal)
 {
     return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
 }
-/* What it was before: who adds to it sees what those stored who did before. */
+/* Returns the old value; the caller sees earlier stores of all that added
+ * before. */
 static inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)
 {
     return __atomic_fetch_add(signal, v, __ATOMIC_ACQ_REL);
@@ -40,7 +42,7 @@ static inline uint64_t tct_signal_read(const uint64_t *signal)
 {
     return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
 }
-/* A word that others change, whatever else they have stored. */
+/* A relaxed load of a word that others change. */
 static inline uint64_t tct_load_fresh(const uint64_t *p)
 {
     return __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -48,10 +50,10 @@ static inline uint64_t tct_load_fresh(const uint64_t *p)
 
 /* --- tickets and fences --------------------------------------------------- */
 
-/* A ticket by itself orders nothing: fences around it do, as in a kernel.
- * ThreadSanitizer knows no fences. So the one before a store makes a release of
- * it, up to the next look at what others store, and the one behind a ticket
- * makes an acquire of it; without them it sees a race. */
+/* A ticket by itself orders nothing; as in a kernel, fences around it do.
+ * ThreadSanitizer knows no fences and would report races. So a fence before a
+ * store makes it a release, up to the next load of others' stores, and a fence
+ * after a ticket makes it an acquire. */
 typedef struct tct_fenced {
     bool before;
     const unsigned *drawn;
@@ -90,8 +92,8 @@ static inline void tct_renew(unsigned *ticket)
 
 /* --- numbered values ------------------------------------------------------ */
 
-/* Who sees the number of such a one has its value. */
-#if TCT_TSAN && defined(__clang__) /* at once, as a GPU does it */
+/* A reader that sees the number has the value. */
+#if TCT_TSAN && defined(__clang__) /* at once, as on a GPU */
 #include <sanitizer/tsan_interface_atomic.h>
 #include <string.h>
 
@@ -116,7 +118,7 @@ tct_numbered_value(const struct tct_numbered *of)
     tct_fenced_here()->before = false;
     return both;
 }
-#else /* the number last, since no C store is wide enough */
+#else /* the number last: no C store is wide enough */
 static inline void tct_numbered_send(struct tct_numbered *to, double value,
                                      uint64_t number)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/steps.h - the scalar recurrences: pure functions on a block of
- * scalars, one text for the host loop, a one-thread kernel and the resident
- * kernel. Each method then differs in who drives, not in arithmetic.
+ * scalars, one text for the host loop, a one-thread kernel and the persistent
+ * kernels. Loops of a method thus differ in control, not in arithmetic.
  *
- * Once (r, r) meets the target a step holds still (alpha = 0), so that a host
- * that looks late does no harm; so it does once something has gone wrong,
- * which it notes in C_BAD and C_BAD_VALUE. */
+ * Once (r, r) meets the target, or a failure is noted in C_BAD and C_BAD_VALUE,
+ * steps hold still (alpha = 0), so that a late convergence check does no
+ * harm. */
 #ifndef TCT_DEVICE_STEPS_H
 #define TCT_DEVICE_STEPS_H
 #include <math.h>
@@ -16,44 +16,42 @@
 #define TCT_BOTH static inline
 #endif
 
-/* The block of scalars. The first ones are summed together; where there is a
- * preconditioner M, (r, z), z = M r, stands behind (r, r), and the others of a
- * sum one place later: by `m` below, 1 or 0. */
+/* The block of scalars. The first ones are summed together. With a
+ * preconditioner M, (r, z), z = M r, follows (r, r), and the others of a sum
+ * move by one place: by `m` below, 1 or 0. */
 enum {
     C_RR = 0,    /* (r, r)                                          */
     C_DELTA = 1, /* (A r, r), pipelined                             */
-    C_REF = 2,   /* (r, r_0), pipelined, now and then               */
+    C_REF = 2,   /* (r, r_0), pipelined, sometimes */
     C_RZ = 1,    /* (r, z), z = M r                                 */
     C_ZW = 2,    /* (z, w), flexible                                */
     C_ZS = 3,    /* (z, s), flexible                                */
     C_MU = 1,    /* (p, s), single and pipe-pr                      */
     C_RS = 2,    /* (r, s), or (z, s)                               */
     C_SS = 3,    /* (s, s), or (s, M s)                             */
-    C_RP = 4,    /* (r, p), where a solve goes on along p           */
+    C_RP = 4,    /* (r, p), when continuing along p */
     C_PT = 4,    /* (p, A p), cg                                    */
-    C_BX = 0,    /* (b, x), a K-cycle, whose block is its own       */
+    C_BX = 0,    /* (b, x), K-cycle, in its own block */
     C_XV = 1,    /* (x, v), v = A x                                 */
-    C_BY = 2,    /* (b, y), of a second correction y                */
+    C_BY = 2,    /* (b, y), second correction y */
     C_RY = 3,    /* (r, y), r = b - alpha v                         */
     C_YW = 4,    /* (y, w), w = A y                                 */
-    C_RR_OLD,    /* (r, r), or (r, z), of the iteration before; 0 at a start */
+    C_RR_OLD,    /* the last (r, r) or (r, z); 0 at a start */
     C_ALPHA,
     C_BETA,
-    C_TARGET2,   /* square of the residual norm to reach            */
-    C_BAD,       /* 0, or which quantity broke down: tct_bad        */
-    C_BAD_VALUE, /* and its value                                   */
-    C_HELD,      /* 1 once the target is met, and from the step after a
-                    breakdown on: updates that a device was given ahead
-                    then leave all vectors as they are              */
-    C_NORM,      /* of A, the largest row sum; with M see step_pipe_pr */
-    C_DRIFT,     /* pipe-pr: bound of ||A p - s||                   */
-    C_REF_RR,    /* (r_0, r_0)                                      */
-    C_SIGMA,     /* what b is multiplied by                         */
-    C_RHO,       /* (p, s), flexible; 0 at a start                  */
-    C_UPDATES,   /* of x, where steps count them; see tct_sample      */
-    C_RR_MOST,   /* (r, r) beyond it has diverged; 0: no bound      */
-    C_DRIFT_MOST, /* pipe-pr: of ||s||, what the drift may come to; 0: no watch */
-    C_APART_MOST, /* pipe-pr: of (p, s), its difference to (r, s)   */
+    C_TARGET2,    /* square of the target residual norm */
+    C_BAD,        /* 0, or tct_bad */
+    C_BAD_VALUE,  /* and its value                                   */
+    C_HELD,       /* 1: hold still: target met, or a step after a breakdown */
+    C_NORM,       /* of A, largest row sum; see step_pipe_pr */
+    C_DRIFT,      /* pipe-pr: bound of ||A p - s|| */
+    C_REF_RR,     /* (r_0, r_0)                                      */
+    C_SIGMA,      /* scale factor of b */
+    C_RHO,        /* (p, s), flexible; 0 at a start                  */
+    C_UPDATES,    /* of x, if counted; see tct_sample */
+    C_RR_MOST,    /* divergence bound of (r, r); 0: none */
+    C_DRIFT_MOST, /* pipe-pr: drift bound in ||s||; 0: none */
+    C_APART_MOST, /* pipe-pr: bound of 1 - (r, s) / (p, s) */
     TCT_SCALARS
 };
 
@@ -62,16 +60,14 @@ typedef enum tct_bad {
     BAD_CURVATURE,
     BAD_RESIDUAL,
     BAD_PRECOND, /* (r, M r) is not positive                        */
-    BAD_TIME,    /* a wait on the device took too long                */
-    BAD_DRIFT,   /* the recurrences have become too inaccurate to be
-                 worth going on with: another method does          */
-    BAD_PAUSE,   /* nothing is bad: the CPU is to say what comes next */
-    BAD_STALE,   /* vectors are to be formed anew, and the method goes on */
-    BAD_GROWTH   /* (r, r) is beyond C_RR_MOST: the recurrences diverge */
+    BAD_TIME,    /* timeout on the device */
+    BAD_DRIFT,   /* recurrences too inaccurate: change the method */
+    BAD_PAUSE,   /* no failure: the CPU decides what follows */
+    BAD_STALE,   /* recompute vectors, then continue */
+    BAD_GROWTH   /* (r, r) > C_RR_MOST: divergence */
 } tct_bad;
 
-/* X(name, call): a step and what it does; with _M: where there is a
- * preconditioner. */
+/* X(name, call): a step and its function; _M: with a preconditioner. */
 #define TCT_STEPS(X)                                                       \
     X(CG_ALPHA, cg_alpha(c, 0)) /* alpha = (r, r) / (p, A p)          */   \
     X(CG_ALPHA_M, cg_alpha(c, 1))                                          \
@@ -97,7 +93,7 @@ typedef enum tct_step {
         TCT_STEP_COUNT
 } tct_step;
 
-/* Smaller than this, (r, r) has left the range where quotients mean much. */
+/* Below this, (r, r) is out of the range of meaningful quotients. */
 #define TCT_RR_LEAST 1e-290
 
 TCT_BOTH int step_finite(double a)
@@ -105,7 +101,7 @@ TCT_BOTH int step_finite(double a)
     return a - a == 0.0; /* false for NaN and both infinities */
 }
 
-/* May alpha be numerator / curvature? If not, hold still, and say why unless
+/* May alpha be numerator / curvature? If not, hold still, and note why unless
  * the target is met. */
 TCT_BOTH int step_sound(double *c, double curvature)
 {
@@ -136,7 +132,7 @@ TCT_BOTH int step_sound(double *c, double curvature)
     return 1;
 }
 
-/* Is M positive, as far as r knows? If not, hold still, and say why. */
+/* Is M positive for r? If not, hold still, and note why. */
 TCT_BOTH int step_positive(double *c, double gamma)
 {
     if (gamma > 0.0 && step_finite(gamma)) return 1;
@@ -166,7 +162,7 @@ TCT_BOTH void step_flexible(double *c)
     const double old = c[C_RHO];
     const double beta = old > 0.0 ? -c[C_ZS] / old : 0.0;
     const double rho = c[C_ZW] + beta * c[C_ZS], gamma = c[C_RZ];
-    /* where M is at fault, rho is not */
+    /* without a positive M, rho is not checked */
     if (step_sound(c, gamma > 0.0 ? rho : 1.0) && step_positive(c, gamma)) {
         c[C_ALPHA] = gamma / rho;
         c[C_RHO] = rho;
@@ -189,10 +185,9 @@ TCT_BOTH void step_pipelined(double *c, int m)
     c[C_BETA] = beta;
 }
 
-/* In exact arithmetic r is orthogonal to every residual before. It stops to be
- * where rounding has let directions return that were done with [Pa80]; from
- * then on each digit that a method's recurrences are less accurate than cg's
- * costs iterations. */
+/* In exact arithmetic r is orthogonal to every earlier residual. Orthogonality
+ * ends when rounding lets directions return [Pa80]; from then on, a method with
+ * less accurate recurrences than cg's loses iterations. */
 #define TCT_LOST 1e-6
 TCT_BOTH void step_lost(double *c, int m)
 {
@@ -203,8 +198,8 @@ TCT_BOTH void step_lost(double *c, int m)
     c[C_BAD_VALUE] = ref;
 }
 
-/* alpha = nu / mu, beta = (nu - 2 alpha (r, s) + alpha^2 (s, s)) / nu: the
- * next (r, r) is predicted, and recomputed by the next sum. */
+/* alpha = nu / mu, beta = (nu - 2 alpha (r, s) + alpha^2 (s, s)) / nu: (r, r)
+ * is predicted, and recomputed by the next sum. */
 TCT_BOTH void step_pr(double *c, int m)
 {
     const double nu = c[C_RR + m];
@@ -218,15 +213,14 @@ TCT_BOTH void step_pr(double *c, int m)
     }
 }
 
-/* The same with s = w + beta s: what rounding adds to s is at most about eps
- * ||A|| (||r|| + alpha ||s||), and errors of s live on in the next, times beta.
- * Where their bound comes to C_DRIFT_MOST of s, this step is the last: s is to
- * be formed anew. With M all of this is of the preconditioned system: norms are
- * those of M, and that of the matrix is learnt on the way, 1 / alpha being
- * below it.
+/* The same with s = w + beta s. The rounding error of s is at most about eps
+ * ||A|| (||r|| + alpha ||s||) in a step, and is carried on times beta. If the
+ * bound of the total reaches C_DRIFT_MOST of s, this step is the last before s
+ * is recomputed. With M all is of the preconditioned system, in the norm of M,
+ * and the norm of the matrix is estimated from 1 / alpha, which is below it.
  *
- * Directions are conjugate, so that (p, s) = (r, s). Where the two come apart
- * by C_APART_MOST of them, iterations are lost. */
+ * Directions are conjugate, so (p, s) = (r, s). If the two differ by more than
+ * C_APART_MOST of them, iterations are lost. */
 #define TCT_ROUNDING 1.11e-16
 TCT_BOTH void step_pipe_pr(double *c, int m)
 {
@@ -247,30 +241,30 @@ TCT_BOTH void step_pipe_pr(double *c, int m)
     }
 }
 
-/* Along a p that does not come from the recurrence before: alpha makes the
- * error least along p, beta makes the next direction conjugate to it. */
+/* Continue along a given p: alpha minimizes the error along p, beta makes the
+ * next direction conjugate to it. */
 TCT_BOTH void step_restart(double *c)
 {
     c[C_ALPHA] = c[C_RP] / c[C_MU];
     c[C_BETA] = (c[C_ALPHA] * c[C_SS] - c[C_RS]) / c[C_MU];
 }
 
-/* 0 where the quotient has no meaning. */
+/* 0 if the quotient has no meaning. */
 TCT_BOTH double step_quotient(double a, double b)
 {
     const double quotient = a / b;
     return b > 0.0 && step_finite(quotient) ? quotient : 0.0;
 }
 
-/* alpha x is the best along x. */
+/* alpha x minimizes the error along x. */
 TCT_BOTH void step_k_first(double *c)
 {
     c[C_ALPHA] = step_quotient(c[C_BX], c[C_XV]);
 }
 
-/* alpha x + beta y is the best of all: beta (y - x (y, v) / (x, v)) is
- * conjugate to x, and (y, v) the difference that r makes. Where y is next to x
- * it tells nothing. */
+/* alpha x + beta y minimizes the error: beta (y - x (y, v) / (x, v)) is
+ * conjugate to x, and (y, v) follows from the difference in r. beta is 0 if y
+ * is nearly parallel to x. */
 #define TCT_K_LEAST 1e-8
 TCT_BOTH void step_k_second(double *c)
 {
@@ -282,7 +276,7 @@ TCT_BOTH void step_k_second(double *c)
     c[C_ALPHA] = alpha - back * c[C_BETA];
 }
 
-/* Does the step say how far to go along p next? */
+/* Does the step compute the next alpha? */
 TCT_BOTH int step_is_alpha(tct_step step)
 {
     return step != STEP_CG_BETA && step != STEP_CG_BETA_M &&
@@ -290,8 +284,7 @@ TCT_BOTH int step_is_alpha(tct_step step)
            step != STEP_K_FIRST && step != STEP_K_SECOND;
 }
 
-/* Have the scalars come to rest: is the target met, or has something gone
- * wrong? */
+/* Are the scalars at rest: target met, or failure? */
 TCT_BOTH int tct_at_rest(const double *c)
 {
     return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
@@ -308,8 +301,8 @@ TCT_BOTH void tct_step_run(tct_step step, double *c)
     }
 }
 
-/* The same, counting how often x will have moved: where several systems go in
- * step, each ends in its own time. */
+/* The same, and count the updates of x: the systems of a batch end at different
+ * times. */
 TCT_BOTH void tct_step_counted(tct_step step, double *c)
 {
     tct_step_run(step, c);

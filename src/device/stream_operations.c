@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/stream_operations.c - the words of a solver: each makes one operation.
- * Input vectors are const in the words; an operation lists inputs and outputs
- * in one array, hence the casts. */
+ * device/stream_operations.c - the functions q_*: each makes one operation.
+ * Their inputs are const; an operation has inputs and outputs in one array,
+ * hence the casts. */
 #include "device/queue.h"
 
 static double *in(const double *x)
@@ -9,7 +9,7 @@ static double *in(const double *x)
     return (double *)(uintptr_t)x;
 }
 
-/* Those of the queue, to which vector `k` is common. */
+/* The queue's batch with vector `k` shared. */
 static tct_system_batch sharing(const tacit_queue *q, int k)
 {
     tct_system_batch s = q->batch;

@@ -374,8 +374,7 @@ static tacit_status processes_split(tacit_world *w, int colour,
     return status;
 }
 
-/* --- before the processes start
- * -------------------------------------------- */
+/* --- before the processes start ------------------------------------------- */
 
 static size_t process_table_bytes(int size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators/chaos.c - bad luck on demand. chaos(seed) makes messages
- * of this rank late by up to a millisecond, differently on each rank, so that
- * they arrive in another order; chaos(seed,k) also makes the k-th operation
- * on rank seed mod size fail as a device would. */
+ * device/decorators/chaos.c - injected faults. chaos(seed) delays messages of
+ * this rank by up to a millisecond, differently on each rank, so that their
+ * order changes; chaos(seed,k) also makes the k-th operation on rank seed mod
+ * size fail like a device. */
 #include "device/decorators.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators/count.c - operations, flops, bytes, messages: what makes a
- * method's stated cost a test. count(1) also times every operation, waiting
- * for the queue before and after each. */
+ * device/decorators/count.c - counts operations, flops, bytes and messages, so
+ * that tests can check a method's stated cost. count(1) also times every
+ * operation, with a wait for the queue before and after it. */
 #include "device/decorators.h"
 #include <string.h>
 
 typedef struct {
     tacit_tally tally;
-    tacit_tally before; /* a recording that is being made */
+    tacit_tally before; /* before the current recording */
     bool timed;
 } count_state;
 
@@ -18,7 +18,7 @@ static void add(tacit_tally_row *row, int times, double flops, double bytes)
     row->bytes += times * bytes;
 }
 
-/* As many times what the table says. */
+/* The factor of the table's counts. */
 static int times_of(const tct_op *op)
 {
     const int columns = op->x.columns;
@@ -45,7 +45,7 @@ static void add_work(tacit_tally *t, const tct_op *op)
     }
 }
 
-/* Doubles that it moves for each element, each column of a panel once. */
+/* Doubles moved per element, each column of a panel once. */
 static int moved_by(const tct_op *op)
 {
     if (op->code == TCT_GRAM) return op->x.columns + op->y.columns;
@@ -54,8 +54,8 @@ static int moved_by(const tct_op *op)
     return times_of(op) * tct_op_info_of(op)->moved;
 }
 
-/* What else an operation between two levels reads: numbers of 32 bits, weights
- * but one of a row, and in a restriction what is summed. */
+/* Further bytes of transfers between levels: 32-bit numbers, weights but one of
+ * a row, and in a restriction the summed vectors. */
 static double bytes_between(const tct_op *op)
 {
     const int times = tct_op_batch(op);
@@ -118,7 +118,7 @@ static void add_tally(tacit_tally *t, const tacit_tally *d, int64_t times)
     t->moved_bytes += (double)times * d->moved_bytes;
 }
 
-/* What is recorded has not happened yet; each replay of it will. */
+/* A recording counts only when it is replayed. */
 static void count_record(count_state *s, const tct_op *op)
 {
     tct_recording *r = op->recording;

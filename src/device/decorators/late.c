@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators/late.c - the host as a stream: operations, and the messages
- * among them, are run in order by a thread of their own, when it gets to them.
- * Whatever takes something for done because it was enqueued is found: by its
- * numbers, or by ThreadSanitizer. late(seed) pauses elsewhere.
+ * device/decorators/late.c - the host as an asynchronous stream: a thread of
+ * its own runs operations and messages in order. Code that takes enqueued work
+ * for finished then gives wrong numbers, or is found by ThreadSanitizer.
+ * late(seed) varies the pauses.
  *
- * A function of the user's is called when all before it is done, by the thread
- * that enqueued it, as on any device. */
+ * User functions are called by the thread that enqueued them, after all earlier
+ * work, as on any device. */
 #include "device/decorators.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@ typedef struct {
     tacit_queue *q;
     uint64_t seed;
     pthread_t thread;
-    bool runs;   /* there is a thread                              */
-    bool inside; /* a function that is called: its words run here  */
+    bool runs;   /* the thread exists */
+    bool inside; /* in a user function: operations run at once */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool ends;
@@ -26,7 +26,7 @@ typedef struct {
     tct_op line[LINE_MOST];
 } late_state;
 
-/* Wait until at most `left` operations are not done; with the lock. */
+/* Wait until at most `left` operations are pending; holds the lock. */
 static void wait_for(late_state *s, uint64_t left)
 {
     while (s->in - s->out > left) pthread_cond_wait(&s->changed, &s->lock);
@@ -39,8 +39,8 @@ static void drain(late_state *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One in some operations is late. */
-static void dawdle(const late_state *s, uint64_t k)
+/* One in 41 operations is delayed. */
+static void delay(const late_state *s, uint64_t k)
 {
     const uint64_t dice =
         tct_mix((s->seed + 1) * 1000003u + (uint64_t)s->q->rank * 7919u + k);
@@ -57,7 +57,7 @@ static void *run_line(void *arg)
         if (s->in == s->out) break;
         const tct_op op = s->line[s->out % LINE_MOST];
         pthread_mutex_unlock(&s->lock);
-        dawdle(s, s->out);
+        delay(s, s->out);
         tct_below_submit(s->self, s->q, &op);
         pthread_mutex_lock(&s->lock);
         s->out++;
@@ -115,8 +115,8 @@ static void late_sync(tct_layer *self, tacit_queue *q)
     tct_below_sync(self, q);
 }
 
-/* The layer below that has memory of its own. */
-static tct_layer *keeper(const tct_layer *self)
+/* The next layer below with an allocator. */
+static tct_layer *allocator(const tct_layer *self)
 {
     tct_layer *at = self->below;
     while (!at->ops->alloc) at = at->below;
@@ -125,13 +125,13 @@ static tct_layer *keeper(const tct_layer *self)
 
 static void *late_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
 {
-    tct_layer *below = keeper(self);
+    tct_layer *below = allocator(self);
     return below->ops->alloc(below, q, bytes);
 }
 
 static void late_free(tct_layer *self, tacit_queue *q, void *p)
 {
-    tct_layer *below = keeper(self);
+    tct_layer *below = allocator(self);
     drain(self->state); /* it may still be used */
     below->ops->free(below, q, p);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators/lose.c - a rank is lost: lose(rank,k) kills the process of
- * that rank at the k-th sum or exchange, lose(rank,k,seconds) lets it be silent
- * for so long, as one that hangs. */
+ * device/decorators/lose.c - loses a rank: lose(rank,k) kills the process of
+ * that rank at the k-th sum or exchange, lose(rank,k,seconds) makes it hang for
+ * that time. */
 #include "device/decorators.h"
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 
 typedef struct {
-    int64_t left;   /* sums and exchanges until then; < 0: not this rank */
-    double seconds; /* 0: it is killed */
+    int64_t left;   /* sums and exchanges left; < 0: not this rank */
+    double seconds; /* 0: kill */
 } lose_state;
 
-/* The next number of `text`, which goes on behind it; false if there is
- * none. */
+/* Parse the next number of `text` and advance; false: none. */
 static bool next_number(char **text, double *out)
 {
     char *comma = strchr(*text, ',');
@@ -29,10 +28,10 @@ static tacit_status lose_open(tct_layer *self, tacit_queue *q,
     char text[32] = "", *at = text;
     double rank = 0.0, k = 0.0, seconds = 0.0;
     strncpy(text, argument, sizeof text - 1);
-    bool right = next_number(&at, &rank) && next_number(&at, &k);
-    if (right && *at) right = next_number(&at, &seconds) && seconds > 0.0;
-    right = right && !*at && k >= 1.0 && k <= 1e15 && rank < q->ranks;
-    if (!right || rank != (double)(int)rank || k != (double)(int64_t)k)
+    bool valid = next_number(&at, &rank) && next_number(&at, &k);
+    if (valid && *at) valid = next_number(&at, &seconds) && seconds > 0.0;
+    valid = valid && !*at && k >= 1.0 && k <= 1e15 && rank < q->ranks;
+    if (!valid || rank != (double)(int)rank || k != (double)(int64_t)k)
         FAIL(TACIT_INVALID,
              "lose(%s): expected lose(rank,k), with a rank from 0 to %d and k "
              "from 1, or lose(rank,k,seconds)",
@@ -45,7 +44,7 @@ static tacit_status lose_open(tct_layer *self, tacit_queue *q,
     return TACIT_OK;
 }
 
-static void be_silent(double seconds)
+static void hang(double seconds)
 {
     const double end = tct_seconds() + seconds;
     while (tct_seconds() < end)
@@ -58,7 +57,7 @@ static void lose_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     const bool counts =
         op->code == TCT_SUM_BEGIN || op->code == TCT_EXCHANGE_BEGIN;
     if (counts && s->left > 0 && --s->left == 0) {
-        if (s->seconds > 0.0) be_silent(s->seconds);
+        if (s->seconds > 0.0) hang(s->seconds);
         else raise(SIGKILL);
     }
     tct_below_submit(self, q, op);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators/memcheck.c - a strict device on any machine. Its memory
- * is poisoned with NaN and cannot be touched by the host while the queue
- * rests; operations are only noted and run at the next synchronisation; the
- * ghosts of an exchange are poisoned until it ends. What forgets a copy, a
- * wait or an initial value fails here without a GPU. */
+ * device/decorators/memcheck.c - a strict device on any machine. Its memory is
+ * poisoned with NaN and protected from the host between synchronisations;
+ * operations run only at the next synchronisation; the ghosts of an exchange
+ * are poisoned until it ends. So a missing copy, wait or initial value fails
+ * without a GPU. */
 #include "device/decorators.h"
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct region {
 typedef struct {
     region *regions;
     size_t late;
-    bool running; /* what is submitted now is part of what runs */
+    bool running; /* submissions run at once */
     tct_op ops[LATE_MOST];
 } memcheck_state;
 
@@ -64,7 +64,8 @@ static tacit_status memcheck_open(tct_layer *self, tacit_queue *q,
         FAIL(TACIT_UNSUPPORTED, "memcheck: only before host, not %s",
              q->device->name);
     for (const tct_layer *l = self->below; l; l = l->below)
-        if (l->ops == &tct_layer_late) /* what is poisoned would be in use */
+        if (l->ops == &tct_layer_late) /* its thread would use protected
+                                        * memory */
             FAIL(TACIT_UNSUPPORTED,
                  "memcheck: behind late, not before it: late:memcheck:host");
     memcheck_state *s = NULL;
@@ -110,7 +111,7 @@ static void *memcheck_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
 
 static void memcheck_free(tct_layer *self, tacit_queue *q, void *p)
 {
-    run_late(self, q); /* somebody may still use it */
+    run_late(self, q); /* pending operations may use it */
     memcheck_state *s = self->state;
     for (region **at = &s->regions; *at; at = &(*at)->next) {
         region *r = *at;

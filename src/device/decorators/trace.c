@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/decorators/trace.c - a line per operation with its time, bytes and
- * rate, through the log: profiling lives here, not in solvers. */
+ * device/decorators/trace.c - logs a line per operation with its time, bytes
+ * and rate; solvers have no profiling of their own. */
 #include "device/decorators.h"
 
 static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/blocks.cu - what stands between the sum of a block of iterations
- * and the next block: the small arithmetic, by one block of threads, and the
- * update of a panel in place, in one pass over it. */
+ * device/gpu/blocks.cu - blocks of iterations between their sum and the next
+ * block: the small arithmetic, by one block of threads, and the update of a
+ * panel in place, in one pass. */
 #include "device/gpu/epilogue.cuh"
 
-enum { THREADS = 256, BOTH_AT_LEAST = 2 /* blocks on a multiprocessor */ };
+enum { THREADS = 256, BOTH_AT_LEAST = 2 /* blocks per multiprocessor */ };
 
 static __global__ void __launch_bounds__(THREADS)
     blocks(tct_blocks_step step, tct_blocks *B, int formed, double *sums,
@@ -21,8 +21,8 @@ extern "C" void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L)
                                          op->v[0], op->out, tct_ending_of(L));
 }
 
-/* A thread has a row of X, of K columns at most, in registers; the small matrix
- * is in shared memory, and its last column comes with its sign. */
+/* A thread has a row of X, up to K columns, in registers; the small matrix is
+ * in shared memory, its last column multiplied by `sign`. */
 template <int K>
 static __global__ void __launch_bounds__(THREADS, BOTH_AT_LEAST)
     mix(tct_panel X, int m, const double *C, double sign, double *y,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/clock.cuh - where the time of a kernel that stays goes: in a build
- * with TACIT_CLOCKS thread 0 of each block adds up the time from each call of
- * tct_spent to the next, by what it was spent on; in others there is
- * nothing. */
+ * device/gpu/clock.cuh - timing of persistent kernels: with TACIT_CLOCKS thread
+ * 0 of each block adds up the time between calls of tct_spent by phase; other
+ * builds have empty functions. */
 #ifndef TCT_DEVICE_GPU_CLOCK_CUH
 #define TCT_DEVICE_GPU_CLOCK_CUH
 #include "device/gpu/clock.h"
@@ -36,7 +35,7 @@ static __device__ inline void tct_spent(tct_phase on)
     c.spending.rounds += on == TCT_ON_PRODUCT;
     c.last = now;
 }
-/* To what is there of each block. */
+/* Store the times of this block. */
 static __device__ inline void tct_clock_stop(void *blocks)
 {
     tct_clock &c = tct_clock_here();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/cuda.c - the cuda device: memory, the operation held back,
- * looks. */
+ * device/gpu/cuda.c - the cuda device: memory, the pending operation,
+ * samples. */
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
 #include "device/gpu/record.h"
@@ -17,7 +17,7 @@ static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0;
 tacit_status tct_gpu_status(gpu_error error, const char *call)
 {
     if (error == GPU_OK) return TACIT_OK;
-    (void)gpu_last_error(); /* an error that does not last is over */
+    (void)gpu_last_error(); /* clear a non-sticky error */
     FAIL(error == GPU_NO_MEMORY ? TACIT_NO_MEMORY : TACIT_DEVICE,
          "the GPU: %s: %s (%s)", call, gpu_error_text(error),
          gpu_error_name(error));
@@ -34,11 +34,11 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
 
 /* --- memory --------------------------------------------------------------- */
 
-/* What this thread's set-up has memory from (device/memory_pool.h), and the
- * stream that all work on it is enqueued on, so that a piece may be taken again
- * before those who had it are through with it. */
+/* The memory pool of this thread's set-up (device/memory_pool.h), and the
+ * stream of all work on it: since that is ordered, a piece may be reused while
+ * earlier work on it is still enqueued. */
 static _Thread_local struct {
-    tct_memory_pool *from; /* NULL: nothing */
+    tct_memory_pool *from; /* NULL: no pool */
     gpu_stream stream;
 } reserved;
 
@@ -61,7 +61,7 @@ static void *device_alloc(size_t bytes)
                          : runtime_alloc(bytes);
 }
 
-/* Wait until nobody is at work on new memory. */
+/* Wait for earlier work on a reused piece. */
 static gpu_error settle(void)
 {
     return reserved.from ? gpu_stream_sync(reserved.stream) : GPU_OK;
@@ -85,8 +85,8 @@ tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
     if (error == GPU_OK && bytes > 0)
         error = from ? gpu_memcpy(p, from, bytes, GPU_TO_DEVICE)
                      : gpu_memset(p, 0xff, bytes);
-    /* a copy from pageable memory may return before it has arrived, and a
-     * non-blocking stream would not wait for it */
+    /* a copy from pageable memory may return early, and a non-blocking stream
+     * would not wait for it */
     if (error == GPU_OK) error = gpu_stream_sync(NULL);
     if (error != GPU_OK) tct_gpu_release(p);
     else memcpy(out, &p, sizeof p);
@@ -118,7 +118,7 @@ static void *cuda_alloc(tacit_queue *q, size_t bytes)
 {
     tct_gpu_flush(q);
     void *p = device_alloc(bytes);
-    if (p && tct_gpu_poisons()) /* NaN: nothing may rest on new memory */
+    if (p && tct_gpu_poisons()) /* NaN: new memory must not be used unset */
         (void)(settle() == GPU_OK && gpu_memset(p, 0xff, bytes) == GPU_OK &&
                gpu_stream_sync(NULL));
     return p;
@@ -132,14 +132,13 @@ bool tct_gpu_deserted(tacit_queue *q)
     return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
 }
 
-/* Has a kernel given up, since a block of it did not come? Then so has the
- * queue. */
+/* Has a kernel given up because a block did not arrive? Then fail the queue. */
 static bool is_late(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     if (g->mailbox->missing != TCT_MISSING_BLOCK) return false;
     g->mailbox->missing = 0;
-    g->mailbox->limit = 0; /* loops on the device end */
+    g->mailbox->limit = 0; /* ends loops on the device */
     g->playing = NULL;
     q_fail(
         q, TACIT_DEVICE,
@@ -149,9 +148,8 @@ static bool is_late(tacit_queue *q)
     return true;
 }
 
-/* Seconds that this GPU may be silent for. Where kernels wait for another rank
- * without a limit of their own, that is the limit of such a wait; those that
- * have one are to say it first. */
+/* The time limit [s] of waits for this GPU. If its kernels wait for other ranks
+ * without a limit, theirs applies; kernels with a limit must report first. */
 static double timeout_of(const tacit_queue *q)
 {
     if (q->ranks == 1) return q->answer_seconds;
@@ -162,8 +160,8 @@ static double timeout_of(const tacit_queue *q)
                       2.0 * q->peer_seconds + q->barrier_seconds);
 }
 
-/* A wait of the CPU for its GPU: an interval between looks counts for a second
- * at most, so that a job that was stopped goes on. */
+/* A wait of the CPU for its GPU. An interval between checks counts as at most a
+ * second, since the job may have been stopped. */
 typedef struct waiting {
     double looked, silent;
 } waiting;
@@ -174,7 +172,7 @@ static void look_again(waiting *w)
     w->looked = now;
 }
 
-/* Such kernels are ended. */
+/* Abort kernels that wait without a limit. */
 static bool break_off(tacit_queue *q, double silent)
 {
     const tct_link *link = q->link;
@@ -186,8 +184,8 @@ static bool break_off(tacit_queue *q, double silent)
     return true;
 }
 
-/* Has the GPU posted looks? As it was when this was last asked: the answer
- * comes beside what runs. */
+/* Had the GPU posted samples at the last call? Each call starts a copy of the
+ * counter, on the side stream, for the next. */
 static bool goes_on(tct_gpu *g, uint64_t *looks)
 {
     const uint64_t before = *looks;
@@ -199,8 +197,7 @@ static bool goes_on(tct_gpu *g, uint64_t *looks)
     return *looks != before;
 }
 
-/* Wait for all that was enqueued, which may take longer than a wait for a rank
- * as long as looks come. */
+/* Wait for all enqueued work, beyond the limit as long as samples arrive. */
 static gpu_error finish(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -223,7 +220,7 @@ static gpu_error finish(tacit_queue *q)
     return gpu_stream_sync(g->stream);
 }
 
-/* All ranks come here with the same sums behind them. */
+/* Collective in effect: all ranks have made the same sums. */
 static void cuda_sync(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -245,7 +242,7 @@ static void cuda_free(tacit_queue *q, void *p)
     tct_gpu_release(p);
 }
 
-/* Of the host, as the device sees it at the same address. */
+/* Pinned host memory, at the same address on the device. */
 static void *cuda_alloc_shared(tacit_queue *q, size_t bytes)
 {
     void *p = NULL;
@@ -262,7 +259,7 @@ static void cuda_free_shared(tacit_queue *q, void *p)
     (void)gpu_host_free(p);
 }
 
-/* --- the operation held back ---------------------------------------------- */
+/* --- the pending operation ------------------------------------------------ */
 
 static tct_gpu_launch launch_of(const tacit_queue *q, double *out)
 {
@@ -282,7 +279,7 @@ static const tct_gpu_block *gpu_block(const tct_block *B)
     return (const tct_gpu_block *)(const void *)B;
 }
 
-/* Three dots with a product: by the product's kernel, or by one more. */
+/* Three dots with a product: in its kernel, or in one more. */
 static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const tct_op *op)
 {
@@ -299,7 +296,7 @@ static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
         &dots);
 }
 
-/* Several columns a pass, where the block can. */
+/* Several columns per pass, if the block can. */
 static void multiply_block(const tct_gpu_block *B, const tct_gpu_launch *L,
                            const tct_op *op)
 {
@@ -370,11 +367,12 @@ static void hold(tacit_queue *q, const tct_op *op)
     g->holding = true;
 }
 
-/* A step or a look: part of the tail of what is held, else an own kernel. */
+/* A step or a sample: part of the pending operation's epilogue, or a kernel of
+ * its own. */
 static void follow(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
-    /* what sends has no tail */
+    /* sending kernels have no epilogue */
     const bool fits = g->holding && g->held.code != TCT_EXCHANGE_BEGIN &&
                       g->epilogue.count < TCT_EPILOGUE_MOST &&
                       g->epilogue.batch == op->batch.count &&
@@ -403,8 +401,8 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
                    "clearing sums");
 }
 
-/* To or from memory that is not pinned: the runtime waits for all that stands
- * before such a copy, without a limit. */
+/* To or from pageable memory: the runtime waits for earlier work, without a
+ * limit. */
 static void copy(tacit_queue *q, const tct_op *op)
 {
     const tct_gpu *g = tct_gpu_of(q);
@@ -461,7 +459,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     }
 }
 
-/* --- looks ---------------------------------------------------------------- */
+/* --- samples -------------------------------------------------------------- */
 
 static uint64_t bits_of(double v)
 {
@@ -470,7 +468,7 @@ static uint64_t bits_of(double v)
     return bits;
 }
 
-/* Is look `number` in the box? */
+/* Is sample `number` in the box? */
 static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_sample *out)
 {
@@ -484,7 +482,7 @@ static bool arrived(const volatile tct_posted *box, uint64_t number,
     return true;
 }
 
-/* Nothing runs: are there looks that did not fill a batch? */
+/* The stream is idle: fetch samples of an incomplete batch. */
 static bool collect(tacit_queue *q, tct_sample *out)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -504,7 +502,7 @@ static bool collect(tacit_queue *q, tct_sample *out)
     return arrived(g->mailbox->posted, g->taken + 1, out);
 }
 
-/* Wait for the next look, starting more replays while there are any due. */
+/* Wait for the next sample, starting replays that are due. */
 static bool cuda_sampled(tacit_queue *q, tct_sample *out)
 {
     enum { SPINS = 256 };
@@ -529,7 +527,7 @@ static bool cuda_sampled(tacit_queue *q, tct_sample *out)
         } else if (!found && tct_gpu_deserted(q)) {
             return false;
         } else if (!found && w.silent > limit) {
-            g->mailbox->limit = 0; /* loops on the device end */
+            g->mailbox->limit = 0; /* ends loops on the device */
             g->playing = NULL;
             if (!break_off(q, limit))
                 q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s", limit);
@@ -558,7 +556,7 @@ static int cuda_lag(tacit_queue *q, size_t n)
     return sample_batch;
 }
 
-/* Kernels are running, and the stream is theirs. */
+/* Kernels occupy the stream, so the flags take the side stream. */
 static void cuda_tell(tacit_queue *q, double flags)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -574,7 +572,7 @@ double tct_gpu_flags(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     if (g->capturing) return 0.0;
-    if (g->mailbox->told != 0.0) { /* to the recordings of a run that is over */
+    if (g->mailbox->told != 0.0) { /* set for recordings of an earlier run */
         tct_gpu_ok(q, gpu_stream_sync(g->aside), "telling flags");
         g->mailbox->told = 0.0;
         tct_gpu_ok(
@@ -597,9 +595,8 @@ static bool cuda_available(char *reason, size_t size)
     return false;
 }
 
-/* The device with the number that was asked for; or else, for a stream of the
- * user's, the current one, or that of this rank's place among those of its
- * machine. */
+/* The device of the given ordinal; else the current one for a user's stream, or
+ * one by this rank's local rank. */
 static tacit_status choose_device(const tacit_queue *q, int *out)
 {
     int count = 0;
@@ -687,7 +684,7 @@ static tacit_status open_device(tacit_queue *q, tct_gpu *g)
     return open_memory(g);
 }
 
-/* The device becomes the thread's current one, unless this fails. */
+/* The device becomes current, unless this fails. */
 static tacit_status cuda_open(tacit_queue *q)
 {
     char reason[256];
@@ -723,8 +720,8 @@ static void cuda_close(tacit_queue *q)
     tct_free(g);
 }
 
-/* A call may be from a function whose work is being recorded: where the device
- * is the current one as it is, nothing is set. */
+/* If the device is current, set nothing: the caller may be a function whose
+ * work is being recorded. */
 static void cuda_enter(tacit_queue *q)
 {
     const int device = tct_gpu_of(q)->device;

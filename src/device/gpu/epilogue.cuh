@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/epilogue.cuh - how a kernel ends: sums in a fixed tree, then the
- * scalar work that follows, done by the block that finishes last.
+ * device/gpu/epilogue.cuh - the end of a kernel: sums in a fixed tree, then the
+ * scalar work that follows, by the block that finishes last.
  *
- * A sum has the same bits in every run: each thread adds what it meets in
- * order, threads are added in a tree over a warp and then over warps, and the
- * last block adds the blocks in order. The number of blocks depends on the
- * device and the matrix alone. */
+ * A sum has the same bits in every run: each thread adds its elements in order,
+ * threads are added in a tree over a warp and then over warps, and the last
+ * block adds the blocks in order. The number of blocks depends only on the
+ * device and the matrix. */
 #ifndef TCT_DEVICE_GPU_EPILOGUE_CUH
 #define TCT_DEVICE_GPU_EPILOGUE_CUH
 #include "device/gpu/gpu.h"
 #include "device/gpu/lane.cuh"
 
-/* What a kernel gets of a launch. */
+/* The part of a launch that a kernel's end needs. */
 struct tct_ending {
     double *partial;
     unsigned *ticket;
     double *out;
-    bool keeps; /* sums of what is held; others clear them */
+    bool keeps; /* keep sums of held systems; other ranks clear them */
     tct_epilogue epilogue;
 };
 
@@ -25,8 +25,8 @@ static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
     return {L->partial, L->ticket, L->out, L->keeps, L->epilogue};
 }
 
-/* Post the scalars that decide; a batch goes to the host when it is full, and
- * at once when the scalars have come to rest. */
+/* Post a sample; a batch goes to the host when it is full, or at once when the
+ * scalars are at rest. */
 static __device__ inline void tct_active_as(const double *c, tct_outbox *o,
                                             uint64_t number,
                                             uint64_t sample_batch)
@@ -70,21 +70,20 @@ static __device__ inline void tct_epilogue_run(const tct_epilogue &t)
             tct_step_run(t.action[i].step, t.c);
         else tct_active_scalars(t.c, t.outbox);
 }
-/* The same of system `j` of several, which have no looks. */
+/* The same for system `j` of a batch, which has no samples. */
 static __device__ inline void tct_epilogue_run_of(const tct_epilogue &t, int j)
 {
     for (int i = 0; i < t.count; i++)
         tct_step_counted(t.action[i].step, t.c + j * TCT_SCALARS);
 }
-/* Whichever it is, by one thread. */
+/* Either, by one thread. */
 static __device__ inline void tct_epilogue_run_all(const tct_epilogue &t)
 {
     if (t.batch == 0) tct_epilogue_run(t);
     for (int j = 0; j < t.batch; j++) tct_epilogue_run_of(t, j);
 }
 
-/* The sum of `v` over the warp, in lane 0: all of them step by step
- * together. */
+/* The sums of `v` over the warp, in lane 0, all SUMS at each step. */
 template <int SUMS>
 static __device__ inline void tct_warp_sum(double (&v)[SUMS])
 {
@@ -94,8 +93,8 @@ static __device__ inline void tct_warp_sum(double (&v)[SUMS])
         for (int j = 0; j < SUMS; j++) v[j] += tct_shuffle_down(v[j], d);
 }
 
-/* The sum of `v` over the block, in thread 0. Every thread must call it, and
- * wait for the others before it is called again. */
+/* The sums of `v` over the block, in thread 0. All threads call it, and need a
+ * barrier before the next call. */
 template <int SUMS>
 static __device__ inline void tct_block_sum_once(double (&v)[SUMS])
 {
@@ -112,7 +111,7 @@ static __device__ inline void tct_block_sum_once(double (&v)[SUMS])
         tct_warp_sum(v);
     }
 }
-/* The same, without a wait. */
+/* The same, with this barrier. */
 template <int SUMS>
 static __device__ inline void tct_block_sum(double (&v)[SUMS])
 {
@@ -120,9 +119,9 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
     __syncthreads();
 }
 
-/* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Every
- * thread of every block calls it, once. With `held` the sums stay as they
- * were. With SYSTEMS the blocks of a row of the grid are those of a system. */
+/* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Called
+ * once by all threads of all blocks. With `held` the sums do not change. With
+ * SYSTEMS each row of the grid has a system. */
 template <int SUMS, bool SYSTEMS = false>
 static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
                                              bool held = false)
@@ -160,7 +159,7 @@ static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
     e.ticket[system] = 0;
 }
 
-/* A launch of `blocks` blocks at most, each element or warp visited in turn. */
+/* The blocks for `work`, at most `most`; kernels stride over the rest. */
 static inline int tct_blocks_for(int64_t work, int per_block, int64_t most)
 {
     const int64_t blocks = (work + per_block - 1) / per_block;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/exchange.cu - what is sent is packed, what has landed is unpacked:
- * in messages the columns of an element stand side by side. */
+ * device/gpu/exchange.cu - pack and unpack; in messages the columns of an
+ * element are contiguous. */
 #include "device/gpu/epilogue.cuh"
 
 enum { THREADS = 256 };
 
-/* Of a queue that has failed there may be no vector, where messages still
- * go. */
+/* In a failed queue x may be NULL; messages still go out. */
 static __global__ void __launch_bounds__(THREADS)
     pack(tct_panel x, const int32_t *index, int64_t n, double *to,
          const __grid_constant__ tct_ending ending)

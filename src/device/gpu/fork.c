@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/fork.c - work beside a stream: two events. */
+ * device/gpu/fork.c - forks to a side stream: two events. */
 #include "device/gpu/fork.h"
 #include "device/gpu/gpu.h"
 

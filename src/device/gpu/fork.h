@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/fork.h - work beside a stream: it waits for what was enqueued
- * there before it, and what is enqueued there later waits for it from where
- * they join. While the stream is captured both are of the recording. */
+ * device/gpu/fork.h - a fork: work on a side stream waits for earlier work of
+ * the main stream, and the main stream waits for it from the join on. A capture
+ * of the main stream includes both. */
 #ifndef TCT_DEVICE_GPU_FORK_H
 #define TCT_DEVICE_GPU_FORK_H
 #include "base/base.h"
 #include "device/gpu/runtime.h"
 
 typedef struct {
-    gpu_stream apart;     /* borrowed           */
+    gpu_stream apart;     /* borrowed */
     gpu_event begin, end; /* NULL: not open */
 } tct_fork;
 
-/* A stream for such work. Its kernels come first where both want the GPU, which
- * those of the other would fill. */
+/* Create a side stream, of high priority: the main stream's kernels could fill
+ * the GPU. */
 tacit_status tct_fork_stream(gpu_stream *apart);
 
 tacit_status tct_fork_open(tct_fork *f, gpu_stream apart);
 void tct_fork_close(tct_fork *f);
 
-/* Between the first two, what is enqueued in `apart` is beside `stream`. */
+/* Work enqueued in `apart` between begin and end is concurrent with `stream`
+ * until the join. */
 gpu_error tct_fork_begin(const tct_fork *f, gpu_stream stream);
 gpu_error tct_fork_end(const tct_fork *f);
 gpu_error tct_fork_join(const tct_fork *f, gpu_stream stream);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/gpu.h - a queue on a GPU: a stream, and one operation held back.
+ * device/gpu/gpu.h - a queue on a GPU: a stream, and one pending operation.
  *
- * An operation is launched when the next one comes. What follows it and is
- * only scalar work (a step, a look) becomes its tail: the last block of its
- * kernel does it, so that scalars never leave the device and cost no kernel.
+ * An operation is launched when the next one arrives. Scalar work that follows
+ * it (steps, samples) becomes its epilogue, done by the last block of its
+ * kernel: scalars stay on the device and cost no launch.
  *
- * A look posts the scalars that decide; the host takes them in order, late, and
- * the device never waits. Looks go to memory of the device, and from there to
- * memory of the host in batches, since a write over the bus holds up the end of
- * a kernel, and a fence, for up to a microsecond. */
+ * Samples are read by the host in order, late; the device never waits. They go
+ * to device memory first and to the host in batches, since a write over the bus
+ * delays the end of a kernel, and a fence, by up to a microsecond. */
 #ifndef TCT_DEVICE_GPU_GPU_H
 #define TCT_DEVICE_GPU_GPU_H
 #include "device/gpu/runtime.h"
@@ -20,85 +19,84 @@ extern "C" {
 
 enum {
     TCT_EPILOGUE_MOST = 4,
-    TCT_BLOCKS_MOST = 32768, /* of any kernel that sums  */
-    TCT_SAMPLES = 4096       /* posted and not yet taken */
+    TCT_BLOCKS_MOST = 32768, /* of kernels with sums */
+    TCT_SAMPLES = 4096       /* posted, not yet read */
 };
 
-/* One look, valid if check == number ^ the bits of the others: it crosses to
- * the host without a fence. Looks are numbered from 1. */
+/* A sample, valid if check == number ^ the bits of the others, so that it needs
+ * no fence on its way to the host. Samples are numbered from 1. */
 typedef struct tct_posted {
     double rr, bad, bad_value, flags, updates;
     uint64_t check;
 } tct_posted;
 
-typedef struct tct_mailbox { /* of the host, as the device sees it too */
+typedef struct tct_mailbox { /* host memory, visible to the device */
     tct_posted posted[TCT_SAMPLES];
-    volatile uint64_t limit; /* loops on the device end at this look */
-    /* what kernels that speak with other ranks have to say: the flags of a sum,
-     * where there are any, and 1 + the rank that did not come */
+    volatile uint64_t limit; /* loops on the device end at this sample */
+    /* from kernels that communicate: the flags of a sum, if any, and 1 + the
+     * lost rank */
     volatile double flags;
     volatile uint64_t missing;
-    double told;             /* by the host: outbox->mine                   */
-    volatile uint64_t looks; /* outbox->looks, when the host last asked     */
+    double told;             /* by the host, for outbox->mine */
+    volatile uint64_t looks; /* copy of outbox->looks */
 } tct_mailbox;
 
-typedef struct tct_outbox { /* of the device */
+typedef struct tct_outbox { /* device memory */
     tct_posted posted[TCT_SAMPLES];
-    uint64_t looks;        /* so far                                       */
-    uint64_t sample_batch; /* looks that go to the host at once: 1, 2, 4.. */
-    double mine;           /* flags that the host has for the next sum     */
-    double flags;          /* of all ranks, in the last sum                */
+    uint64_t looks;        /* samples so far */
+    uint64_t sample_batch; /* samples per batch: 1, 2, 4.. */
+    double mine;           /* this rank's flags for the next sum */
+    double flags;          /* all ranks', of the last sum */
     tct_mailbox *mailbox;
 } tct_outbox;
 
 typedef enum { EPILOGUE_STEP, EPILOGUE_SAMPLE } tct_epilogue_kind;
 
-/* What the last block of a kernel does, in order. */
+/* The actions of a kernel's last block, in order. */
 typedef struct tct_epilogue {
     int count;
     struct {
         tct_epilogue_kind kind;
         tct_step step;
     } action[TCT_EPILOGUE_MOST];
-    double *c;          /* the scalar block of all actions, of the first */
-    int batch;          /* ... of so many; 0: one, that does not count   */
-    tct_outbox *outbox; /* of looks                        */
+    double *c;          /* scalar block of the actions, of the first system */
+    int batch;          /* systems; 0: one, without counting */
+    tct_outbox *outbox; /* for samples */
 } tct_epilogue;
 
-/* What a kernel launch needs besides its data. `out` NULL: nothing is summed,
- * or (in a kernel that can sum or not) nothing is wanted. */
+/* A launch, besides its data. `out` NULL: no sums, or (in a kernel with
+ * optional sums) none wanted. */
 typedef struct tct_gpu_launch {
     gpu_stream stream;
     int sms;          /* multiprocessors                          */
     double *partial;  /* [TCT_BLOCKS_MOST * TCT_OP_SUMS]          */
     unsigned *ticket; /* [TCT_COLUMNS_MOST] 0 between kernels     */
     double *out;
-    bool keeps; /* this is rank 0: sums of what is held stay, so that a sum over
-                   ranks has them once */
+    bool keeps; /* rank 0: keep held sums, once over all ranks */
     tct_epilogue epilogue;
     size_t l2_bytes;
 } tct_gpu_launch;
 
-/* A matrix block on a GPU: first member of every device format's struct. */
+/* A matrix block on a GPU; first member of the formats' structs. */
 typedef struct tct_gpu_block tct_gpu_block;
 typedef struct tct_gpu_block_ops {
-    /* y = B x; with L->out, *out = (x, y); the tail of L at the end. */
+    /* y = B x; with L->out, *out = (x, y); then L's epilogue. */
     void (*multiply)(const tct_gpu_block *B, const tct_gpu_launch *L,
                      const double *x, double *y);
-    /* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s); the tail at
-     * the end. False: not for this block, and nothing was done. OPTIONAL. */
+    /* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s); then the
+     * epilogue. False: not for this block, nothing was done. OPTIONAL. */
     bool (*multiply_dots)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const double *p, const double *r, double *s);
-    /* Y = B X in fewer passes over B than there are columns, each of which has
-     * the bits of `multiply`; the tail at the end. OPTIONAL. */
+    /* Y = B X in fewer passes over B than columns, each with the bits of
+     * `multiply`; then the epilogue. OPTIONAL. */
     void (*multiply_columns)(const tct_gpu_block *B, const tct_gpu_launch *L,
                              const tct_panel *X, const tct_panel *Y);
     /* See tct_block's takes_pass: op is the whole operation; with L->out, its
-     * sum; the tail at the end. */
+     * sum; then the epilogue. */
     void (*multiply_pass)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const tct_op *op);
-    /* MULTIPLY_ADD; with L->out, its sum; the tail at the end. Only of ghost
-     * blocks, which have no other product. */
+    /* MULTIPLY_ADD; with L->out, its sum; then the epilogue. Ghost blocks only;
+     * they have no other product. */
     void (*multiply_add)(const tct_gpu_block *B, const tct_gpu_launch *L,
                          const tct_op *op);
 } tct_gpu_block_ops;
@@ -109,27 +107,27 @@ struct tct_gpu_block {
 
 typedef struct tct_gpu {
     gpu_stream stream; /* NULL: not open */
-    bool borrowed;     /* it is the user's */
+    bool borrowed;     /* the stream is the user's */
     int device, sms;
-    size_t l2_bytes, shared_bytes; /* shared memory of one block, at most */
+    size_t l2_bytes, shared_bytes; /* shared: the most of one block */
     char name[160];
     double *partial;
     unsigned *ticket;
     tct_outbox *outbox;       /* device                            */
     tct_mailbox *mailbox;     /* host                              */
-    tct_mailbox *mailbox_gpu; /* the same, as the device sees it   */
-    int sample_batch;         /* looks that are posted at once     */
-    gpu_stream aside;         /* for what the host has to say meanwhile */
-    gpu_event mark;           /* the device's `mark`                    */
-    bool by_node;             /* of several ranks: all have while nodes,
-                                 which links with `nodes` find out */
-    uint64_t made, taken;     /* looks enqueued, looks read        */
-    bool holding;             /* `held` has not been launched yet  */
+    tct_mailbox *mailbox_gpu; /* the same, at the device's address */
+    int sample_batch;         /* samples per batch */
+    gpu_stream aside;         /* side stream, for the host's flags */
+    gpu_event mark;           /* of the device's `mark` */
+    bool by_node;             /* several ranks: all have while nodes (set by
+                               * links with `nodes`) */
+    uint64_t made, taken;     /* samples enqueued, samples read */
+    bool holding;             /* `held` is pending */
     tct_op held;
     tct_epilogue epilogue;
     bool capturing;
-    void *playing;     /* the recording under way, or NULL */
-    uint64_t launched; /* recordings                       */
+    void *playing;     /* recording being replayed, or NULL */
+    uint64_t launched; /* recordings */
 } tct_gpu;
 
 /* The state of a queue whose device is a GPU. */
@@ -138,25 +136,24 @@ static inline tct_gpu *tct_gpu_of(const tacit_queue *q)
     return (tct_gpu *)q->device_state;
 }
 
-/* Note in the queue what a call of the runtime says; false if it failed. */
+/* Fail the queue if a runtime call failed; false if so. */
 bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call);
 /* The same as a status. */
 tacit_status tct_gpu_status(gpu_error error, const char *call);
 
-/* Did another rank not come to a kernel in time, or has its process ended? Then
- * the queue has failed. */
+/* Is a rank lost, by a kernel's timeout or the end of its process? Then the
+ * queue fails. */
 bool tct_gpu_deserted(tacit_queue *q);
 
-/* Launch what is held back. */
+/* Launch the pending operation. */
 void tct_gpu_flush(tacit_queue *q);
 
-/* Flags that this rank adds to the sum that is launched now, as far as the host
- * knows them: recordings are told when they run, in outbox->mine. */
+/* This rank's flags for the sum launched now; recordings read later ones from
+ * outbox->mine. */
 double tct_gpu_flags(tacit_queue *q);
 
-/* Open the stream of `q`, on its device, which is the current one: the user's
- * or a new one.
- * Errors      INVALID (a stream that cannot be had, saying why), DEVICE. */
+/* Open the stream of `q` on the current device: the user's or a new one.
+ * Errors      INVALID (an unusable stream, saying why), DEVICE. */
 tacit_status tct_gpu_open_stream(const tacit_queue *q);
 /* The device's `mark` and `reach`. */
 void tct_gpu_mark(tacit_queue *q);
@@ -164,30 +161,30 @@ void tct_gpu_reach(tacit_queue *q);
 
 /* --- memory of blocks ----------------------------------------------------- */
 
-/* Copy `bytes` of host memory to new device memory, or allocate it poisoned
- * where `from` is NULL. Errors NO_MEMORY, DEVICE. */
+/* Copy `bytes` of host memory to new device memory; `from` NULL: poison it.
+ * Errors NO_MEMORY, DEVICE. */
 tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out);
-void tct_gpu_release(void *p); /* NULL is fine */
-/* Does new memory begin as NaN? For tests: TACIT_POISON is set. */
+void tct_gpu_release(void *p); /* NULL is allowed */
+/* Is new memory poisoned with NaN? For tests: TACIT_POISON. */
 bool tct_gpu_poisons(void);
-/* Will `bytes` fit? Errors NO_MEMORY, naming `what`, with what is free. */
+/* Check that `bytes` fit. Errors NO_MEMORY, naming `what` and the free
+ * memory. */
 tacit_status tct_gpu_require(double bytes, const char *what);
 
 /* --- kernels (vector.cu) -------------------------------------------------- */
 
-/* Vector operation `op`; its sums and the tail are in L. */
+/* Vector operation `op`; its sums and epilogue are in L. */
 void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);
-/* What the exchange of `op` sends, from op->x; what has landed, to its ghosts
- * (exchange.cu); the tail at the end. */
+/* Pack from op->x, or unpack to the ghosts (exchange.cu); then the epilogue. */
 void tct_gpu_pack(const tct_op *op, double *to, const tct_gpu_launch *L);
 void tct_gpu_unpack(const tct_op *op, const double *from,
                     const tct_gpu_launch *L);
-/* GRAM or COMBINE (panel.cu); the tail at the end. */
+/* GRAM or COMBINE (panel.cu); then the epilogue. */
 void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L);
-/* BLOCKS, MIX (blocks.cu); the tail at the end. */
+/* BLOCKS, MIX (blocks.cu); then the epilogue. */
 void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L);
 void tct_gpu_mix(const tct_op *op, const tct_gpu_launch *L);
-/* The tail alone. */
+/* The epilogue alone. */
 void tct_gpu_epilogue(const tct_gpu_launch *L);
 
 #ifdef __cplusplus

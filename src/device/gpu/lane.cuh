@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/lane.cuh - what kernels ask of the machine: lanes of a warp,
- * fences, loads and stores that caches treat in a way of their own, the clock,
- * signals. Nothing else names PTX or the intrinsics that stand for it:
- * scripts/lint/lanes. */
+ * device/gpu/lane.cuh - machine operations of kernels: lanes of a warp, fences,
+ * loads and stores with cache hints, the clock, signals. No other file has PTX
+ * or these intrinsics: scripts/lint/lanes. */
 #ifndef TCT_DEVICE_GPU_LANE_CUH
 #define TCT_DEVICE_GPU_LANE_CUH
 #include "device/gpu/runtime.h"
@@ -30,8 +29,8 @@ static __device__ inline int tct_warp()
     return (int)(threadIdx.x / GPU_WAVE);
 }
 
-/* The `v` of lane `from`; of the lane `d` before or behind this one, and this
- * one's own where there is none. All lanes call these, as what follows. */
+/* The `v` of lane `from`, or of the lane `d` before or after this one (its own
+ * at the edge). All lanes call these and the following. */
 template <class T> static __device__ inline T tct_shuffle(T v, int from)
 {
     return __shfl_sync(TCT_ALL_LANES, v, from);
@@ -57,28 +56,28 @@ static __device__ inline tct_lanes tct_ballot(bool yes)
     return __ballot_sync(TCT_ALL_LANES, yes);
 }
 
-/* Wait for all lanes: they see what each has written to shared memory. */
+/* Barrier of all lanes, which then see each other's stores to shared memory. */
 static __device__ inline void tct_warp_sync()
 {
     __syncwarp();
 }
 
-/* Wait for `threads` threads of the block, whole warps, at barrier `number`
- * (from 1 on): they see what each has stored. */
+/* Barrier `number` (from 1) of `threads` threads of the block, whole warps,
+ * which then see each other's stores. */
 static __device__ inline void tct_sync_some(int number, int threads)
 {
     asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* The same without a wait: those who do wait see what this thread has
- * stored. */
+/* Arrive at this barrier without waiting: those that wait see this thread's
+ * stores. */
 static __device__ inline void tct_arrive_some(int number, int threads)
 {
     asm volatile("barrier.arrive %0, %1;" ::"r"(number), "r"(threads)
                  : "memory");
 }
 
-/* The first and the last of some lanes, of which there is one at least. */
+/* The first and the last of a non-empty set of lanes. */
 static __device__ inline int tct_first_lane(tct_lanes some)
 {
     return __ffs((int)some) - 1;
@@ -88,9 +87,8 @@ static __device__ inline int tct_last_lane(tct_lanes some)
     return GPU_WAVE - 1 - __clz((int)some);
 }
 
-/* C += A B of 8 x 4 and 4 x 8 numbers: lane l has row l / 4 of A in column l %
- * 4, row l % 4 of B in column l / 4, and of C row l / 4 in columns 2 (l % 4)
- * and the next one. */
+/* C += A B of 8 x 4 and 4 x 8 numbers: lane l has element (l / 4, l % 4) of A,
+ * (l % 4, l / 4) of B, and (l / 4, 2 (l % 4)) and the next one of C. */
 static __device__ inline void tct_multiply_tile(double (&c)[2], double a,
                                                 double b)
 {
@@ -111,19 +109,19 @@ static __device__ inline void tct_multiply_tile(double (&c)[2], double a,
 
 /* --- loads and stores ----------------------------------------------------- */
 
-/* What nobody writes while the kernel runs. */
+/* Load data that nothing writes while the kernel runs. */
 template <class T> static __device__ inline T tct_read_only(const T *p)
 {
     return __ldg(p);
 }
 
-/* The same where it is read once, and caches need not keep it. */
+/* The same for data read once, which caches need not keep. */
 template <class T> static __device__ inline T tct_read_once(const T *p)
 {
     return __ldcs(p);
 }
 
-/* Past the L1: what other blocks write, or are to read. */
+/* Bypass the L1: data that other blocks write, or will read. */
 template <class T> static __device__ inline T tct_load_fresh(const T *p)
 {
     return __ldcg(p);
@@ -133,7 +131,7 @@ template <class T> static __device__ inline void tct_store_through(T *p, T v)
     __stcg(p, v);
 }
 
-/* The same of two numbers, which go at once. */
+/* The same for two numbers at once. */
 struct alignas(16) tct_two {
     double v[2];
 };
@@ -147,8 +145,8 @@ static __device__ inline void tct_store_through(tct_two *p, tct_two v)
     __stcg((double2 *)p, make_double2(v.v[0], v.v[1]));
 }
 
-/* Begin to copy 16 bytes, at once, past the L1 to shared memory, while the
- * thread goes on; it has its copies after it has waited for them. */
+/* Start to copy 16 bytes, atomically, past the L1 to shared memory; the copy is
+ * complete after tct_await_copies. */
 static __device__ inline void tct_copy(void *to, const void *from)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -161,15 +159,15 @@ static __device__ inline void tct_await_copies()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/* Have the line of `p` come to the L2, and go on. */
+/* Prefetch the line of `p` to the L2. */
 static __device__ inline void tct_prefetch(const void *p)
 {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
-/* Matrix lines are read once a product and pass by the L1. In the L2 a share
- * `keep` of them is the last to go, so that it is there for the next product;
- * the rest is the first. */
+/* Cache policy of matrix lines, which bypass the L1: in the L2 a fraction
+ * `keep` is evicted last, to be there for the next product, and the rest
+ * first. */
 static __device__ inline uint64_t tct_policy(float keep)
 {
     uint64_t policy;
@@ -183,7 +181,7 @@ static __device__ inline uint64_t tct_policy(float keep)
     return policy;
 }
 
-/* tct_load_once(p, policy): what is at `p`, in a REGISTER. */
+/* tct_load_once(p, policy): the value at `p`, in a REGISTER. */
 #define TCT_LOAD(STORED, REGISTER, ptx, constraint)                  \
     static __device__ inline REGISTER tct_load_once(const STORED *p, \
                                                     uint64_t policy) \
@@ -202,18 +200,18 @@ TCT_LOAD(uint16_t, uint16_t, "u16", "h")
 TCT_LOAD(uint8_t, uint32_t, "u8", "r")
 #undef TCT_LOAD
 
-/* --- fences, signals, posts ----------------------------------------------- */
+/* --- fences and signals --------------------------------------------------- */
 
-/* What this thread wrote before is seen before what it writes after, by all of
- * the GPU. */
+/* This thread's earlier stores become visible before its later ones, to the
+ * whole GPU. */
 static __device__ inline void tct_fence()
 {
     __threadfence();
 }
 
-/* A signal is a counter in memory that blocks wait for. Who sees what was added
- * sees what the thread (and its block, if it waited for it) wrote before; of
- * one GPU. What it was before is seen likewise. */
+/* A signal is a counter that blocks wait for. Acquire and release within the
+ * GPU: a block that sees the added value sees earlier stores of the adding
+ * thread (and of its block, after a barrier). Returns the old value. */
 static __device__ inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)
 {
     uint64_t before;
@@ -235,7 +233,7 @@ static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
 
 /* --- between GPUs --------------------------------------------------------- */
 
-/* The same, of all GPUs and processors that reach the memory. */
+/* The same for all GPUs and processors that reach the memory. */
 static __device__ inline void tct_signal_send(uint64_t *signal, uint64_t v)
 {
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(signal), "l"(v)
@@ -255,10 +253,9 @@ static __device__ inline void tct_fence_all()
     __threadfence_system();
 }
 
-/* A value and the number of the message that it is: stored and read at once,
- * so that who sees the number has the value, without a fence: between two H200
- * in 0.8 us, where values, a fence and a signal take 2.0. It orders nothing
- * else. */
+/* A value with its message number, stored and read at once, so that no fence is
+ * needed: 0.8 us between two H200, where values, a fence and a signal take 2.0.
+ * It orders no other store. */
 static __device__ inline void tct_numbered_send(tct_numbered *to, double value,
                                                 uint64_t number)
 {
@@ -284,8 +281,8 @@ static __device__ inline tct_numbered tct_numbered_value(const tct_numbered *of)
     return {__longlong_as_double((long long)value), number};
 }
 
-/* A ticket: how many have drawn it before, which orders nothing else; and a new
- * one. */
+/* Draw a ticket: returns the number of earlier draws, and orders nothing; reset
+ * it. */
 static __device__ inline unsigned tct_draw(unsigned *ticket)
 {
     return atomicAdd(ticket, 1u);
@@ -295,8 +292,8 @@ static __device__ inline void tct_renew(unsigned *ticket)
     *ticket = 0;
 }
 
-/* Store a word for the host, without a fence: at once, but in any order with
- * others as the host sees them. */
+/* Store a word for the host, without a fence: soon, but in no defined order
+ * with others. */
 template <class T> static __device__ inline void tct_active_word(T *to, T v)
 {
     *(volatile T *)to = v;
@@ -304,7 +301,7 @@ template <class T> static __device__ inline void tct_active_word(T *to, T v)
 
 /* --- the clock ------------------------------------------------------------ */
 
-/* A processor would be given to others here. */
+/* The CPU yields its processor here. */
 static __device__ inline void tct_between_checks() {}
 
 static __device__ inline uint64_t tct_nanoseconds()

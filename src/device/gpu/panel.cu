@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/panel.cu - the products of panels. Both go tile by tile of the
- * small matrix, whose tiles of one stretch of rows run side by side: what they
- * read of a panel again they find in the L2.
+ * device/gpu/panel.cu - products of panels. Kernels work by tiles of the small
+ * matrix; the tiles of a stretch of rows run concurrently and share loads of
+ * the panels through the L2.
  *
- * A sum has the same bits in every run: a block adds its stretch as tail.cuh
- * does, and a kernel of its own adds the stretches in a fixed order. */
+ * A sum has the same bits in every run: a block adds its stretch as
+ * epilogue.cuh does, and a second kernel adds the stretches in a fixed
+ * order. */
 #include "device/gpu/epilogue.cuh"
 
 enum {
     THREADS = 256,
     TILE = 4,      /* columns of each panel in a tile of gram */
-    COLUMNS = 8,   /* of Y in a tile of combine */
+    COLUMNS = 8,   /* columns of Y in a tile of combine */
     PER_SM = 4,    /* blocks of gram */
-    STRETCH = 512, /* rows for a block at least, where it sums */
-    PARTS = 8,     /* of the stretches, which are added side by side */
+    STRETCH = 512, /* least rows of a block with sums */
+    PARTS = 8,     /* parts of the stretches, added in parallel */
     ENTRIES = THREADS / PARTS
 };
 
-/* What a block of a grid of stretches times tiles is: the tiles of a stretch
- * side by side. */
+/* The tile and stretch of a block: the tiles of a stretch are adjacent. */
 struct place {
     int tile, stretch, stretches;
 };
@@ -34,8 +34,8 @@ static __host__ __device__ inline int tiles_of(int columns, int size)
     return (columns + size - 1) / size;
 }
 
-/* A tile of a stretch; what goes beyond the columns that there are adds the
- * last column again, and nobody takes it. */
+/* A tile of a stretch; beyond the last column it repeats that column, and drops
+ * the result. */
 static __global__ void __launch_bounds__(THREADS)
     gram(tct_panel Z, tct_panel W, int64_t n, double *partial)
 {
@@ -75,8 +75,8 @@ static __global__ void __launch_bounds__(THREADS)
                 out[(b0 + b) * Z.columns + a0 + a] = sum[b * TILE + a];
 }
 
-/* Each entry of the small matrix: every PARTS-th of its stretches in order,
- * then these parts. */
+/* Each entry of the small matrix: every PARTS-th stretch in order, then these
+ * parts. */
 static __global__ void __launch_bounds__(THREADS)
     add_stretches(const double *partial, int entries, int stretches,
                   double *out, const __grid_constant__ tct_ending ending)
@@ -110,7 +110,7 @@ static void start_gram(const tct_op *op, const tct_gpu_launch *L)
         L->partial, entries, stretches, op->out, tct_ending_of(L));
 }
 
-/* A row of COLUMNS columns of Y; their coefficients in shared memory. */
+/* A row of COLUMNS columns of Y; coefficients in shared memory. */
 static __global__ void __launch_bounds__(THREADS)
     combine(tct_panel X, tct_panel Y, const double *C, double sign, int64_t n,
             const __grid_constant__ tct_ending ending)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/pass.cuh - the passes as types, for kernels that are made of one:
- * what a row of TCT_PASSES says, and its body as `at`. */
+ * device/gpu/pass.cuh - the passes as types, for kernel templates: the row of
+ * TCT_PASSES, and its body as `at`. */
 #ifndef TCT_DEVICE_GPU_PASS_CUH
 #define TCT_DEVICE_GPU_PASS_CUH
 #include "device/passes.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/persistent_grid.c - the host's side of a persistent grid. */
+ * device/gpu/persistent_grid.c - the host's part of persistent grids. */
 #include "device/gpu/persistent_grid.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNTER = 128 /* bytes that the counter has for itself */ };
+enum { COUNTER = 128 /* bytes reserved for the counter */ };
 
 bool tct_persistent_fits(const tacit_queue *q)
 {
@@ -26,7 +26,7 @@ size_t tct_persistent_bytes(int blocks)
            TCT_CLOCKS * (size_t)blocks * sizeof(tct_spending);
 }
 
-/* --- where the time goes -------------------------------------------------- */
+/* --- timing --------------------------------------------------------------- */
 
 static void add_spending(tct_spending *sum, const tct_spending *more)
 {
@@ -59,7 +59,7 @@ void tct_persistent_spending(const void *room, int blocks, char *text,
     }
 }
 
-/* --- to start one --------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
 int tct_persistent_threads(int blocks)
 {

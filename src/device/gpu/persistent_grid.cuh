@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/persistent_grid.cuh - how blocks that stay meet: a barrier that
- * sums, looks, the scalars of the solve, and the host's wish to end.
+ * device/gpu/persistent_grid.cuh - the kernel's part of persistent grids: a
+ * grid barrier with sums, samples, the scalars of the solve, and the host's
+ * request to end.
  *
- * The barrier is one counter: a block adds 1 when its threads have come and
- * waits until all have. Sums go along: each block leaves its own before it
- * adds, and all blocks add them up, in the same order, behind the barrier. No
- * block can be two barriers ahead of another, so two sets of sums take turns.
- * (Boxes of value and epoch that all blocks poll take 2.4 us on an H200, this
- * 1.6, and 0.95 without sums.)
+ * The barrier is one counter: a block adds 1 when all its threads have arrived
+ * and waits until all blocks have. Each block stores its sums before it adds,
+ * and after the barrier all blocks add up all sums in the same order. No block
+ * can be two barriers ahead of another, so sums are double-buffered. (1.6 us on
+ * an H200, 0.95 without sums; boxes of value and epoch that all blocks poll
+ * take 2.4.)
  *
- * With persistent grids of other GPUs sums go without the counter, and without
- * a fence, which would wait for what was stored to a peer before: each block
- * leaves a box of value and meeting, one warp adds up those of a sum, and says
- * it to all. So nothing else that blocks have stored is seen after such a sum,
- * only after a wait. */
+ * With persistent grids of other GPUs sums need neither the counter nor a
+ * fence, which would wait for earlier stores to peers: each block stores a box
+ * of value and barrier number, one warp adds up the boxes of a sum and sends
+ * the result to all ranks. So such a sum makes no other stores visible; only a
+ * wait does. */
 #ifndef TCT_DEVICE_GPU_PERSISTENT_GRID_CUH
 #define TCT_DEVICE_GPU_PERSISTENT_GRID_CUH
 #include "device/gpu/clock.cuh"
@@ -21,30 +22,28 @@
 #include "device/gpu/persistent_grid.h"
 #include "device/protocol.h"
 
-/* What one thread of a block tells the others. */
+/* Flags that one thread sets for its block. */
 enum {
-    FLAG_MET,    /* how the last meeting ended                   */
-    FLAG_WISH,   /* 1: this block wishes the end; 2: it said so  */
-    FLAG_RANK,   /* a rank of several has a flag                 */
-    FLAG_MISSED, /* what a peer had to say has not come          */
-    FLAG_ENOUGH, /* the loop is to end, where one thread decides */
+    FLAG_MET,    /* status of the last barrier */
+    FLAG_WISH,   /* 1: ask for the end; 2: asked */
+    FLAG_RANK,   /* a rank has a flag */
+    FLAG_MISSED, /* timeout of a peer */
+    FLAG_ENOUGH, /* one thread has decided to end the loop */
     TCT_FLAGS
 };
 
-/* What all threads of a block know of the meetings; with PEERS there are
- * persistent grids of other GPUs. */
+/* The block's state of grid barriers; PEERS: there are persistent grids of
+ * other GPUs. */
 template <bool PEERS> struct tct_persistent_grid {
     const tct_persistent_job &job;
-    uint32_t epoch; /* meetings so far */
+    uint32_t epoch; /* barriers so far */
     uint32_t waits; /* ... by the counter: with PEERS not all */
     int *told;      /* shared, [TCT_FLAGS] */
-    const tct_persistent_peers
-        *peers; /* shared, as is what follows: with PEERS */
-    const uint64_t
-        *before; /* meetings of all persistent grids before this kernel */
+    const tct_persistent_peers *peers; /* shared, as `before`; with PEERS */
+    const uint64_t *before;            /* barriers of earlier kernels */
 };
-/* The scalars of the solve come to `c`, which each block has to itself: thread
- * 0 does the steps, in every block the same. */
+/* Copy the scalars of the solve to `c`, private to each block: thread 0 of
+ * every block does the same steps. */
 template <bool PEERS>
 static __device__ inline tct_persistent_grid<PEERS>
 tct_persistent_open(const tct_persistent_job &job, double *c)
@@ -52,7 +51,7 @@ tct_persistent_open(const tct_persistent_job &job, double *c)
     __shared__ int told[TCT_FLAGS];
     tct_persistent_grid<PEERS> g = {job, 0, 0, told, nullptr, nullptr};
     if (threadIdx.x < TCT_FLAGS) told[threadIdx.x] = 0;
-    if constexpr (PEERS) { /* loads from memory would delay each meeting */
+    if constexpr (PEERS) { /* loads from memory would delay each barrier */
         __shared__ tct_persistent_peers peers;
         __shared__ uint64_t before;
         g.peers = &peers;
@@ -73,7 +72,7 @@ tct_counted(const tct_persistent_grid<PEERS> &g)
 {
     return PEERS ? g.waits : g.epoch;
 }
-/* Thread 0: come to the meeting; what its counter is then. */
+/* Thread 0: arrive at the barrier; returns the counter. */
 template <bool PEERS>
 static __device__ inline uint64_t
 tct_barrier_arrive(tct_persistent_grid<PEERS> &g)
@@ -82,7 +81,7 @@ tct_barrier_arrive(tct_persistent_grid<PEERS> &g)
     if (end) g.told[FLAG_WISH] = 2;
     return tct_barrier_arrive_at(g.job.counter, tct_counted(g), end);
 }
-/* ... and wait until all blocks have. */
+/* ... and wait until all blocks have arrived. */
 template <bool PEERS>
 static __device__ inline void tct_barrier_wait(tct_persistent_grid<PEERS> &g,
                                                uint64_t seen)
@@ -91,15 +90,14 @@ static __device__ inline void tct_barrier_wait(tct_persistent_grid<PEERS> &g,
                                         tct_counted(g), g.job.limit_ns);
 }
 
-/* The last warp of a block, which has no work of its own where there is a warp
- * to spare. */
+/* The last warp of a block, which has no other work if a warp is spare. */
 static __device__ inline bool tct_is_last_warp()
 {
     return threadIdx.x >= blockDim.x - GPU_WAVE;
 }
 
-/* Wait for all blocks; what they wrote before is visible after. Every thread
- * calls it. */
+/* Wait for all blocks; their earlier stores are then visible. All threads call
+ * it. */
 template <bool PEERS>
 static __device__ inline tct_barrier_status
 tct_grid_wait(tct_persistent_grid<PEERS> &g)
@@ -115,13 +113,13 @@ tct_grid_wait(tct_persistent_grid<PEERS> &g)
 
 /* --- all persistent grids ------------------------------------------------- */
 
-/* The number of this meeting, which grows from kernel to kernel. */
+/* The number of this barrier, which grows from kernel to kernel. */
 static __device__ inline uint64_t
 tct_meeting(const tct_persistent_grid<true> &g)
 {
     return *g.before + g.epoch;
 }
-/* Where rank `from` says its sum `j` of this meeting, in the slots of any
+/* The index of sum `j` of rank `from` at this barrier, in the slots of any
  * rank. */
 static __device__ inline size_t tct_said_at(const tct_persistent_grid<true> &g,
                                             int from, int j)
@@ -131,11 +129,11 @@ static __device__ inline size_t tct_said_at(const tct_persistent_grid<true> &g,
            j;
 }
 
-/* What follows is tct_say and tct_total of protocol.h once more: with their
- * text these kernels have 2 % more instructions, and spill more.
+/* A second text of tct_say and tct_total of protocol.h: with those these
+ * kernels have 2 % more instructions, and spill more.
  *
- * What rank `rank` says in a slot, when it has come; else it is told to the
- * host that it is missing. */
+ * Wait for the value in a slot of rank `rank`; after a timeout tell the host
+ * that the rank is missing. */
 static __device__ inline double
 tct_hear_rank(const tct_persistent_grid<true> &g, const tct_numbered *from,
               int rank, uint64_t number)
@@ -156,11 +154,10 @@ tct_hear_rank(const tct_persistent_grid<true> &g, const tct_numbered *from,
     }
 }
 
-/* What each rank says of each sum of a meeting, and of the flags behind
- * them. */
+/* The sums, then the flags, of each rank at a barrier. */
 template <int WIDTH> using tct_said = double[TCT_GANGS_MOST][WIDTH];
 
-/* Thread `i` of some: one of these. */
+/* Thread `i`: wait for one of these. */
 template <int WIDTH>
 static __device__ inline void tct_listen(const tct_persistent_grid<true> &g,
                                          int i, tct_said<WIDTH> &said)
@@ -170,7 +167,7 @@ static __device__ inline void tct_listen(const tct_persistent_grid<true> &g,
     said[rank][j] = tct_hear_rank(g, P.slot[P.rank] + tct_said_at(g, rank, j),
                                   rank, tct_meeting(g));
 }
-/* Over all ranks, in their order: the same bits in all blocks. */
+/* Sum over all ranks, in rank order: the same bits in all blocks. */
 template <int WIDTH>
 static __device__ inline double tct_heard(const tct_persistent_grid<true> &g,
                                           int j, const tct_said<WIDTH> &said)
@@ -179,7 +176,7 @@ static __device__ inline double tct_heard(const tct_persistent_grid<true> &g,
     for (int r = 1; r < g.peers->ranks; r++) sum += said[r][j];
     return sum;
 }
-/* One thread: of the flags. */
+/* One thread: note the flags. */
 static __device__ inline void tct_take_flags(const tct_persistent_grid<true> &g,
                                              double flags)
 {
@@ -201,17 +198,16 @@ static __device__ inline void tct_rank_sum(const tct_persistent_grid<true> &g,
     if (threadIdx.x == 0) tct_take_flags(g, tct_heard<SUMS + 1>(g, SUMS, said));
 }
 
-/* Where the blocks of this GPU leave sum `j` for other persistent grids: who
- * leaves another there has heard what came of the one before. */
+/* The boxes in which blocks of this GPU store sum `j`. A block that stores the
+ * next one has read the total of this one. */
 static __device__ inline tct_numbered *
 tct_boxes_of(const tct_persistent_grid<true> &g, int j)
 {
     return (tct_numbered *)g.job.sums + j * gridDim.x;
 }
 
-/* The sum of what the `n` blocks of `from` have left, each lane's of every
- * GPU_WAVE-th; `box` [n] is shared memory, since registers are for others.
- * False: one of them did not come. */
+/* Add up the boxes `from` of `n` blocks, every GPU_WAVE-th in a lane; `box` [n]
+ * is in shared memory, to save registers. False: timeout. */
 static __device__ inline bool
 tct_hear_blocks(const tct_persistent_grid<true> &g, const tct_numbered *from,
                 int n, tct_numbered *box, double *sum)
@@ -234,12 +230,11 @@ tct_hear_blocks(const tct_persistent_grid<true> &g, const tct_numbered *from,
     }
 }
 
-/* The last warp of some block adds up sum `j` of this GPU as soon as all blocks
- * have left theirs, and says it to all ranks; where there are few blocks other
- * warps do, too. No fence: what goes to a peer is numbered, and a store that
- * waits for what was heard cannot come before a load that all had done before
- * they spoke. (As a part of the kernel it would make that spill: pipe-pr takes
- * 8 % longer.) */
+/* The last warp of a block adds up sum `j` of this GPU as soon as all blocks
+ * have stored theirs, and sends it to all ranks; with few blocks other warps do
+ * so, too. No fence is needed: values are numbered, and a store that depends on
+ * a received value cannot precede loads made before that value was sent.
+ * (Inlined, it makes kernels spill: pipe-pr takes 8 % longer.) */
 template <int SUMS>
 static __device__ __noinline__ void
 tct_collect(const tct_persistent_grid<true> &g)
@@ -261,15 +256,14 @@ tct_collect(const tct_persistent_grid<true> &g)
                                            box + w * GPU_WAVE, v);
         tct_warp_sum(v);
         const double sum = tct_shuffle(v[0], 0);
-        if (tct_ballot(!came)) return; /* all miss what is not said */
+        if (tct_ballot(!came)) return; /* all ranks then time out */
         for (int r = lane; r < P.ranks; r += GPU_WAVE)
             tct_numbered_send(P.slot[r] + tct_said_at(g, P.rank, j), sum,
                               tct_meeting(g));
     }
 }
 
-/* Has a rank failed, or does one wish to stop? All know, after the same
- * look. */
+/* Has a rank failed, or asked to stop? All ranks know after the same sample. */
 template <bool PEERS>
 static __device__ inline bool tct_flagged(const tct_persistent_grid<PEERS> &g)
 {
@@ -280,7 +274,7 @@ struct tct_nothing {
     __device__ void operator()() const {}
 };
 
-/* What block `block` left at this meeting: [TCT_PERSISTENT_SUMS] sums, two a
+/* The sums of block `block` at this barrier: [TCT_PERSISTENT_SUMS], two a
  * load. */
 static __device__ inline tct_two *
 tct_left_by(const tct_persistent_grid<false> &g, int block)
@@ -289,8 +283,8 @@ tct_left_by(const tct_persistent_grid<false> &g, int block)
     return (tct_two *)g.job.sums + (turn + block) * (TCT_PERSISTENT_SUMS / 2);
 }
 
-/* Wait for all blocks of this GPU, while sums are collected; nobody waits for
- * the warp that does. */
+/* Wait for all blocks of this GPU, while one warp collects sums; no thread
+ * waits for that warp. */
 template <int SUMS>
 static __device__ inline void
 tct_barrier_and_collect(tct_persistent_grid<true> &g, uint64_t seen)
@@ -311,7 +305,7 @@ tct_barrier_and_collect(tct_persistent_grid<true> &g, uint64_t seen)
     }
 }
 
-/* Thread 0: leave the sums of this block. */
+/* Thread 0: store the sums of this block. */
 template <int SUMS, bool PEERS>
 static __device__ inline void
 tct_leave_sums(const tct_persistent_grid<PEERS> &g, const double (&v)[SUMS])
@@ -329,10 +323,9 @@ tct_leave_sums(const tct_persistent_grid<PEERS> &g, const double (&v)[SUMS])
     }
 }
 
-/* Wait for all blocks of this GPU, which leave their sums of what all threads
- * bring in `v` [SUMS]. `meanwhile` is done when this block has come and waits
- * for others. It sees what the block has stored; what it stores itself others
- * see only after the next meeting, if it is not numbered. */
+/* Wait for all blocks of this GPU; each stores the sums of its threads' `v`
+ * [SUMS]. `meanwhile` runs between arrival and wait. It sees this block's
+ * stores; its own, unless numbered, are visible only after the next barrier. */
 template <int SUMS, bool PEERS, class WORK>
 static __device__ inline tct_barrier_status
 tct_grid_leave(tct_persistent_grid<PEERS> &g, double (&v)[SUMS],
@@ -360,7 +353,7 @@ tct_grid_leave(tct_persistent_grid<PEERS> &g, double (&v)[SUMS],
     return (tct_barrier_status)g.told[FLAG_MET];
 }
 
-/* What all threads bring, added up from what blocks left at the meeting. */
+/* The totals of the sums that blocks have stored. */
 template <int SUMS>
 static __device__ inline void
 tct_block_total(const tct_persistent_grid<false> &g, double (&v)[SUMS])
@@ -390,8 +383,8 @@ tct_block_total(const tct_persistent_grid<false> &g, double (&v)[SUMS])
     }
 }
 
-/* Wait for all blocks, of all persistent grids, and add up what all threads
- * bring in `v` [SUMS]: the same bits in every thread. `meanwhile` as above. */
+/* Wait for all blocks of all persistent grids, and sum `v` [SUMS] over all
+ * threads: the same bits in every thread. `meanwhile` as above. */
 template <int SUMS, class WORK = tct_nothing>
 static __device__ inline tct_barrier_status
 tct_grid_sum(tct_persistent_grid<false> &g, double (&v)[SUMS],
@@ -419,9 +412,9 @@ tct_grid_sum(tct_persistent_grid<true> &g, double (&v)[SUMS],
     return g.told[FLAG_MISSED] ? TCT_LATE : TCT_GO;
 }
 
-/* Instead, so that the others need not wait: after tct_grid_leave one warp adds
- * up what was left, of all persistent grids, into the block's scalars from `to`
- * on. The others know it when the block has met, or that it is FLAG_MISSED. */
+/* A form in which other warps need not wait: after tct_grid_leave one warp adds
+ * up the sums of all persistent grids into the block's scalars at `to`. Others
+ * see them, or FLAG_MISSED, after the next barrier of the block. */
 template <int SUMS>
 static __device__ inline void tct_warp_total(const tct_persistent_grid<true> &g,
                                              double *to)
@@ -440,7 +433,7 @@ static __device__ inline void
 tct_warp_total(const tct_persistent_grid<false> &g, double *to)
 {
     constexpr int PAIRS = (SUMS + 1) / 2, AT_ONCE = 288 / PAIRS;
-    __shared__ tct_two left[AT_ONCE][PAIRS]; /* registers are for others */
+    __shared__ tct_two left[AT_ONCE][PAIRS]; /* to save registers */
     const int blocks = gridDim.x, lane = tct_lane();
     double v[SUMS] = {0.0};
     for (int first = 0; first < blocks; first += AT_ONCE) {
@@ -462,15 +455,15 @@ tct_warp_total(const tct_persistent_grid<false> &g, double *to)
     tct_warp_sync();
 }
 
-/* Number of message `i` (from 1) of this kernel, if there are no more of them
- * than meetings: it grows from message to message and from kernel to kernel. */
+/* The number of message `i` (from 1) of this kernel; it grows from kernel to
+ * kernel, if messages are no more than barriers. */
 static __device__ inline uint64_t
 tct_message(const tct_persistent_grid<true> &g, int64_t i)
 {
     return *g.before + (uint64_t)i;
 }
 
-/* Wait for all blocks, of all persistent grids. */
+/* Wait for all blocks of all persistent grids. */
 template <bool PEERS>
 static __device__ inline tct_barrier_status
 tct_barrier_all(tct_persistent_grid<PEERS> &g)
@@ -480,7 +473,7 @@ tct_barrier_all(tct_persistent_grid<PEERS> &g)
     return PEERS && barrier != TCT_LATE ? tct_grid_sum(g, none) : barrier;
 }
 
-/* Block 0 posts looks, and leaves the scalars in memory at the end. */
+/* Block 0 stores the scalars at the end. */
 template <bool PEERS>
 static __device__ inline void
 tct_scalars_store(const tct_persistent_grid<PEERS> &g, const double *c)
@@ -488,7 +481,7 @@ tct_scalars_store(const tct_persistent_grid<PEERS> &g, const double *c)
     if (blockIdx.x == 0 && threadIdx.x < TCT_SCALARS)
         g.job.c[threadIdx.x] = c[threadIdx.x];
 }
-/* Sum as tct_grid_sum, into the block's scalars from `to` on. */
+/* As tct_grid_sum, into the block's scalars at `to`. */
 template <int SUMS, bool PEERS, class WORK = tct_nothing>
 static __device__ inline tct_barrier_status
 tct_scalars_sum(tct_persistent_grid<PEERS> &g, double (&v)[SUMS], double *to,
@@ -501,13 +494,13 @@ tct_scalars_sum(tct_persistent_grid<PEERS> &g, double (&v)[SUMS], double *to,
     __syncthreads();
     return barrier;
 }
-/* The thread that posts looks: of block 0, in its last warp. */
+/* The thread that posts samples: in block 0, last warp. */
 static __device__ inline bool tct_is_speaker()
 {
     return blockIdx.x == 0 && threadIdx.x == blockDim.x - GPU_WAVE;
 }
-/* Look `k` (from 1) of this kernel; the scalars must not change before the next
- * barrier. */
+/* Post sample `k` (from 1) of this kernel; the scalars must not change before
+ * the next barrier. */
 template <bool PEERS>
 static __device__ inline void tct_check(const tct_persistent_grid<PEERS> &g,
                                         const double *c, int64_t k)
@@ -515,7 +508,7 @@ static __device__ inline void tct_check(const tct_persistent_grid<PEERS> &g,
     if (tct_is_speaker())
         tct_active_as(c, g.job.outbox, g.job.looks + k, g.job.sample_batch);
 }
-/* The end, in time or (not `fine`) because a block did not come. */
+/* The end of the kernel; not `fine`: by a timeout of a block. */
 template <bool PEERS>
 static __device__ inline void tct_conclude(const tct_persistent_grid<PEERS> &g,
                                            double *c, bool fine, int64_t looks)
@@ -531,13 +524,13 @@ static __device__ inline void tct_conclude(const tct_persistent_grid<PEERS> &g,
     tct_scalars_store(g, c);
 }
 
-/* Does the host want the loop to end? Asked by one thread, now and then since
- * the answer takes microseconds; told to all by the next meeting. */
+/* Does the host ask for the end? One thread reads this at times, since it takes
+ * microseconds; the next barrier tells all. */
 template <bool PEERS>
 static __device__ inline void tct_poll_host(tct_persistent_grid<PEERS> &g,
                                             int64_t k)
 {
-    if (PEERS) return; /* flags say it to all ranks */
+    if (PEERS) return; /* flags tell all ranks */
     if (tct_is_speaker() && k % g.job.sample_batch == 0 &&
         g.told[FLAG_WISH] == 0 && g.job.outbox->mailbox->limit == 0)
         g.told[FLAG_WISH] = 1;

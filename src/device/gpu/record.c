@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/record.c - recordings. The CPU can replay one, keeping two under
- * way, unless it has a single look, or a while node can, on the device;
- * whichever is faster for this recording is found out by trying both on the
- * first looks of a solve. */
+ * device/gpu/record.c - recordings. They are replayed by the CPU, which keeps
+ * two under way (one if it has a single sample), or by a while node on the
+ * device. Both are timed on the first samples of a solve, and the faster one is
+ * kept. */
 #include "device/gpu/record.h"
 #include <stdio.h>
 #include <string.h>
 
 typedef enum { BY_CPU, BY_NODE, WAYS } way;
 
-enum { TRIAL = 4 /* recordings that a way is timed over, after one */ };
+enum { TRIAL = 4 /* recordings timed per way, after one */ };
 
 typedef struct {
     int looks; /* per recording */
     gpu_graph graph, node_graph;
-    gpu_graph_exec exec[WAYS]; /* BY_NODE: NULL if the driver has none */
+    gpu_graph_exec exec[WAYS]; /* BY_NODE: NULL if the driver has no while
+                                * nodes */
     bool chosen;
     way now;
     double seconds[WAYS]; /* of TRIAL recordings */
-    /* while it is replayed */
-    int64_t due;    /* looks that may still be started     */
-    uint64_t first; /* number of the first look of a trial */
+    /* during replay */
+    int64_t due;    /* samples still to be started */
+    uint64_t first; /* first sample of a trial */
     double clock;
     bool in_trial;
 } recording;
@@ -33,7 +34,7 @@ void tct_record_begin(tacit_queue *q)
         q, gpu_capture_begin(g->stream, GPU_CAPTURE_RELAXED), "recording");
 }
 
-/* The way by a while node is not everybody's: without it, by the CPU. */
+/* While nodes may be unavailable; then the CPU replays. */
 static void make_node(tct_gpu *g, recording *r, const double *c)
 {
     const gpu_error error = tct_record_while(
@@ -45,8 +46,8 @@ static void make_node(tct_gpu *g, recording *r, const double *c)
     r->chosen = r->exec[BY_NODE] == NULL;
 }
 
-/* Ranks that measure would part ways: by a while node, if all of them have it
- * and the messages in the recording may stand in one. */
+/* Ranks that time separately could choose differently: with several ranks use
+ * the while node if all have it and the link's messages may be in one. */
 static bool may_have_node(const tacit_queue *q)
 {
     return q->ranks == 1 || (tct_gpu_of(q)->by_node && q->link->nodes);
@@ -71,7 +72,7 @@ void *tct_record_end(tacit_queue *q, int looks, const double *c)
     if (!r) q_fail(q, TACIT_NO_MEMORY, "no memory for a recording");
     gpu_graph graph = NULL;
     const gpu_error error = gpu_capture_end(g->stream, &graph);
-    /* of a queue that has failed a part is missing */
+    /* in a failed queue a part is missing */
     if (!tct_gpu_ok(q, error, "recording") || !r || q->failed != TACIT_OK) {
         if (graph) (void)gpu_graph_destroy(graph);
         tct_free(r);
@@ -125,8 +126,7 @@ static void start(tacit_queue *q, recording *r, int64_t looks)
     r->due -= looks;
 }
 
-/* Both ways take their turn, one recording to warm up and TRIAL that count;
- * then the faster one is chosen for good. */
+/* Both ways are tried: one recording to warm up, and TRIAL that are timed. */
 static void try_ways(tct_gpu *g, recording *r)
 {
     if (r->chosen || !r->in_trial) return;
@@ -155,7 +155,7 @@ bool tct_record_go_on(tacit_queue *q, bool idle)
     if (!r) return false;
     try_ways(g, r);
     const int64_t P = r->looks, trial = (TRIAL + 1) * P;
-    if (idle) g->made = g->taken; /* a node may have stopped early */
+    if (idle) g->made = g->taken; /* a node may have ended early */
     if (r->due < P) return false;
     if (!r->chosen && !r->in_trial) {
         if (!idle) return false;
@@ -164,12 +164,12 @@ bool tct_record_go_on(tacit_queue *q, bool idle)
     }
     const bool node = r->now == BY_NODE;
     if (node && !idle) return false;
-    /* where one look takes so long that a recording has no other, what goes
-     * on beyond the last one costs more than a pause between them */
+    /* if a recording has a single sample, work beyond the last one costs more
+     * than a pause */
     const uint64_t under_way = P > 1 ? (uint64_t)P : 0;
     if (!node && g->made - g->taken > under_way) return false;
     if (!r->chosen && !node && g->made - r->first >= (uint64_t)trial)
-        return false; /* let it run dry, the node's turn comes then */
+        return false; /* drain first, then try the node */
     int64_t looks = P;
     if (node) looks = r->chosen ? whole(r, TCT_SAMPLES / 2) : trial;
     if (looks > r->due) looks = whole(r, r->due);
@@ -185,7 +185,7 @@ void tct_record_replay(tacit_queue *q, void *record, int64_t looks)
     r->due = looks;
     r->in_trial = false;
     g->playing = looks > 0 ? r : NULL;
-    if (looks == 0) { /* several ranks end by what they have in common */
+    if (looks == 0) { /* several ranks end by their sums */
         if (q->ranks == 1) g->mailbox->limit = 0;
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/record.cu - a while node around a recording: the device decides,
- * and the CPU only looks on. Conditional nodes are CUDA's alone: where there
- * are none, tct_record_while fails, and the CPU replays. */
+ * device/gpu/record.cu - a while node around a recording: the device controls
+ * the loop. Conditional nodes exist only in CUDA; elsewhere tct_record_while
+ * fails, and the CPU replays. */
 #include "device/gpu/record.h"
 
 static __global__ void go_on(cudaGraphConditionalHandle handle, const double *c,

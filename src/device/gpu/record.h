@@ -15,15 +15,13 @@ void tct_record_replay(tacit_queue *q, void *record, int64_t looks);
 void tct_record_about(const void *record, char *text, size_t size);
 void tct_record_free(tacit_queue *q, void *record);
 
-/* Start more replays of the recording that is under way, if any are due.
- * `idle`: everything started has run, and all its looks were taken. False if
- * nothing was started. */
+/* Start replays of the current recording that are due. `idle`: all started work
+ * has run, and its samples were read. False: nothing was started. */
 bool tct_record_go_on(tacit_queue *q, bool idle);
 
-/* A graph of one while node around `body`, which goes on as long as `c` has
- * neither met its target nor broken down, no rank has a flag, and there are
- * fewer than `limit` looks in `outbox`; all are memory of the device, or of the
- * host as the device sees it. */
+/* A graph of one while node around `body`, which repeats while `c` has neither
+ * met its target nor broken down, no rank has a flag, and `outbox` has fewer
+ * than `limit` samples; all are addresses of the device. */
 gpu_error tct_record_while(gpu_graph body, const double *c,
                            const tct_outbox *outbox,
                            const volatile uint64_t *limit, gpu_graph *out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/runtime.h - the one table of the runtime's names: CUDA's today.
  *
- * A HIP build needs this table and lane.cuh a second time. What else there is:
- * the while node of record.cu is CUDA's alone, and the CPU replays where there
- * is none; arguments of kernels are __grid_constant__; cuda.c names the device
- * and its maker for users; slices have as many lanes as a warp (GPU_WAVE), and
- * so have the masks of runs. No HIP build was tried. */
+ * A HIP build needs this table and lane.cuh a second time. Further
+ * dependencies: the while node of record.cu, without which the CPU replays;
+ * __grid_constant__ arguments; names of device and maker in cuda.c; slices and
+ * masks of runs with as many lanes as a warp (GPU_WAVE). No HIP build was
+ * tried. */
 #ifndef TCT_DEVICE_GPU_RUNTIME_H
 #define TCT_DEVICE_GPU_RUNTIME_H
 #ifdef __CUDACC__
@@ -23,7 +23,7 @@ typedef cudaGraphNode_t gpu_graph_node;
 typedef struct cudaKernelNodeParams gpu_graph_kernel;
 typedef struct cudaDeviceProp gpu_properties;
 
-/* Lanes of a warp, which others call a wave. */
+/* Lanes of a warp (AMD: wave). */
 #define GPU_WAVE 32
 
 #define GPU_OK          cudaSuccess

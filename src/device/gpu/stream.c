@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/stream.c - the stream: of the queue's own or of the user's, how
- * far it is; and for kernels of users. */
+ * device/gpu/stream.c - the stream of a queue, its own or the user's, and marks
+ * on it. */
 #include "device/gpu/gpu.h"
 #include <tacit/cuda.h>
 
-/* Recordings cannot be made of the one, and the other is another one in each
- * thread. */
+/* The default stream cannot be recorded; the per-thread one differs between
+ * threads. */
 static tacit_status refuse_defaults(gpu_stream stream)
 {
     if (stream != NULL && stream != GPU_STREAM_LEGACY &&
@@ -26,8 +26,8 @@ static tacit_status refuse_capture(gpu_stream stream)
          "the stream is being captured: make the queue before, or after");
 }
 
-/* An event can be recorded in streams of its own device only, and needs no
- * newer runtime to tell. */
+/* Find a stream's device by recording an event of `device`, which fails on
+ * others; this works with old runtimes. */
 static tacit_status check_device(gpu_stream stream, int device)
 {
     gpu_event here = NULL;

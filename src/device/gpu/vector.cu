@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/vector.cu - vector operations, each one pass over its vectors:
- * two elements a load, all loads before the first store. Without sums there are
- * as many blocks as there is work for, which streams faster than blocks that
- * stay; with sums the end of so many would cost more. */
+ * device/gpu/vector.cu - vector operations, each one pass over its vectors: two
+ * elements a load, all loads before the first store. Passes without sums have a
+ * block for each piece of work, which streams fastest; with sums blocks are
+ * few, since each costs at the end. */
 #include "device/gpu/epilogue.cuh"
 #include "device/gpu/pass.cuh"
 
@@ -12,7 +12,7 @@ template <class PASS> struct vectors {
     double *v[PASS::vectors];
 };
 
-/* Two neighbours of each vector. */
+/* Two adjacent elements of each vector. */
 template <class PASS> struct pair {
     double v[PASS::vectors][2];
 };
@@ -63,8 +63,8 @@ static __device__ inline void one(const vectors<PASS> &V, size_t i, double a,
         if (PASS::writes >> k & 1) V.v[k][i] = v[k];
 }
 
-/* `pairs` of the n elements are taken two by two; 0 if a vector does not begin
- * at a multiple of 16 bytes. */
+/* `pairs` of the n elements are loaded in twos; 0 if a vector is not aligned to
+ * 16 bytes. */
 template <class PASS, bool SYSTEMS>
 __global__ void __launch_bounds__(THREADS, PASS::vectors <= 3 ? PER_SM : 1)
     run(vectors<PASS> V, size_t n, size_t pairs, double sign,
@@ -136,7 +136,7 @@ static void start_gather(const tct_op *op, const tct_gpu_launch *L)
         op->index, op->v[0], op->v[1], op->n, tct_ending_of(L));
 }
 
-/* A thread a sum, which is in the order of the list. */
+/* A thread per sum, in the order of the list. */
 static __global__ void __launch_bounds__(THREADS)
     restrict_to(const __grid_constant__ tct_sets G, const double *w,
                 const double *b, const double *t, double *y,
