@@ -7,9 +7,9 @@
  * a factor) has a tct_persistent_job in its own job. Pointers of the job name
  * the memory of barriers. One GPU is a persistent grid without peers. On
  * several GPUs a barrier with sums spans all persistent grids. After a barrier
- * earlier stores are visible to all blocks of the same GPU. Peers get numbered
- * values, which need no barrier; after it, values read before it may be
- * overwritten. */
+ * earlier stores are visible to all blocks of the same GPU (with peers: not
+ * after a sum alone). Peers get numbered values, which need no barrier; after
+ * it, values read before it may be overwritten. */
 #ifndef TCT_DEVICE_GPU_PERSISTENT_GRID_H
 #define TCT_DEVICE_GPU_PERSISTENT_GRID_H
 #include "device/gpu/clock.h"
