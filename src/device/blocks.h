@@ -44,8 +44,7 @@ typedef struct tct_blocks {
     int most;     /* the most vectors of a block */
     int moments;  /* as in [CG89]: from the moments of r */
     int plain;    /* no M: (r, r) is in the Gram matrix */
-    int bound;    /* enqueued work has a fixed length: stop if another one would
-                   * be better */
+    int bound;    /* fixed length: stop if another is better */
     int s;        /* the most vectors of the next block */
     double limit; /* of iterations                                          */
     double early; /* ... after which a restart costs too much */
@@ -261,10 +260,8 @@ TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
 
 /* --- a block -------------------------------------------------------------- */
 
-#define TCT_BLOCKS_PIVOT 1e-9 /* least accepted pivot */
-#define TCT_BLOCKS_LOST \
-    1e-11 /* relative size of r's part along old
-                                * directions */
+#define TCT_BLOCKS_PIVOT 1e-9  /* least accepted pivot */
+#define TCT_BLOCKS_LOST  1e-11 /* r's part along old directions */
 
 /* To how many directions of P, from the last one on, is r still orthogonal,
  * given P' r in `mo` and the error's energy `energy`? */
@@ -386,10 +383,8 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
 
 /* --- when to go on -------------------------------------------------------- */
 
-#define TCT_BLOCKS_DRIFT 0.1 /* change of r when it is recomputed */
-#define TCT_BLOCKS_GAINED \
-    1e-4 /* of (r_0, r_0): a restart would lose too
-                                * much */
+#define TCT_BLOCKS_DRIFT  0.1  /* change of r when it is recomputed */
+#define TCT_BLOCKS_GAINED 1e-4 /* (r, r) / (r_0, r_0) below it: no restart */
 enum {
     TCT_BLOCKS_AGAIN = 2,       /* blocks without conjugation, ... */
     TCT_BLOCKS_ALONE = 4,       /* ... or down to one vector, ... */

@@ -32,8 +32,7 @@ typedef struct {
     _Alignas(LINE) uint64_t read; /* messages this rank has dropped ... */
     uint64_t each;                /* ... and those it gets in a round */
     uint64_t waits;               /* 1: it waits, and ... */
-    int64_t due;                  /* offset of bytes [ranks], 1: it waits for
-                                   * that rank */
+    int64_t due;                  /* offset of [ranks] bytes, 1: waited for */
     _Alignas(LINE) int64_t room;  /* offset in the piece [bytes] */
     tag_head tag[2 * TCT_ACTIVE_TAGS];
 } piece;

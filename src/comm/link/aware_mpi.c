@@ -72,8 +72,7 @@ tacit_status tct_mpi_settle(tacit_world *w, bool *out)
     TRY(tct_agree(w, read_wish(&wish)));
     const bool can =
         wish == WISH_YES || (wish == WISH_AUTO && library_says_so());
-    int64_t all[] = {can, wish != WISH_YES}; /* after the minimum: 0 if any rank
-                                              * has 0 */
+    int64_t all[] = {can, wish != WISH_YES}; /* 0 if any rank has 0 */
     TRY(tct_reduce_i64(w, TCT_MIN, 2, all));
     if (!all[0] && !all[1])
         FAIL(TACIT_INVALID, WISH " is 'yes' for some ranks, and others have "

@@ -196,9 +196,7 @@ static tacit_status open_links(tacit_queue *q, const char *name)
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);
         if (status >= 0) continue;
-        if (!any || status == TACIT_INVALID)
-            return status; /* the message
-                                                             * stays */
+        if (!any || status == TACIT_INVALID) return status;
         failed = status;
         snprintf(reason, sizeof reason, "%s", tacit_error_message());
         tct_log(TCT_DETAIL, "link %s: not used: %s", links[i]->name, reason);

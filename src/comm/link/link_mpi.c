@@ -60,9 +60,7 @@ static tacit_status mpi_open(tacit_queue *q)
 {
     tct_open_link *open = &q->links[q->via];
     TRY(tct_agree(q->world, open_sums(q)));
-    if (!q->device->alloc_shared)
-        return TACIT_OK; /* device and host share
-                                                    * memory */
+    if (!q->device->alloc_shared) return TACIT_OK;
     TRY(tct_mpi_settle(q->world, &open->on_device));
     open->detail = open->on_device ? "GPU-aware" : "through memory of the host";
     return TACIT_OK;

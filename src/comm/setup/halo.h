@@ -22,8 +22,7 @@ typedef struct tct_halo {
     int32_t *row;       /* [shared] their local numbers, by rank */
     int64_t *to, *from; /* [size] rows to and from each rank                */
     int64_t *bytes;     /* [2 size] scratch                                 */
-    int64_t *out;       /* [shared][TCT_HALO_WORDS], filled by the caller of
-                         * trade */
+    int64_t *out;       /* [shared][TCT_HALO_WORDS], to send */
 } tct_halo;
 
 /* Open a halo for rows `ids` [count], in any order and with repetitions, of a

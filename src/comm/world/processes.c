@@ -90,8 +90,7 @@ typedef struct {
 static void run_rank(const start *s, const task *t, int rank, pid_t parent)
 {
     setpgid(0, 0);
-    signal(SIGTTIN, SIG_IGN); /* reading from a terminal then fails with an
-                               * error */
+    signal(SIGTTIN, SIG_IGN); /* reads then fail instead */
     signal(SIGTTOU, SIG_IGN);
     give_signals_back(s);
     prctl(PR_SET_PDEATHSIG, SIGKILL);

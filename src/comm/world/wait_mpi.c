@@ -10,8 +10,7 @@ enum { ASK_TAG = 3, ANSWER_TAG = 4 }; /* other tags: link_mpi.c, world_mpi.c */
 typedef struct {
     int peer;    /* this rank waits for it */
     int missing; /* end of the chain of waits, as far as known */
-    int asked;   /* number of questions; limited, since waits may form a
-                  * circle */
+    int asked;   /* questions so far; waits may form a circle */
 } inquiry;
 
 static void answer(MPI_Comm comm, int peer)

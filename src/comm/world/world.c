@@ -43,8 +43,7 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
         tct_agree(world, world->ops->split(world, colour, &part));
     if (part) {
         part->threads = world->threads;
-        part->place = world->place; /* by this, ranks of different parts take
-                                     * different GPUs */
+        part->place = world->place; /* parts keep different GPUs */
         part->oversubscribe = world->oversubscribe;
     }
     if (status < 0) tacit_world_destroy(&part);

@@ -15,8 +15,7 @@ typedef enum { TCT_SUM, TCT_MIN, TCT_MAX } tct_reduction;
 typedef struct tct_world_ops {
     const char *name;
     bool one_process; /* ranks can address each other's memory */
-    bool siblings;    /* processes of one parent: each can open the others' file
-                       * descriptors */
+    bool siblings;    /* processes that can open each other's files */
     /* Set-up plane. All are collective. */
     tacit_status (*reduce)(tacit_world *w, tct_type type, tct_reduction op,
                            size_t count, void *data); /* in place, on all */
@@ -49,8 +48,7 @@ struct tacit_world {
     int place;      /* rank on this machine, in the original world of splits */
     int local_size; /* ranks of this world on this machine */
     bool oversubscribe;      /* ranks that share a GPU may have link peer */
-    int threads;             /* of this process, at most; 0: by the number of
-                         * processors */
+    int threads;             /* at most; 0: by processors */
     int runs;                /* under way: operator/operator.h */
     tct_lost_rank lost_rank; /* noted by a queue */
     double timeout; /* time limit [s] of reductions of a few numbers; 0: none.

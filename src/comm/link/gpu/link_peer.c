@@ -164,9 +164,7 @@ static void peer_close(tacit_queue *q)
     peer *p = peer_of(q);
     if (!p) return;
     q->device->sync(q);
-    if (p->apart)
-        (void)gpu_stream_sync(p->apart); /* an exchange may lack its
-                                                    * end */
+    if (p->apart) (void)gpu_stream_sync(p->apart); /* may lack its end */
     tct_gpu_release(p->common.state);
     tct_gpu_release(p->grid.number);
     tct_gpu_release(p->grid_fits);

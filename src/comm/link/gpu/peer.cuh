@@ -35,8 +35,7 @@
 #include "device/gpu/epilogue.cuh"
 #include "device/protocol.h"
 
-static const uint64_t NOBODY = UINT64_MAX; /* no more waits: all ranks know of a
-                                            * failure */
+static const uint64_t NOBODY = UINT64_MAX; /* all ranks know of a failure */
 enum { TCT_PEER_THREADS = 256, SUM_THREADS = 256 };
 
 /* Note that rank `peer` is lost. */

@@ -16,8 +16,7 @@ enum {
 /* State of all messages of a queue, in device memory. */
 typedef struct tct_peer_state {
     uint64_t sums; /* so far */
-    uint64_t gone; /* not 0: no more waits, since rank gone - 1 was lost, or all
-                    * ranks know of a failure */
+    uint64_t gone; /* not 0: no waits: 1 + lost rank, or NOBODY */
 } tct_peer_state;
 
 /* A rank is far if it is non-P2P: kernels cannot store into its memory.
@@ -53,8 +52,7 @@ typedef struct tct_peer_end {
     int64_t first, count;
     double *half[2], *there[2];
     tct_numbered *box[2];
-    uint64_t *own;   /* [2] for sends: messages taken; for receives: messages
-                      * arrived */
+    uint64_t *own;   /* [2] messages taken (of a send) or arrived */
     uint64_t *other; /* [2] the same, at the other end */
     unsigned *ticket;
 } tct_peer_end;

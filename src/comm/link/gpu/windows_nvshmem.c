@@ -241,8 +241,7 @@ static tacit_status nvshmem_add(tacit_queue *q, void *state, tct_arena *out)
             "link nvshmem: no %lld bytes for messages in NVSHMEM's heap: "
             "NVSHMEM_SYMMETRIC_SIZE may make it larger",
             (long long)out->bytes);
-    TRY(tct_agree(q->world, status)); /* after a failure the others' memory is
-                                       * lost */
+    TRY(tct_agree(q->world, status)); /* on failure it is leaked */
     job.arena[job.arenas].at = out->at[q->rank] = mine;
     job.arena[job.arenas++].closed = false;
     return find_others(q, out);
