@@ -5,9 +5,6 @@
  * RUN: np=1,2,3,4
  * THREADS: 3 */
 #include "aggregates.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 static const tct_coarsening thrice = {.passes = 3};
 
@@ -452,13 +449,9 @@ static void assert_same_rows(const tct_csr *a, const tct_csr *b)
         assert_int_equal(tct_csr_col(a, k), tct_csr_col(b, k));
 }
 
-static void use_threads(int count)
+static void use_threads(const tacit_matrix *m, int count)
 {
-#ifdef _OPENMP
-    omp_set_num_threads(count);
-#else
-    (void)count;
-#endif
+    assert_int_equal(tacit_world_set_threads(m->world, count), TACIT_OK);
 }
 
 static void threads_do_not_change_a_bit(void **state)
@@ -468,11 +461,11 @@ static void threads_do_not_change_a_bit(void **state)
                                         "jump3d:25,1e4,1"};
     for (int k = 0; k < 3; k++) {
         tacit_matrix *m = open_matrix(names[k]);
-        use_threads(1);
+        use_threads(m, 1);
         tct_aggregates one = aggregate(m, NULL, 3);
         tacit_matrix *by_one = galerkin(m, &one);
         for (int threads = 1; threads <= (one_rank() ? 3 : 2); threads++) {
-            use_threads(threads);
+            use_threads(m, threads);
             tct_aggregates G = aggregate(m, NULL, 3);
             assert_same_aggregates(&one, &G);
             tacit_matrix *coarse = galerkin(m, &G);
@@ -480,7 +473,7 @@ static void threads_do_not_change_a_bit(void **state)
             tacit_matrix_destroy(&coarse);
             tct_aggregates_free(&G);
         }
-        use_threads(1);
+        use_threads(m, 1);
         tct_aggregates_free(&one);
         tacit_matrix_destroy(&by_one);
         tacit_matrix_destroy(&m);

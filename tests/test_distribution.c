@@ -6,6 +6,7 @@
  * must not read are NaN. Checked by ThreadSanitizer, too.
  *
  * RUN: np=1 */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "plan_host.h"

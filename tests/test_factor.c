@@ -10,9 +10,6 @@
 #include "problem.h"
 #include "said.h"
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* --- matrices ------------------------------------------------------------- */
 
@@ -499,17 +496,15 @@ static void large_fronts_are_right(void **state)
 static void threads_change_nothing(void **state)
 {
     (void)state;
-#ifdef _OPENMP
-    const int before = omp_get_max_threads();
     tacit_matrix *all[] = {gallery("poisson2d:50x41"), gallery("poisson3d:11"),
                            matrix_of(diagonal, 150), matrix_of(pieces, 150)};
     for (int i = 0; i < 4; i++) {
         tacit_factor *F[2] = {NULL};
         for (int k = 0; k < 2; k++) {
-            omp_set_num_threads(k ? 4 : 1);
+            OK(tacit_world_set_threads(test_world(), k ? 4 : 1));
             F[k] = factor_of(all[i], 1, 0);
         }
-        omp_set_num_threads(before);
+        OK(tacit_world_set_threads(test_world(), 0));
         const tacit_factor_panels P = view_of(F[0]), Q = view_of(F[1]);
         assert_int_equal(P.panels, Q.panels);
         for (int32_t K = 0; K < P.panels; K++) {
@@ -524,9 +519,6 @@ static void threads_change_nothing(void **state)
         tacit_factor_destroy(&F[1]);
         tacit_matrix_destroy(&all[i]);
     }
-#else
-    skip();
-#endif
 }
 
 /* --- as a preconditioner -------------------------------------------------- */

@@ -11,9 +11,6 @@
 #include "said.h"
 #include <math.h>
 #include <time.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* --- matrices ------------------------------------------------------------- */
 
@@ -420,22 +417,15 @@ static void large_fronts_are_right(void **state)
 {
     (void)state;
     static const char *const names[] = {"poisson3d:19", "elasticity3d:7"};
-#ifdef _OPENMP
-    const int before = omp_get_max_threads();
-#endif
     for (int i = 0; i < 4; i++) {
         const tacit_factor_options o = {.size = sizeof o,
                                         .leaves = 1 + i / 2,
                                         .kind = i % 2 ? TACIT_FACTOR_LDLT
                                                       : TACIT_FACTOR_LU};
         tacit_matrix *m = twisted(names[i / 2], i % 2);
-#ifdef _OPENMP
-        omp_set_num_threads(i / 2 ? 4 : 1);
-#endif
+        OK(tacit_world_set_threads(m->world, i / 2 ? 4 : 1));
         tacit_factor *F = factor_by(m, &o);
-#ifdef _OPENMP
-        omp_set_num_threads(before);
-#endif
+        OK(tacit_world_set_threads(m->world, 0));
         view_of(F);
         expect_solves(m, F, 1e-12, names[i / 2]);
         tacit_factor_destroy(&F);

@@ -7,6 +7,7 @@
  *
  * RUN: np=1 */
 #include "base/base.h"
+#include "device/parallel.h"
 #include "factor/factor.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"

@@ -176,9 +176,8 @@ TACIT_API tacit_status tacit_factor_describe(const tacit_factor *factor,
 
 /* Solve A X = B for `columns` vectors in host memory, in original row order:
  * column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows. X
- * may be B. The same bits come from any number of threads: as many work as
- * OpenMP might have had when the factor was made, from the first solve until
- * the factor is destroyed.
+ * may be B. The same bits come from any number of threads: as many work as made
+ * the factor, from the first solve until the factor is destroyed.
  * Threads     any number may solve with a factor at once: its threads are with one of
  *             them, the others are on their own.
  * Memory      for each of 64 columns a vector, some rows of it for each of up to some 40

@@ -52,18 +52,23 @@ tacit_status tct_read_sized(const char *type, const void *given, void *own,
  * members of `to` are 0. */
 void tct_write_sized(const void *own, size_t size, void *to);
 
-/* --- threads of OpenMP -------------------------------------------------- */
+/* --- threads ------------------------------------------------------------ */
 
-/* Until the end of this block OpenMP has at most `most` threads for the caller
- * (0: as many as before). If the system gives fewer, the log tells. */
-#define TCT_THREADS_AT_MOST(most)                                             \
-    const int threads_before_ __attribute__((cleanup(tct_unlimit), unused)) = \
-        tct_limit_threads(most)
-int tct_limit_threads(int most);
+int tct_limit_threads(int most); /* OpenMP's, while there are such loops */
 void tct_unlimit(const int *before);
 
-/* How many of `count` further threads (1024 at most) the system gives, each
- * with a stack of `stack` bytes (0: the default). They are started and
+/* Processors that this process may use. */
+int tct_processors(void);
+/* The first number of OMP_NUM_THREADS; 0: it is not set, or no number. */
+int64_t tct_threads_wished(void);
+/* Threads of this process, and a constant. */
+long tct_tasks(void);
+/* A joined thread counts against the limits for some us more: wait until there
+ * are at most `tasks`, 10 ms at most. */
+void tct_wait_for_exits(long tasks);
+
+/* How many of `count` threads, 1024 at most, the system gives beside those
+ * there are, each with `stack` bytes, 0: as is usual. They are made, and
  * ended. */
 int tct_threads_had(int count, size_t stack);
 size_t tct_stack_bytes(void); /* a thread's default */
@@ -77,8 +82,10 @@ void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
 /* Free memory of tct_alloc; NULL is allowed. */
 void tct_free(void *p);
-/* The same for several blocks, in order; the last may be the array that holds
- * the others' pointers. */
+/* Is the block kept for later calls? It is not counted then among those in
+ * use. */
+void tct_memory_keep(void *p, bool kept);
+/* The same for some, in their order; the last may hold the others. */
 void tct_free_each(size_t count, void *const *p);
 #define TCT_FREE(...)                                             \
     tct_free_each(sizeof(void *[]){__VA_ARGS__} / sizeof(void *), \

@@ -69,6 +69,18 @@ void tct_free(void *p)
     free(head->base);
 }
 
+void tct_memory_keep(void *p, bool kept)
+{
+    const block_head *head = (block_head *)(void *)((char *)p - LINE);
+    if (kept) {
+        atomic_fetch_sub(&used, head->bytes);
+        atomic_fetch_sub(&blocks, 1);
+    } else {
+        atomic_fetch_add(&used, head->bytes);
+        atomic_fetch_add(&blocks, 1);
+    }
+}
+
 void tct_free_each(size_t count, void *const *p)
 {
     for (size_t i = 0; i < count; i++) tct_free(p[i]);

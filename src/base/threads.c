@@ -5,18 +5,40 @@
  * threads are made first, together, and ended; then OpenMP makes its own at
  * once, and keeps them for this caller. */
 #include "base/base.h"
+#include "device/parallel.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 enum { MOST = 1024 }; /* as of a team */
+
+/* --- how many there may be ------------------------------------------------ */
+
+int tct_processors(void)
+{
+    cpu_set_t mine;
+    if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
+    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a set can hold */
+}
+
+int64_t tct_threads_wished(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    if (!text || !*text) return 0;
+    char *end;
+    const long n = strtol(text, &end, 10);
+    const bool whole = *end == ',' || !end[strspn(end, " ")];
+    return n > 0 && whole ? n : 0;
+}
 
 /* --- threads that are made to be counted ---------------------------------- */
 
@@ -43,18 +65,17 @@ static void open_gate(gate *g)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Threads of this process, and a constant. */
-static long tasks(void)
+long tct_tasks(void)
 {
     struct stat all;
     return stat("/proc/self/task", &all) == 0 ? (long)all.st_nlink : 0;
 }
 
-/* A joined thread counts against the limits for some us more. */
-static void wait_for_exits(long before)
+void tct_wait_for_exits(long before)
 {
     const struct timespec while_ = {.tv_nsec = 50000};
-    for (int i = 0; i < 200 && tasks() > before; i++) nanosleep(&while_, NULL);
+    for (int i = 0; i < 200 && tct_tasks() > before; i++)
+        nanosleep(&while_, NULL);
 }
 
 size_t tct_stack_bytes(void)
@@ -73,7 +94,7 @@ int tct_threads_had(int count, size_t stack)
     pthread_t thread[MOST];
     pthread_attr_t how;
     sigset_t all, before;
-    const long tasks_before = tasks();
+    const long tasks_before = tct_tasks();
     int had = 0;
     pthread_mutex_init(&g.lock, NULL);
     pthread_cond_init(&g.opened, NULL);
@@ -87,7 +108,7 @@ int tct_threads_had(int count, size_t stack)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     open_gate(&g);
     for (int i = 0; i < had; i++) pthread_join(thread[i], NULL);
-    wait_for_exits(tasks_before);
+    tct_wait_for_exits(tasks_before);
     pthread_attr_destroy(&how);
     pthread_cond_destroy(&g.opened);
     pthread_mutex_destroy(&g.lock);

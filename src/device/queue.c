@@ -2,6 +2,7 @@
  * device/queue.c - the queue: its base layer, decorators and memory. */
 #include "device/queue.h"
 #include "device/decorators.h"
+#include "device/thread_pool.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -493,7 +494,7 @@ static tacit_status build(tacit_queue *q, const char *spec)
     if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
         FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
              q->threads);
-    TRY(tct_team_create(q->threads, &q->team));
+    TRY(tct_team_take(q->threads, &q->team));
     q->threads = tct_team_size(q->team);
     TRY(q->device->open(q));
     q->sum = tct_alloc_shared(q, TCT_SUM_MOST * sizeof *q->sum);
@@ -538,7 +539,7 @@ void tacit_queue_destroy(tacit_queue **queue)
     /* this waits for the device; links have aborted its waits for ranks */
     if (q->sum) tct_free_shared(q, q->sum);
     if (q->device && q->device->close) q->device->close(q);
-    tct_team_destroy(&q->team);
+    tct_team_give(&q->team);
     tct_free(q);
     *queue = NULL;
 }

@@ -20,6 +20,7 @@ enum {
     TAKES = 1 << 15,   /* a part is taken in at most so many pieces   */
     AT_ONCE = 8,       /* pieces that are taken together              */
     STRETCH = 1 << 15, /* items of a stretch                          */
+    PIECES = 128,      /* of a range that is a thread's own           */
     LOOKS = 32         /* turns of a waiting loop between two looks at
                           the clock                                   */
 };
@@ -40,9 +41,15 @@ typedef struct {
     int parts;
     bool waits;           /* for who is late with a part           */
     int64_t count, piece; /* items, and how many are taken at once */
-    tct_item_fn fn;
+    tct_stretch_fn fn;
     void *work;
 } job;
+
+/* A job whose function takes one item at a time. */
+typedef struct {
+    tct_item_fn fn;
+    void *work;
+} item_job;
 
 typedef struct {
     /* pieces of this part that are taken, behind the number of the round */
@@ -62,13 +69,18 @@ struct tct_team {
     _Alignas(LINE) atomic_uint_fast64_t round;
     atomic_int parts; /* the job */
     atomic_bool waits;
-    atomic_int_fast64_t count;
-    _Atomic(tct_item_fn) fn;
+    atomic_int_fast64_t count, piece;
+    _Atomic(tct_stretch_fn) fn;
     _Atomic(void *) work;
     atomic_bool quit;
     _Alignas(LINE) atomic_int_fast64_t left; /* items that are not done */
     _Atomic double since; /* when the caller fell asleep, 0 if it did not */
     _Alignas(LINE) int size;
+    int wanted;
+    bool running;   /* a round has begun: the caller's                  */
+    int forks;      /* of this process before it was created            */
+    job begun;      /* between tct_team_begin and tct_team_end          */
+    item_job items; /* its function, if it takes one item at a time     */
     atomic_int_fast64_t *limit; /* [size + 1] first item of each part */
     pthread_mutex_t lock;
     pthread_cond_t done;
@@ -143,7 +155,7 @@ static double take_part(tct_team *t, const job *j, int own)
         int64_t items = 0;
         if (i > 0 && is_over(t, j)) break;
         for (; take(t, j, p, &from, &to); items += to - from)
-            for (int64_t k = from; k < to; k++) j->fn(j->work, k);
+            j->fn(j->work, from, to);
         if (items > 0) since = report(t, items);
         if (i == 0 && j->waits) give_time(t, j, start);
     }
@@ -199,7 +211,7 @@ static bool read_job(tct_team *t, uint64_t seen, job *j)
     j->count = atomic_load(&t->count);
     j->fn = atomic_load(&t->fn);
     j->work = atomic_load(&t->work);
-    j->piece = j->count / TAKES + 1;
+    j->piece = atomic_load(&t->piece);
     return atomic_load(&t->round) == j->round;
 }
 
@@ -276,6 +288,7 @@ static void publish(tct_team *t, const job *j, const int64_t *split)
     PUT(&t->parts, j->parts);
     PUT(&t->waits, j->waits);
     PUT(&t->count, j->count);
+    PUT(&t->piece, j->piece);
     PUT(&t->fn, j->fn);
     PUT(&t->work, j->work);
     for (int p = 0; p <= j->parts; p++)
@@ -307,40 +320,108 @@ static void wait_for_the_others(tct_team *t)
     }
 }
 
-static void do_job(tct_team *team, job *j, const int64_t *split)
+static void begin(tct_team *team, job *j, const int64_t *split)
 {
+    team->running = true;
     j->round = atomic_load(&team->round) + 2;
     publish(team, j, split);
+}
+
+static void end(tct_team *team, const job *j)
+{
     take_part(team, j, 0);
     wait_for_the_others(team);
+    team->running = false;
+}
+
+static void run_items(void *work, int64_t from, int64_t to)
+{
+    const item_job *each = work;
+    for (int64_t k = from; k < to; k++) each->fn(each->work, k);
+}
+
+/* Threads that can take part in a round that begins now. */
+static int free_threads(const tct_team *team)
+{
+    return team && !team->running ? tct_team_size(team) : 1;
 }
 
 void tct_team_run(tct_team *team, int threads, int64_t count,
                   const int64_t *split, tct_item_fn fn, void *work)
 {
-    const bool by_split = split && threads <= tct_team_size(team);
-    if (threads > tct_team_size(team)) threads = tct_team_size(team);
+    const int most = free_threads(team);
+    const bool by_split = split && threads <= most;
+    if (threads > most) threads = most;
     if (!by_split && threads > count) threads = (int)count;
+    item_job each = {fn, work};
     if (threads <= 1) {
-        for (int64_t k = 0; k < count; k++) fn(work, k);
+        run_items(&each, 0, count);
         return;
     }
     job j = {.parts = threads,
              .waits = true,
              .count = count,
              .piece = count / TAKES + 1,
+             .fn = run_items,
+             .work = &each};
+    begin(team, &j, by_split ? split : NULL);
+    end(team, &j);
+}
+
+void tct_team_range(tct_team *team, int threads, int64_t count,
+                    tct_stretch_fn fn, void *work)
+{
+    const int most = free_threads(team);
+    if (threads > most) threads = most;
+    if (threads > count) threads = (int)count;
+    if (threads <= 1) {
+        if (count > 0) fn(work, 0, count);
+        return;
+    }
+    job j = {.parts = threads,
+             .waits = true,
+             .count = count,
+             .piece = count / ((int64_t)threads * PIECES) + 1,
              .fn = fn,
              .work = work};
-    do_job(team, &j, by_split ? split : NULL);
+    begin(team, &j, NULL);
+    end(team, &j);
+}
+
+static job one_call_each(int threads, item_job *each)
+{
+    return (job){.parts = threads,
+                 .count = threads,
+                 .piece = 1,
+                 .fn = run_items,
+                 .work = each};
 }
 
 void tct_team_each(tct_team *team, tct_item_fn fn, void *work)
 {
-    const int threads = tct_team_size(team);
-    job j = {
-        .parts = threads, .count = threads, .piece = 1, .fn = fn, .work = work};
-    if (threads > 1) do_job(team, &j, NULL);
-    else fn(work, 0);
+    const int threads = free_threads(team);
+    item_job each = {fn, work};
+    job j = one_call_each(threads, &each);
+    if (threads > 1) {
+        begin(team, &j, NULL);
+        end(team, &j);
+    } else fn(work, 0);
+}
+
+bool tct_team_begin(tct_team *team, int threads, tct_item_fn fn, void *work)
+{
+    const int most = free_threads(team);
+    if (threads > most) threads = most;
+    if (threads <= 1) return false;
+    team->items = (item_job){fn, work};
+    team->begun = one_call_each(threads, &team->items);
+    begin(team, &team->begun, NULL);
+    return true;
+}
+
+void tct_team_end(tct_team *team)
+{
+    end(team, &team->begun);
 }
 
 typedef struct {
@@ -394,9 +475,33 @@ void tct_team_assemble(tct_team *team, double seconds)
 
 /* --- creation ------------------------------------------------------------- */
 
+/* A child that a process forks has its teams, but not their threads. */
+static atomic_int forks;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+static bool has_threads(const tct_team *t)
+{
+    return t->forks == atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
 int tct_team_size(const tct_team *team)
 {
-    return team ? team->size : 1;
+    return team && has_threads(team) ? team->size : 1;
+}
+
+bool tct_team_is_whole(const tct_team *team)
+{
+    const int size = tct_team_size(team);
+    return size > 1 && size == team->wanted;
 }
 
 /* Signals are for the threads of the program. */
@@ -439,6 +544,10 @@ tacit_status tct_team_create(int threads, tct_team **out)
         tct_free(t);
         FAIL(TACIT_NO_MEMORY, "no memory for %d threads", threads);
     }
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    pthread_once(&watched, watch_forks);
+    t->forks = atomic_load(&forks);
+    t->wanted = threads;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->done, NULL);
     for (t->size = 0; t->size < threads; t->size++) {
@@ -452,10 +561,8 @@ tacit_status tct_team_create(int threads, tct_team **out)
     return TACIT_OK;
 }
 
-void tct_team_destroy(tct_team **team)
+static void end_threads(tct_team *t)
 {
-    tct_team *t = *team;
-    if (!t) return;
     atomic_store(&t->quit, true);
     for (int p = 0; p < t->size; p++) {
         seat *s = &t->seat[p];
@@ -467,7 +574,28 @@ void tct_team_destroy(tct_team **team)
     }
     pthread_cond_destroy(&t->done);
     pthread_mutex_destroy(&t->lock);
+}
+
+void tct_team_destroy(tct_team **team)
+{
+    tct_team *t = *team;
+    if (!t) return;
+    if (has_threads(t)) end_threads(t);
     tct_free(t->limit);
     tct_free(t);
     *team = NULL;
+}
+
+void tct_team_keep(tct_team *team, bool kept)
+{
+    tct_memory_keep(team, kept);
+    tct_memory_keep(team->limit, kept);
+}
+
+void tct_team_end_threads(tct_team **team)
+{
+    const long before = tct_tasks();
+    const int others = tct_team_size(*team) - 1;
+    tct_team_destroy(team);
+    tct_wait_for_exits(before - others);
 }

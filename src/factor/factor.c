@@ -2,8 +2,8 @@
  * factor/factor.c - a factor from its matrix: order, pattern, panels, values.
  * Incomplete ones are made by incomplete.c. */
 #include "factor/factor.h"
+#include "device/parallel.h"
 #include "matrix/matrix.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -145,7 +145,7 @@ void tct_factor_show(tacit_factor *L)
 
 tacit_status tct_factor_branch(tacit_factor *L)
 {
-    const int threads = tct_threads_most();
+    const int threads = tct_parallel_most();
     TRY(tct_branches_create(&L->panels, &L->branches));
     L->info.bytes += L->branches.bytes;
     L->info.peak_bytes = fmax(L->info.peak_bytes, L->info.bytes);
@@ -335,7 +335,7 @@ tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
     tct_entries A;
     TRY(tct_factor_options_read(options, &o));
     TRY(check_matrix(matrix, o.kind));
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     tacit_status status =
         tct_entries_open(&matrix->A, !tct_has_upper(o.kind), &A);
     if (status >= 0) status = tct_entries_scale(&A, exponent);
@@ -380,7 +380,7 @@ tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
     if (status >= 0)
         tct_factor_apply(factor, team, factor->order.old, columns, B, ldb, X,
                          ldx, scratch);
-    if (taken) tct_lent_team_leave(factor->lent);
+    if (taken) tct_lent_team_leave(factor->lent, &team);
     tct_free(scratch);
     return status;
 }

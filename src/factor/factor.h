@@ -230,7 +230,7 @@ tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F);
 /* `panels` of what L has. */
 void tct_factor_show(tacit_factor *L);
 /* ... and of an exact factor that is shown, what threads solve with by
- * themselves, as many as OpenMP may have now.
+ * themselves, as many as loops may have now (device/parallel.h).
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_branch(tacit_factor *L);
 
@@ -289,17 +289,15 @@ void tct_factor_apply(const tacit_factor *L, tct_team *team,
                       const int32_t *place, int columns, const double *B,
                       size_t ldb, double *X, size_t ldx, double *scratch);
 
-/* Threads that are made when they are first asked for, and work for one at a
- * time. */
+/* Idle threads of this process that work for one solve at a time. */
 typedef struct tct_lent_team {
     atomic_bool taken;
-    int threads; /* the caller among them */
-    tct_team *team;
+    atomic_int threads; /* the caller among them */
 } tct_lent_team;
 tacit_status tct_lent_team_create(int threads, tct_lent_team **out);
 void tct_lent_team_destroy(tct_lent_team **lent);
 /* False: there are none but the caller, or they work for another one. */
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team);
-void tct_lent_team_leave(tct_lent_team *c);
+void tct_lent_team_leave(tct_lent_team *c, tct_team **team);
 
 #endif

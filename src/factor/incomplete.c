@@ -3,10 +3,10 @@
  * a panel a row, in an order of their own. Column j of L, and row j of U in its
  * places, take off what the columns k before them do that have row j [LSC03]:
  * those where row j of the matrix has an entry. */
+#include "device/parallel.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
 #include "graph/levels.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -20,18 +20,30 @@ typedef struct {
 
 /* --- where it has entries ------------------------------------------------- */
 
+/* What loops over rows or columns need. */
+typedef struct {
+    tacit_factor *L;
+    const tct_entries *A;
+} filling;
+
+static void count_range(void *work, int64_t from, int64_t to)
+{
+    const filling *f = work;
+    const tct_nesting *x = &f->L->order;
+    const tct_entries *A = f->A;
+    for (int64_t i = from; i < to; i++) {
+        int64_t count = 1;
+        for (int64_t k = A->ptr[x->old[i]]; k < A->ptr[x->old[i] + 1]; k++)
+            count += x->now[A->col[k]] > i;
+        f->L->row_start[i + 1] = count;
+    }
+}
+
 /* Rows of each column: its own, and those where row i of A, whose pattern is
  * symmetric, has a column behind it. */
 static tacit_status count_rows(tacit_factor *L, const tct_entries *A)
 {
-    const tct_nesting *x = &L->order;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t count = 1;
-        for (int64_t k = A->ptr[x->old[i]]; k < A->ptr[x->old[i] + 1]; k++)
-            count += x->now[A->col[k]] > i;
-        L->row_start[i + 1] = count;
-    }
+    tct_parallel(A->rows, TCT_SHORT, count_range, &(filling){L, A});
     L->row_start[0] = 0;
     for (int64_t i = 0; i < A->rows; i++)
         L->row_start[i + 1] += L->row_start[i];
@@ -82,10 +94,15 @@ static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
     if (!ascend) sort_column(L, from + 1, at);
 }
 
+static void load_range(void *work, int64_t from, int64_t to)
+{
+    const filling *f = work;
+    for (int64_t i = from; i < to; i++) load_column(f->L, f->A, i);
+}
+
 static void load(tacit_factor *L, const tct_entries *A)
 {
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->rows; i++) load_column(L, A, i);
+    tct_parallel(A->rows, TCT_SHORT, load_range, &(filling){L, A});
 }
 
 /* --- what it has there ---------------------------------------------------- */
@@ -253,26 +270,55 @@ static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
 
 /* --- the factor ----------------------------------------------------------- */
 
+/* Columns of tree node `node`, from `start` on. */
+typedef struct {
+    tacit_factor *L;
+    int64_t start;
+    int32_t node;
+} naming;
+
+static void name_range(void *work, int64_t from, int64_t to)
+{
+    const naming *x = work;
+    tacit_factor *L = x->L;
+    for (int64_t j = x->start + from; j < x->start + to; j++) {
+        const bool last = L->row_start[j + 1] - L->row_start[j] == 1;
+        L->first[j] = j;
+        L->parent[j] = last ? -1 : L->row[L->row_start[j] + 1];
+        L->node[j] = x->node;
+    }
+}
+
+static int64_t most_below(const void *of, int64_t from, int64_t to)
+{
+    const tacit_factor *L = of;
+    int64_t most = 0;
+    for (int64_t j = from; j < to; j++) {
+        const int64_t below = L->row_start[j + 1] - L->row_start[j] - 1;
+        if (below > most) most = below;
+    }
+    return most;
+}
+
+static bool are_in_place(const void *of, int64_t from, int64_t to)
+{
+    const tacit_factor *L = of;
+    for (int64_t j = from; j < to; j++)
+        if (L->order.old[j] != j) return false;
+    return true;
+}
+
 /* Parents and tree nodes, and how many rows a column has. */
 static void describe(tacit_factor *L, int32_t levels)
 {
     const int64_t n = L->info.rows;
     tacit_factor_info *info = &L->info;
-    int64_t most = 0;
-    bool in_place = n > 0;
-    for (int k = 0; k < 2 * L->order.leaves - 1; k++) {
-        TCT_OMP(omp parallel for schedule(static) reduction(max : most) reduction(&& : in_place))
-        for (int64_t j = L->order.start[k]; j < L->order.start[k + 1]; j++) {
-            const int64_t below = L->row_start[j + 1] - L->row_start[j] - 1;
-            L->first[j] = j;
-            L->parent[j] = below > 0 ? L->row[L->row_start[j] + 1] : -1;
-            L->node[j] = L->order.node[k];
-            if (below > most) most = below;
-            in_place = in_place && L->order.old[j] == j;
-        }
-    }
-    L->most = most;
-    L->in_place = in_place;
+    for (int k = 0; k < 2 * L->order.leaves - 1; k++)
+        tct_parallel(L->order.start[k + 1] - L->order.start[k], TCT_SHORT,
+                     name_range,
+                     &(naming){L, L->order.start[k], L->order.node[k]});
+    L->most = n > 0 ? tct_parallel_max(n, TCT_SHORT, most_below, L) : 0;
+    L->in_place = n > 0 && tct_parallel_all(n, TCT_SHORT, are_in_place, L);
     L->first[n] = n;
     info->depth = levels;
     info->nonzeros = L->row_start[n];
@@ -294,6 +340,12 @@ static tacit_status open_arrays(tacit_factor *L, int64_t n)
     return TCT_ALLOC(n, what, &L->inverse);
 }
 
+static void clear_range(void *work, int64_t from, int64_t to)
+{
+    int32_t *place = work;
+    for (int64_t i = from; i < to; i++) place[i] = 0;
+}
+
 static tacit_status build(tacit_factor *L, const tct_entries *A,
                           tct_rows_order order, int leaves, const progress *p,
                           int64_t *failed)
@@ -308,8 +360,7 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     if (tct_has_upper(L->panels.kind))
         TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->upper));
     load(L, A);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->rows; i++) p->place[i] = 0;
+    tct_parallel(A->rows, TCT_SHORT, clear_range, p->place);
     describe(
         L, tct_levels_find(A->rows, L->row_start, L->row, 1, false, p->place));
     const double found = tct_seconds();

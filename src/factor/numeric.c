@@ -8,11 +8,12 @@
  * those of the children lie on top of one while that of the parent goes to the
  * other. Subtrees of about the same work are done by threads of ours, each with
  * stacks of its own; what is above them by threads of the BLAS. */
+#include "device/parallel.h"
 #include "factor/eliminate.h"
 #include "factor/factor.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -469,27 +470,37 @@ static tacit_status do_task(const numeric *N, task *t, worker *w)
     return status;
 }
 
-static tacit_status work(const numeric *N)
+/* Workers take one task after the other. */
+typedef struct {
+    const numeric *N;
+    atomic_int next; /* task */
+    atomic_bool starved;
+} queue_of_tasks;
+
+static void work(void *of, int64_t part)
 {
+    queue_of_tasks *Q = of;
+    const numeric *N = Q->N;
     worker w = {.at = NULL};
+    int i = atomic_fetch_add(&Q->next, 1);
+    (void)part;
+    if (i >= N->count) return; /* others were faster */
     tacit_status status = open_worker(N, &w);
-    TCT_OMP(omp for schedule(dynamic, 1))
-    for (int i = 0; i < N->count; i++)
-        if (status >= 0) status = do_task(N, &N->tasks[i], &w);
+    for (; status >= 0 && i < N->count; i = atomic_fetch_add(&Q->next, 1))
+        status = do_task(N, &N->tasks[i], &w);
+    if (status < 0) atomic_store(&Q->starved, true);
     close_worker(&w);
-    return status;
 }
 
 /* Subtrees by threads of ours; the lowest column that fails is told. */
 static tacit_status do_tasks(const numeric *N, int64_t *failed)
 {
-    tacit_status worst = TACIT_OK;
+    queue_of_tasks Q = {.N = N};
     N->dense->begin(1);
-    TCT_OMP(omp parallel num_threads(N->threads) reduction(min : worst))
-    worst = work(N);
+    tct_parallel_shared(work, &Q);
     N->dense->end();
-    if (worst < 0) /* the sentence is another thread's */
-        FAIL(worst, "no memory for %s", what);
+    if (atomic_load(&Q.starved)) /* the sentence is another thread's */
+        FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     for (int i = 0; i < N->count; i++)
         if (N->tasks[i].failed && (!*failed || N->tasks[i].failed < *failed))
             *failed = N->tasks[i].failed;
@@ -576,7 +587,7 @@ tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A)
 {
     const char *why = NULL;
-    numeric N = {.L = L, .F = F, .A = A, .threads = tct_threads_most()};
+    numeric N = {.L = L, .F = F, .A = A, .threads = tct_parallel_most()};
     N.dense = tct_dense_get(N.threads, &why);
     N.sides = tct_has_upper(L->panels.kind) ? 2 : 1;
     L->info.dense = N.dense->name;

@@ -2,9 +2,9 @@
  * factor/order.c - nested dissection by METIS (Karypis and Kumar 1998), which
  * deals out the top of the dissection as tree nodes, too; and orders that keep
  * but this top, or nothing of it. */
+#include "device/parallel.h"
 #include "factor/factor.h"
 #include "graph/kway.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 
 static const char *const what = "the order of a factor";
@@ -233,15 +233,26 @@ static bool is_block(const tct_graph *g, const int32_t *node, int64_t j,
     return true;
 }
 
+typedef struct {
+    const tct_graph *g;
+    const int32_t *node;
+    int64_t block;
+} blocking;
+
+static bool are_blocks_of(const void *of, int64_t from, int64_t to)
+{
+    const blocking *b = of;
+    for (int64_t k = from; k < to; k++)
+        if (!is_block(b->g, b->node, k * b->block, b->block)) return false;
+    return true;
+}
+
 /* Are all rows, `block` at a time, such ones? */
 static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
 {
-    bool are = g->nodes % block == 0;
-    const int64_t blocks = are ? g->nodes / block : 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(&& : are))
-    for (int64_t k = 0; k < blocks; k++)
-        are = are && is_block(g, node, k * block, block);
-    return are;
+    const blocking b = {g, node, block};
+    return g->nodes % block == 0 &&
+           tct_parallel_all(g->nodes / block, TCT_SHORT, are_blocks_of, &b);
 }
 
 /* Rows that stay together, such as the unknowns of a point: they wait for the

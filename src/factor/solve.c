@@ -2,6 +2,7 @@
  * factor/solve.c - L L' X = B: right-hand sides in and out of sweeps
  * (sweeps.c). The columns of an element of X stand side by side. Where panels
  * are single rows, those of an incomplete factor, there are loops over rows. */
+#include "device/thread_pool.h"
 #include "factor/factor.h"
 
 /* --- rows ----------------------------------------------------------------- */
@@ -187,31 +188,30 @@ tacit_status tct_lent_team_create(int threads, tct_lent_team **out)
 {
     tct_lent_team *c = tct_calloc(sizeof *c);
     if (!c) FAIL(TACIT_NO_MEMORY, "no memory for the threads of a solve");
-    c->threads = threads;
+    atomic_init(&c->threads, threads);
     *out = c;
     return TACIT_OK;
 }
 
 void tct_lent_team_destroy(tct_lent_team **lent)
 {
-    tct_lent_team *c = *lent;
-    if (!c) return;
-    tct_team_destroy(&c->team);
-    tct_free(c);
+    tct_free(*lent);
     *lent = NULL;
 }
 
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team)
 {
     *team = NULL;
-    if (!c || c->threads < 2 || atomic_exchange(&c->taken, true)) return false;
-    if (!c->team && tct_team_create(c->threads, &c->team) < 0)
-        c->threads = 1; /* the caller does it */
-    *team = c->team;
+    const int threads = c ? atomic_load(&c->threads) : 1;
+    if (threads < 2 || atomic_exchange(&c->taken, true)) return false;
+    if (tct_team_take(threads, team) < 0) *team = NULL;
+    /* no more are asked for again than the system gives */
+    atomic_store(&c->threads, tct_team_size(*team));
     return true;
 }
 
-void tct_lent_team_leave(tct_lent_team *c)
+void tct_lent_team_leave(tct_lent_team *c, tct_team **team)
 {
+    tct_team_give(team);
     atomic_store(&c->taken, false);
 }

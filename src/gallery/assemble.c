@@ -4,7 +4,8 @@
  * nodes and visits elements in ascending order, so each entry is summed in one
  * order for any number of threads. */
 #include "gallery/assemble.h"
-#include "sparse/parallel.h"
+#include "device/parallel.h"
+#include <stdatomic.h>
 #include <string.h>
 
 struct tct_fem_part {
@@ -117,29 +118,61 @@ static tacit_status no_memory(void)
     FAIL(TACIT_NO_MEMORY, "no memory to assemble a mesh");
 }
 
+/* Nodes of `part` in as many parts as there are threads, each with a finder. */
+typedef struct {
+    const tct_fem_part *part;
+    int parts;
+    int64_t first, rows, *length; /* to be counted */
+    tct_csr *A;                   /* to be filled  */
+    atomic_int_fast64_t bad;      /* element       */
+    atomic_bool starved;
+} pass;
+
+static pass pass_of(const tct_fem_part *part)
+{
+    return (pass){.part = part,
+                  .parts = tct_parallel_parts(part->nodes, TCT_SHORT / 4),
+                  .bad = INT64_MAX};
+}
+
+static int64_t first_of(const pass *p, int64_t k)
+{
+    return tct_part_first(p->part->nodes, (int)k, p->parts);
+}
+
+static void count_node(const pass *p, int64_t v, const finder *f)
+{
+    const tct_fem *fem = p->part->fem;
+    const int n = around(p->part, v, f->seen, f->nodes);
+    const int64_t node = p->part->node + v;
+    int64_t entries = 0;
+    for (int k = 0; k < n; k++)
+        entries += fem->row[f->nodes[k] + 1] - fem->row[f->nodes[k]];
+    for (int64_t i = fem->row[node]; i < fem->row[node + 1]; i++)
+        if (i >= p->first && i < p->first + p->rows)
+            p->length[i - p->first] = entries;
+}
+
+static void count_part(void *work, int64_t k)
+{
+    pass *p = work;
+    finder f;
+    if (finder_create(p->part->fem, &f))
+        for (int64_t v = first_of(p, k); v < first_of(p, k + 1); v++)
+            count_node(p, v, &f);
+    else atomic_store(&p->starved, true);
+    finder_free(&f);
+}
+
 tacit_status tct_fem_lengths(const tct_fem_part *part, int64_t first,
                              int64_t rows, int64_t *length)
 {
-    const tct_fem *fem = part->fem;
-    bool starved = false;
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        finder f;
-        starved = !finder_create(fem, &f);
-        TCT_OMP(omp for schedule(static))
-        for (int64_t v = 0; v < part->nodes; v++) {
-            if (starved) continue;
-            const int n = around(part, v, f.seen, f.nodes);
-            const int64_t node = part->node + v;
-            int64_t entries = 0;
-            for (int k = 0; k < n; k++)
-                entries += fem->row[f.nodes[k] + 1] - fem->row[f.nodes[k]];
-            for (int64_t i = fem->row[node]; i < fem->row[node + 1]; i++)
-                if (i >= first && i < first + rows) length[i - first] = entries;
-        }
-        finder_free(&f);
-    }
-    return starved ? no_memory() : TACIT_OK;
+    pass p = pass_of(part);
+    p.first = first;
+    p.rows = rows;
+    p.length = length;
+    tct_parallel_each(p.parts, count_part, &p);
+    return atomic_load(&p.starved) ? no_memory() : TACIT_OK;
 }
 
 /* Set the columns of the rows of local node `v`, with zero values. */
@@ -262,28 +295,33 @@ static void add_springs(const tct_fem *fem, int64_t low, int64_t high,
                 A->val[find_entry(A, i - A->first, i)] *= 2.0;
 }
 
+static void fill_part(void *work, int64_t k)
+{
+    pass *p = work;
+    const tct_fem_part *part = p->part;
+    const tct_fem *fem = part->fem;
+    const int64_t low = first_of(p, k), high = first_of(p, k + 1);
+    finder f;
+    const bool open = finder_create(fem, &f);
+    for (int64_t v = low; v < high && open; v++) put_columns(part, v, &f, p->A);
+    finder_free(&f);
+    if (!open) {
+        atomic_store(&p->starved, true);
+        return;
+    }
+    tct_atomic_min(
+        &p->bad, add_elements(fem, part->node + low, part->node + high, p->A));
+    add_springs(fem, part->node + low, part->node + high, p->A);
+}
+
 tacit_status tct_fem_fill(const tct_fem_part *part, tct_csr *A)
 {
-    const tct_fem *fem = part->fem;
-    int64_t bad = fem->mesh.elements;
-    bool starved = false;
-    TCT_OMP(omp parallel reduction(|| : starved) reduction(min : bad))
-    {
-        const int64_t team = tct_thread_count(), me = tct_thread();
-        const int64_t low = part->nodes * me / team;
-        const int64_t high = part->nodes * (me + 1) / team;
-        finder f;
-        starved = !finder_create(fem, &f);
-        for (int64_t v = low; v < high && !starved; v++)
-            put_columns(part, v, &f, A);
-        finder_free(&f);
-        if (!starved) {
-            bad = add_elements(fem, part->node + low, part->node + high, A);
-            add_springs(fem, part->node + low, part->node + high, A);
-        }
-    }
-    if (starved) return no_memory();
-    if (bad < fem->mesh.elements)
+    pass p = pass_of(part);
+    p.A = A;
+    tct_parallel_each(p.parts, fill_part, &p);
+    if (atomic_load(&p.starved)) return no_memory();
+    const int64_t bad = atomic_load(&p.bad);
+    if (bad < part->fem->mesh.elements)
         FAIL(TACIT_INPUT,
              "element %lld of the mesh (counting from 0) is flat "
              "or inside out: mend the mesh",

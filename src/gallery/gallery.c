@@ -3,8 +3,8 @@
  * all threads: lengths, then entries in place. A thread first touches what it
  * fills. */
 #include "gallery/gallery.h"
+#include "device/parallel.h"
 #include "gallery/recipe.h"
-#include "sparse/parallel.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,16 +159,32 @@ static void make_rows(const tct_gallery_matrix *g, const void *data,
     }
 }
 
+/* Rows that are made, for A or for `length` alone. */
+typedef struct {
+    const tct_gallery_matrix *g;
+    const void *data;
+    int64_t first, rows, step;
+    int64_t *length;
+    tct_csr *A;
+} making;
+
+static void count_blocks(void *work, int64_t from, int64_t to)
+{
+    const making *m = work;
+    for (int64_t b = from; b < to; b++) {
+        const int64_t i = b * m->step;
+        const int64_t end = i + m->step < m->rows ? i + m->step : m->rows;
+        make_rows(m->g, m->data, m->first + i, m->first + end, m->length + i,
+                  NULL, NULL);
+    }
+}
+
 static tacit_status lengths(const tct_gallery_matrix *g, const void *data,
                             int64_t first, int64_t rows, int64_t *length)
 {
     if (g->maker->lengths) return g->maker->lengths(data, first, rows, length);
-    const int64_t step = block_rows(g), blocks = (rows + step - 1) / step;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t b = 0; b < blocks; b++) {
-        const int64_t i = b * step, end = i + step < rows ? i + step : rows;
-        make_rows(g, data, first + i, first + end, length + i, NULL, NULL);
-    }
+    making m = {g, data, first, rows, block_rows(g), length, NULL};
+    tct_parallel((rows + m.step - 1) / m.step, 2, count_blocks, &m);
     return TACIT_OK;
 }
 
@@ -180,30 +196,29 @@ static void store_cols(tct_csr *A, int64_t at, int64_t n, const int64_t *cols)
     else memcpy(A->col64 + at, cols, (size_t)n * sizeof *cols);
 }
 
+/* With a work space for the columns of a block. */
+static void fill_blocks(void *work, int64_t from, int64_t to, void *cols)
+{
+    const making *m = work;
+    int64_t length[BLOCK_ROWS];
+    for (int64_t b = from; b < to; b++) {
+        const int64_t i = b * m->step, at = m->A->ptr[i];
+        const int64_t end = i + m->step < m->rows ? i + m->step : m->rows;
+        make_rows(m->g, m->data, m->first + i, m->first + end, length, cols,
+                  m->A->val + at);
+        store_cols(m->A, at, m->A->ptr[end] - at, cols);
+    }
+}
+
 static tacit_status entries(const tct_gallery_matrix *g, const void *data,
                             tct_csr *A)
 {
     if (g->maker->fill) return g->maker->fill(data, A);
-    const int64_t step = block_rows(g), blocks = (A->rows + step - 1) / step;
-    bool starved = false;
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        int64_t length[BLOCK_ROWS];
-        int64_t *cols = tct_alloc((size_t)(step * g->widest) * sizeof *cols);
-        starved = cols == NULL;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t b = 0; b < blocks; b++) {
-            if (!cols) continue;
-            const int64_t i = b * step;
-            const int64_t end = i + step < A->rows ? i + step : A->rows;
-            const int64_t at = A->ptr[i];
-            make_rows(g, data, A->first + i, A->first + end, length, cols,
-                      A->val + at);
-            store_cols(A, at, A->ptr[end] - at, cols);
-        }
-        tct_free(cols);
-    }
-    if (starved) FAIL(TACIT_NO_MEMORY, "no memory to make rows of %s", g->name);
+    making m = {g, data, A->first, A->rows, block_rows(g), NULL, A};
+    const size_t bytes = (size_t)(m.step * g->widest) * sizeof(int64_t);
+    if (!tct_parallel_with((A->rows + m.step - 1) / m.step, 2, bytes,
+                           fill_blocks, &m))
+        FAIL(TACIT_NO_MEMORY, "no memory to make rows of %s", g->name);
     return TACIT_OK;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. The six edges of
- * each tetrahedron are listed at their lower nodes, and sorted. */
+ * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. Edges are found
+ * by dealing the six of each tetrahedron to their lower node, and sorting
+ * there. */
+#include "device/parallel.h"
 #include "gallery/mesh.h"
-#include "sparse/parallel.h"
 #include <string.h>
 
 enum { EDGES = 6 };
@@ -62,6 +63,22 @@ static void distribute_edges(const tct_mesh *m, edge_list *list)
     start[0] = 0;
 }
 
+typedef struct {
+    const tct_mesh *m;
+    const edge_list *list;
+    tct_mesh *fine;
+    int64_t *kept; /* of each node's edges */
+} refining;
+
+static void sort_edges(void *work, int64_t from, int64_t to)
+{
+    const refining *r = work;
+    const int64_t *start = r->list->start;
+    for (int64_t v = from; v < to; v++)
+        r->kept[v] =
+            sort_unique(r->list->upper + start[v], start[v + 1] - start[v]);
+}
+
 static tacit_status find_edges(const tct_mesh *m, edge_list *list)
 {
     const double bytes = 4.0 * EDGES * (double)m->elements;
@@ -71,10 +88,8 @@ static tacit_status find_edges(const tct_mesh *m, edge_list *list)
     distribute_edges(m, list);
     int64_t *kept = NULL;
     TRY(TCT_ALLOC(m->nodes, "the edges of a mesh", &kept));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t v = 0; v < m->nodes; v++)
-        kept[v] = sort_unique(list->upper + list->start[v],
-                              list->start[v + 1] - list->start[v]);
+    tct_parallel(m->nodes, TCT_SHORT, sort_edges,
+                 &(refining){.list = list, .kept = kept});
     int64_t count = 0;
     for (int64_t v = 0; v < m->nodes; v++) {
         memmove(list->upper + count, list->upper + list->start[v],
@@ -100,19 +115,17 @@ static int64_t edge_number(const edge_list *list, int32_t low, int32_t high)
 
 /* --- the finer mesh ------------------------------------------------------- */
 
-static void place_middles(const tct_mesh *m, const edge_list *list,
-                          tct_mesh *fine)
+static void place_middles(void *work, int64_t from, int64_t to)
 {
-    memcpy(fine->x, m->x, (size_t)m->nodes * sizeof *m->x);
-    memcpy(fine->held, m->held, (size_t)m->nodes);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t v = 0; v < m->nodes; v++)
-        for (int64_t e = list->start[v]; e < list->start[v + 1]; e++) {
-            const int32_t w = list->upper[e];
+    const refining *r = work;
+    const tct_mesh *m = r->m;
+    for (int64_t v = from; v < to; v++)
+        for (int64_t e = r->list->start[v]; e < r->list->start[v + 1]; e++) {
+            const int32_t w = r->list->upper[e];
             const int64_t node = m->nodes + e;
             for (int d = 0; d < 3; d++)
-                fine->x[node][d] = 0.5 * (m->x[v][d] + m->x[w][d]);
-            fine->held[node] = m->held[v] & m->held[w];
+                r->fine->x[node][d] = 0.5 * (m->x[v][d] + m->x[w][d]);
+            r->fine->held[node] = m->held[v] & m->held[w];
         }
 }
 
@@ -160,6 +173,21 @@ static void cut(const tct_mesh *fine, const int32_t t[4], const int32_t e[6],
         out = put(out, e[o[0]], e[o[1]], e[o[2 + k]], e[o[2 + (k + 1) % 4]]);
 }
 
+static void cut_elements(void *work, int64_t from, int64_t to)
+{
+    const refining *r = work;
+    for (int64_t k = from; k < to; k++) {
+        const int32_t *tet = r->m->element + 4 * k;
+        int32_t middle[EDGES], low, high;
+        for (int e = 0; e < EDGES; e++) {
+            edge_ends(tet, e, &low, &high);
+            middle[e] =
+                (int32_t)(r->m->nodes + edge_number(r->list, low, high));
+        }
+        cut(r->fine, tet, middle, r->fine->element + 32 * k);
+    }
+}
+
 static tacit_status refine(const tct_mesh *m, edge_list *list, tct_mesh *fine)
 {
     TRY(find_edges(m, list));
@@ -178,17 +206,11 @@ static tacit_status refine(const tct_mesh *m, edge_list *list, tct_mesh *fine)
     TRY(TCT_ALLOC(fine->nodes, "the nodes of a mesh", &fine->x));
     TRY(TCT_ALLOC(fine->nodes, "the supports of a mesh", &fine->held));
     TRY(TCT_ALLOC(4 * fine->elements, "a refined mesh", &fine->element));
-    place_middles(m, list, fine);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = 0; k < m->elements; k++) {
-        const int32_t *tet = m->element + 4 * k;
-        int32_t middle[EDGES], low, high;
-        for (int e = 0; e < EDGES; e++) {
-            edge_ends(tet, e, &low, &high);
-            middle[e] = (int32_t)(m->nodes + edge_number(list, low, high));
-        }
-        cut(fine, tet, middle, fine->element + 32 * k);
-    }
+    memcpy(fine->x, m->x, (size_t)m->nodes * sizeof *m->x);
+    memcpy(fine->held, m->held, (size_t)m->nodes);
+    refining r = {.m = m, .list = list, .fine = fine};
+    tct_parallel(m->nodes, TCT_SHORT, place_middles, &r);
+    tct_parallel(m->elements, TCT_SHORT, cut_elements, &r);
     return TACIT_OK;
 }
 

@@ -10,12 +10,11 @@
  * side, which inverts no tetrahedron: six volumes, 1/2 in an unmoved cube,
  * remain at least 1/10.
  *
- * u is 0 on the outer surface below half the radius down; the rest of the
- * surface and the cavity's are free. There are about N^3 rows with 14.6
- * entries. */
+ * u is 0 on the outer surface below half of the radius down; the rest of the
+ * surface, the cavity's too, is free. Close to N^3 rows, 14.6 entries a row. */
+#include "device/parallel.h"
 #include "gallery/element.h"
 #include "gallery/family.h"
-#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -206,6 +205,12 @@ static int64_t plane_of(const ball *t, int64_t i)
     return low;
 }
 
+static void mark_planes(void *work, int64_t from, int64_t to)
+{
+    part *p = work;
+    for (int64_t k = from; k < to; k++) mark_plane(p, p->plane + k);
+}
+
 static tacit_status tet_part(const void *data, int64_t first, int64_t rows,
                              void **out)
 {
@@ -220,8 +225,7 @@ static tacit_status tet_part(const void *data, int64_t first, int64_t rows,
     if (!p) FAIL(TACIT_NO_MEMORY, "no memory to number the nodes of tet3d");
     *p = (part){.t = t, .plane = from, .planes = planes, .words = words};
     p->before = (int64_t *)(p->bits + words * planes);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = from; k < from + planes; k++) mark_plane(p, k);
+    tct_parallel(planes, 2, mark_planes, p);
     *out = p;
     return TACIT_OK;
 }
@@ -423,6 +427,12 @@ static const tct_gallery_maker tet_maker = {
     .part = tet_part,
 };
 
+static void count_planes(void *work, int64_t from, int64_t to)
+{
+    ball *t = work;
+    for (int64_t k = from; k < to; k++) t->start[k + 1] = count_plane(t, k);
+}
+
 static tacit_status tet3d_open(const char *arguments, tct_gallery_matrix *g)
 {
     tct_gallery_spec w;
@@ -445,8 +455,7 @@ static tacit_status tet3d_open(const char *arguments, tct_gallery_matrix *g)
     g->data = t;
     t->n = n;
     t->seed = tct_mix(seed);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = 0; k <= n; k++) t->start[k + 1] = count_plane(t, k);
+    tct_parallel(n + 1, 2, count_planes, t);
     for (int64_t k = 0; k <= n; k++) t->start[k + 1] += t->start[k];
     g->maker = &tet_maker;
     g->rows = t->start[n + 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * graph/levels.c - levels of the rows of a triangular matrix. */
 #include "graph/levels.h"
-#include "sparse/parallel.h"
+#include "device/parallel.h"
 #include <string.h>
 
 /* For nodes of `block` rows, a constant in each call. */
@@ -36,7 +36,7 @@ int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
 static int64_t pieces_of(int64_t n, int32_t levels)
 {
     const int64_t most = n / (4 * ((int64_t)levels + 1)),
-                  threads = tct_threads_most();
+                  threads = tct_parallel_most();
     return most < 1 ? 1 : most < threads ? most : threads;
 }
 
@@ -56,24 +56,39 @@ static void find_places(int64_t pieces, int32_t levels, int64_t *at,
     first[levels] = before;
 }
 
+typedef struct {
+    int64_t n, pieces;
+    const int32_t *level;
+    int32_t levels, *sorted;
+    int64_t *at; /* [pieces][levels] */
+} sorting;
+
+/* How many rows of each level piece p has. */
+static void count_rows(void *work, int64_t p)
+{
+    const sorting *s = work;
+    int64_t *count = s->at + p * s->levels;
+    memset(count, 0, (size_t)s->levels * sizeof *count);
+    for (int64_t i = s->n * p / s->pieces; i < s->n * (p + 1) / s->pieces; i++)
+        count[s->level[i]]++;
+}
+
+static void place_rows(void *work, int64_t p)
+{
+    const sorting *s = work;
+    int64_t *at = s->at + p * s->levels;
+    for (int64_t i = s->n * p / s->pieces; i < s->n * (p + 1) / s->pieces; i++)
+        s->sorted[at[s->level[i]]++] = (int32_t)i;
+}
+
 tacit_status tct_levels_sort(int64_t n, const int32_t *level, int32_t levels,
                              int32_t *sorted, int64_t *first)
 {
-    const int64_t pieces = pieces_of(n, levels);
-    int64_t *at = NULL;
-    TRY(TCT_ALLOC(pieces * levels, "rows by level", &at));
-    TCT_OMP(omp parallel for schedule(static, 1))
-    for (int64_t p = 0; p < pieces; p++) {
-        int64_t *count = at + p * levels;
-        memset(count, 0, (size_t)levels * sizeof *count);
-        for (int64_t i = n * p / pieces; i < n * (p + 1) / pieces; i++)
-            count[level[i]]++;
-    }
-    find_places(pieces, levels, at, first);
-    TCT_OMP(omp parallel for schedule(static, 1))
-    for (int64_t p = 0; p < pieces; p++)
-        for (int64_t i = n * p / pieces; i < n * (p + 1) / pieces; i++)
-            sorted[at[p * levels + level[i]]++] = (int32_t)i;
-    tct_free(at);
+    sorting s = {n, pieces_of(n, levels), level, levels, sorted, NULL};
+    TRY(TCT_ALLOC(s.pieces * levels, "rows by level", &s.at));
+    tct_parallel_each((int)s.pieces, count_rows, &s);
+    find_places(s.pieces, levels, s.at, first);
+    tct_parallel_each((int)s.pieces, place_rows, &s);
+    tct_free(s.at);
     return TACIT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * graph/order.c - reverse Cuthill-McKee, and parts by METIS. */
 #include "graph/order.h"
+#include "device/parallel.h"
 #include "graph/kway.h"
 #include <stdlib.h>
 #include <string.h>
@@ -214,14 +215,18 @@ static bool is_edge(const tct_graph *g, int32_t i, int32_t j)
     return low < g->ptr[i + 1] && g->next[low] == j;
 }
 
+static bool nodes_are_symmetric(const void *work, int64_t from, int64_t to)
+{
+    const tct_graph *g = work;
+    for (int64_t i = from; i < to; i++)
+        for (int64_t k = g->ptr[i]; k < g->ptr[i + 1]; k++)
+            if (!is_edge(g, g->next[k], (int32_t)i)) return false;
+    return true;
+}
+
 static bool is_symmetric(const tct_graph *g)
 {
-    bool both = true;
-#pragma omp parallel for schedule(static) reduction(&& : both)
-    for (int64_t i = 0; i < g->nodes; i++)
-        for (int64_t k = g->ptr[i]; k < g->ptr[i + 1]; k++)
-            both = both && is_edge(g, g->next[k], (int32_t)i);
-    return both;
+    return tct_parallel_all(g->nodes, TCT_SHORT, nodes_are_symmetric, g);
 }
 
 static tacit_status cut(const tct_graph *g, idx_t parts, parting *p)

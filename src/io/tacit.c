@@ -7,15 +7,16 @@
  *     flags      48 offsets of ptr, col and val    72 size of the file
  *     80 checksum of the arrays     88 checksum of the header
  *
- * Vectors have no ptr and col: val holds them by columns. The checksum of the
- * arrays is a sum of all elements, each hashed with its position, so ranks can
- * sum their own parts. */
+ * Vectors have no ptr and col: val holds them column by column.
+ * The checksum of the arrays is a sum over all elements, each mixed with its
+ * place, so that ranks can sum up their own parts. */
+#include "device/parallel.h"
 #include "io/format.h"
 #include "io/input.h"
-#include "sparse/parallel.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -148,33 +149,61 @@ static tacit_status say(const char *path, int error)
     FAIL(TACIT_IO, "%s: cannot be read: %s", path, strerror(error));
 }
 
-/* Read elements [first, first + count) of the array at `offset`, in pieces that
- * are summed while in the cache. */
+/* Elements [first, first + count) of an array that begins at `offset`. */
+typedef struct {
+    int fd, width;
+    uint64_t array;
+    int64_t offset, first, count;
+    char *out;
+    atomic_int_fast64_t minus_error;
+    atomic_uint_fast64_t total; /* of the checksum */
+} reading;
+
+enum { PIECE = 1 << 17 }; /* elements */
+
+/* Read a piece, and sum it up while it is in the cache. */
+static uint64_t read_piece(reading *r, int64_t p)
+{
+    const int64_t from = p * PIECE, left = r->count - from;
+    const int64_t n = left < PIECE ? left : PIECE;
+    const int width = r->width;
+    char *to = r->out + from * width;
+    const int error =
+        read_at(r->fd, r->offset + (r->first + from) * width, to, n * width);
+    uint64_t total = 0;
+    tct_atomic_min(&r->minus_error, -error);
+    for (int64_t k = 0; k < n && error == 0; k++) {
+        uint64_t bits = 0;
+        if (width == 4) memcpy(&bits, to + 4 * k, 4);
+        else memcpy(&bits, to + 8 * k, 8);
+        total += mixed(r->array, r->first + from + k, bits);
+    }
+    return total;
+}
+
+static void read_pieces(void *work, int64_t from, int64_t to)
+{
+    reading *r = work;
+    for (int64_t p = from; p < to; p++)
+        atomic_fetch_add(&r->total, read_piece(r, p));
+}
+
+/* Read elements [first, first + count) of an array of a file, and add to its
+ * checksum. */
 static tacit_status read_array(int fd, const char *path, uint64_t array,
                                int64_t offset, int width, int64_t first,
                                int64_t count, void *out, uint64_t *sum)
 {
-    enum { PIECE = 1 << 17 };
-    const int64_t pieces = (count + PIECE - 1) / PIECE;
-    int error = 0;
-    uint64_t total = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : total) reduction(max : error))
-    for (int64_t p = 0; p < pieces; p++) {
-        const int64_t from = p * PIECE;
-        const int64_t n = count - from < PIECE ? count - from : PIECE;
-        char *to = (char *)out + from * width;
-        const int e =
-            read_at(fd, offset + (first + from) * width, to, n * width);
-        if (e > error) error = e;
-        for (int64_t k = 0; k < n && e == 0; k++) {
-            uint64_t bits = 0;
-            if (width == 4) memcpy(&bits, to + 4 * k, 4);
-            else memcpy(&bits, to + 8 * k, 8);
-            total += mixed(array, first + from + k, bits);
-        }
-    }
-    *sum += total;
-    return say(path, error);
+    reading r = {.fd = fd,
+                 .width = width,
+                 .array = array,
+                 .offset = offset,
+                 .first = first,
+                 .count = count,
+                 .out = out};
+    tct_parallel((count + PIECE - 1) / PIECE, 1, read_pieces, &r);
+    *sum += atomic_load(&r.total);
+    return say(path, -(int)atomic_load(&r.minus_error));
 }
 
 /* Open the file on this rank; check its header and size. */
@@ -217,22 +246,31 @@ static tacit_status check_rows(const char *path, const header *h,
     return ends ? TACIT_OK : damaged(path, A, 0);
 }
 
+/* Are the columns of row `i` ascending, and its values finite? */
+static bool is_good(const tct_csr *A, int64_t i)
+{
+    int64_t last = -1;
+    bool good = true;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int64_t col = tct_csr_col(A, k);
+        good =
+            good && col > last && col < A->global_cols && isfinite(A->val[k]);
+        last = col;
+    }
+    return good;
+}
+
+static int64_t first_bad(const void *work, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        if (!is_good(work, i)) return i;
+    return INT64_MAX;
+}
+
 static tacit_status check_entries(const char *path, const tct_csr *A)
 {
-    int64_t bad = A->rows;
-    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t last = -1;
-        bool good = true;
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-            const int64_t col = tct_csr_col(A, k);
-            good = good && col > last && col < A->global_cols &&
-                   isfinite(A->val[k]);
-            last = col;
-        }
-        if (!good && i < bad) bad = i;
-    }
-    return bad == A->rows ? TACIT_OK : damaged(path, A, bad);
+    const int64_t bad = tct_parallel_min(A->rows, TCT_SHORT, first_bad, A);
+    return bad == INT64_MAX ? TACIT_OK : damaged(path, A, bad);
 }
 
 /* Read this rank's rows into `A` and sum their checksum. */
@@ -376,19 +414,32 @@ static tacit_status write_header(tct_sink *s, header *h, uint64_t sum)
     return tct_sink_write(s, raw, sizeof raw);
 }
 
-static uint64_t sum_matrix(const tct_csr *A, int64_t start, bool last)
+typedef struct {
+    const tct_csr *A;
+    int64_t start; /* entries of the rows before */
+} summed;
+
+static int64_t sum_rows(const void *work, int64_t from, int64_t to)
 {
+    const summed *s = work;
+    const tct_csr *A = s->A;
     uint64_t sum = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : sum))
-    for (int64_t i = 0; i < A->rows; i++) {
-        sum += mixed(1, A->first + i, (uint64_t)(A->ptr[i] + start));
+    for (int64_t i = from; i < to; i++) {
+        sum += mixed(1, A->first + i, (uint64_t)(A->ptr[i] + s->start));
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
             uint64_t bits;
             memcpy(&bits, &A->val[k], sizeof bits);
-            sum += mixed(2, start + k, (uint64_t)tct_csr_col(A, k)) +
-                   mixed(3, start + k, bits);
+            sum += mixed(2, s->start + k, (uint64_t)tct_csr_col(A, k)) +
+                   mixed(3, s->start + k, bits);
         }
     }
+    return (int64_t)sum;
+}
+
+static uint64_t sum_matrix(const tct_csr *A, int64_t start, bool last)
+{
+    uint64_t sum = (uint64_t)tct_parallel_sum(A->rows, TCT_SHORT, sum_rows,
+                                              &(summed){A, start});
     if (last)
         sum += mixed(1, A->global_rows, (uint64_t)(A->ptr[A->rows] + start));
     return sum;

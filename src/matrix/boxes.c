@@ -2,11 +2,13 @@
  * matrix/boxes.c - cuts the grid of a gallery matrix into layers or boxes.
  *
  * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems
- *        on multiprocessors", IEEE Trans. Computers C-36 (1987): recursive
- *        bisection across the longest side, for any number of parts. For a cube
- *        such as 27, boxes of a grid of 3 x 3 x 3 would have less surface. */
+ * on
+ *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
+ *        parts is cut in two across its longest side, and so on. Any number of
+ *        parts will do; where it is a cube, such as 27, boxes of a grid of
+ *        3 x 3 x 3 would have a little less surface. */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 
 /* --- layers --------------------------------------------------------------- */
@@ -93,15 +95,26 @@ tacit_status tct_boxes_check(const tacit_matrix *m)
          "which this is not: use the partitioner 'metis'");
 }
 
-void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part)
+typedef struct {
+    const tacit_matrix *m;
+    int parts;
+    int32_t *part;
+} cutting;
+
+static void cut_rows(void *work, int64_t from, int64_t to)
 {
-    const int64_t *n = m->grid;
-    const int64_t unknowns = m->A.global_rows / (n[0] * n[1] * n[2]);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < m->A.rows; i++) {
-        const int64_t point = tct_original(m, i) / unknowns;
+    const cutting *c = work;
+    const int64_t *n = c->m->grid;
+    const int64_t unknowns = c->m->A.global_rows / (n[0] * n[1] * n[2]);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t point = tct_original(c->m, i) / unknowns;
         const int64_t x[3] = {point % n[0], point / n[0] % n[1],
                               point / n[0] / n[1]};
-        part[i] = part_of(n, x, parts);
+        c->part[i] = part_of(n, x, c->parts);
     }
+}
+
+void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part)
+{
+    tct_parallel(m->A.rows, TCT_SHORT, cut_rows, &(cutting){m, parts, part});
 }

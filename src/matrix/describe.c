@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/describe.c - statistics of a matrix, and the dense blocks in it. */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
-#include "sparse/parallel.h"
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+
+/* The first row whose diagonal is not positive. */
+static int64_t find_bad(const void *work, int64_t from, int64_t to)
+{
+    const tct_csr *A = work;
+    for (int64_t i = from; i < to; i++)
+        if (!(tct_csr_diagonal(A, i) > 0.0)) return i;
+    return INT64_MAX;
+}
 
 tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
 {
-    int64_t bad = m->A.rows;
-    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
-    for (int64_t i = 0; i < m->A.rows; i++)
-        if (!(tct_csr_diagonal(&m->A, i) > 0.0) && i < bad) bad = i;
-    if (bad == m->A.rows) return TACIT_OK;
+    const int64_t bad = tct_parallel_min(m->A.rows, TCT_SHORT, find_bad, &m->A);
+    if (bad == INT64_MAX) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s: row %lld has %g on the diagonal: the matrix is not positive "
          "definite: shift it (--shift)",
@@ -65,16 +72,27 @@ static bool row_goes_on(const tct_csr *A, int64_t i, int b, uint64_t before)
     return i > 0 ? row_as_before(A, i) : row_hash(A, 0) == before;
 }
 
+typedef struct {
+    const tct_csr *A;
+    int b;
+    uint64_t before;
+} blocks;
+
+static bool rows_go_on(const void *work, int64_t from, int64_t to)
+{
+    const blocks *B = work;
+    for (int64_t i = from; i < to; i++)
+        if (!row_goes_on(B->A, i, B->b, B->before)) return false;
+    return true;
+}
+
 /* Do the rows of this rank come in blocks of `b`? Most matrices that have no
  * blocks say so in the first few rows. */
 static bool local_blocks(const tct_csr *A, int b, uint64_t before)
 {
     if (A->global_rows % b != 0 || A->global_cols % b != 0) return false;
-    bool all = true; /* of those that a thread has seen */
-    TCT_OMP(omp parallel for schedule(static) reduction(&& : all))
-    for (int64_t i = 0; i < A->rows; i++)
-        all = all && row_goes_on(A, i, b, before);
-    return all;
+    return tct_parallel_all(A->rows, TCT_SHORT, rows_go_on,
+                            &(blocks){A, b, before});
 }
 
 typedef struct {
@@ -171,16 +189,27 @@ static void join(tally *to, const tally *t)
         to->real[i] = fmin(to->real[i], t->real[i]);
 }
 
+typedef struct {
+    const tacit_matrix *m;
+    tally all; /* in any order: numbers of rows, and extremes */
+    pthread_mutex_t lock;
+} survey;
+
+static void look_at_range(void *work, int64_t from, int64_t to)
+{
+    survey *s = work;
+    tally mine = nothing;
+    for (int64_t i = from; i < to; i++) look_at_row(s->m, i, &mine);
+    pthread_mutex_lock(&s->lock);
+    join(&s->all, &mine);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void look_at_rows(const tacit_matrix *m, tally *all)
 {
-    TCT_OMP(omp parallel)
-    {
-        tally mine = nothing;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t i = 0; i < m->A.rows; i++) look_at_row(m, i, &mine);
-        TCT_OMP(omp critical)
-        join(all, &mine);
-    }
+    survey s = {m, *all, PTHREAD_MUTEX_INITIALIZER};
+    tct_parallel(m->A.rows, TCT_SHORT, look_at_range, &s);
+    *all = s.all;
 }
 
 static void fill_info(const tacit_matrix *m, const tally *t, int block,
@@ -217,7 +246,7 @@ tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
 {
     REQUIRE(matrix && out);
     TRY(tct_check_sized("tacit_matrix_info", out));
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     tally t = nothing;
     look_at_rows(matrix, &t);

@@ -2,6 +2,7 @@
  * matrix/matrix.c - creates matrices from the caller's rows, a file or the
  * gallery. */
 #include "matrix/matrix.h"
+#include "device/parallel.h"
 #include "gallery/gallery.h"
 #include "io/io.h"
 #include "io/sink.h"
@@ -167,7 +168,7 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
                                     const double *vals, tacit_matrix **out)
 {
     REQUIRE(world && out);
-    TCT_THREADS_AT_MOST(world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(world));
     const range mine = {global_rows, first_row, rows};
     TRY(check_ranges(world, mine));
     tct_csr A = {0};
@@ -294,7 +295,7 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                tacit_matrix **out)
 {
     REQUIRE(world && name && out);
-    TCT_THREADS_AT_MOST(world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(world));
     tacit_matrix_options o = {0};
     if (options)
         TRY(tct_read_sized("tacit_matrix_options", options, &o, sizeof o));
@@ -371,7 +372,7 @@ tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix, tacit_rows *out)
 tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
 {
     REQUIRE(matrix && path);
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     const tct_write_options options = {.symmetric = matrix->symmetric_storage};
     if (!matrix->original)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/partition.c - the partitioners, by name. */
+ * matrix/partition.c - the ways to cut rows into parts, by name. */
+#include "device/parallel.h"
 #include "graph/ptscotch.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
@@ -122,7 +123,7 @@ tacit_status tacit_matrix_cut(const tacit_matrix *matrix, const char *how,
 {
     REQUIRE(matrix && how && out);
     TRY(tct_check_sized("tacit_partition_info", out));
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     tacit_partition_info info;
     way w;
     TRY(tct_agree_name(matrix->world, "the partitioner", how));
@@ -147,7 +148,7 @@ tacit_status tacit_matrix_partition(tacit_matrix *matrix, const char *how,
                                     const char *file)
 {
     REQUIRE(matrix && how);
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     tacit_world *world = matrix->world;
     way w;
     TRY(tct_agree_name(world, "the partitioner", how));

@@ -2,6 +2,7 @@
  * matrix/points.c - the points that rows displace, of a gallery matrix or from
  * a file, and their rigid-body modes. */
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "io/io.h"
 #include "matrix/matrix.h"
 #include <math.h>
@@ -239,7 +240,7 @@ tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
                                            double **modes)
 {
     REQUIRE(matrix && columns && modes);
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     reader r = {.m = matrix, .dims = 3};
     double centre[3];
     *columns = 0;

@@ -6,6 +6,7 @@
  * per row finds it without a search, and skipped entries have no partner.
  * Entries between ranks are sent to the owner of the partner, in rounds. */
 #include "comm/setup/alltoall.h"
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
 #include <math.h>
@@ -263,7 +264,7 @@ tacit_status tct_matrix_check_pattern(const tacit_matrix *m)
 tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
 {
     REQUIRE(matrix);
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     if (matrix->A.global_rows != matrix->A.global_cols)
         FAIL(TACIT_INPUT,

@@ -2,6 +2,7 @@
  * matrix/vectors.c - vector files, in the original row order, for matrices that
  * may be redistributed. */
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "io/io.h"
 #include "matrix/matrix.h"
 
@@ -20,7 +21,7 @@ static tacit_status original_range(const tacit_matrix *m, int columns,
 static tacit_status read_values(const tacit_matrix *m, const char *path,
                                 bool guess, double *x)
 {
-    TCT_THREADS_AT_MOST(m->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(m->world));
     const tct_csr *A = &m->A;
     const int64_t n = A->global_rows;
     TRY(tct_agree(m->world, x || !A->rows
@@ -71,7 +72,7 @@ static tacit_status ask_columns(const tacit_matrix *m, int columns,
 static tacit_status read_columns(const tacit_matrix *m, const char *path,
                                  bool guess, int *columns, double **out)
 {
-    TCT_THREADS_AT_MOST(m->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(m->world));
     const tct_csr *A = &m->A;
     const int64_t n = A->global_rows;
     if (!m->original)
@@ -131,7 +132,7 @@ tacit_status tacit_matrix_write_vectors(const tacit_matrix *matrix,
 {
     REQUIRE(matrix && path && columns >= 1);
     REQUIRE(stride >= (size_t)matrix->A.rows);
-    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     const tacit_matrix *m = matrix;
     const tct_csr *A = &m->A;
     if (!m->original)

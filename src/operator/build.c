@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/build.c - the operator of a matrix is made: its blocks, of the
  * entries or of a copy of them, and its exchange. */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
 #include <string.h>
@@ -163,7 +164,7 @@ tacit_status tacit_operator_create(tacit_queue *queue,
                                    const char *format, tacit_operator **out)
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
-    TCT_THREADS_AT_MOST(queue->threads);
+    TCT_THREADS_OF(queue->team);
     q_enter(queue);
     tct_csr rows = {0};
     const tacit_status status = tct_copy_rows(queue, matrix, &rows);
@@ -174,7 +175,7 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
                                  const char *format, tacit_operator **out)
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
-    TCT_THREADS_AT_MOST(queue->threads);
+    TCT_THREADS_OF(queue->team);
     q_enter(queue);
     tct_csr rows = {0};
     const tacit_status status = require_square(matrix);

@@ -2,6 +2,7 @@
  * operator/operator.c - the words, and what is public, for operators of every
  * kind. */
 #include "operator/operator.h"
+#include "device/parallel.h"
 
 static bool is_block(const tacit_operator *A, const tacit_queue *q)
 {
@@ -123,7 +124,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
 {
     REQUIRE(A != NULL && matrix != NULL);
     TRY(tct_refuse_use(A, __func__));
-    TCT_THREADS_AT_MOST(A->q->threads);
+    TCT_THREADS_OF(A->q->team);
     q_enter(A->q);
     if (A->ops->update) return A->ops->update(A, matrix);
     return tct_agree(A->world,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/problem.c - the manufactured problem and distances between
  * vectors. */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "operator/operator.h"
 #include <math.h>
@@ -66,7 +67,7 @@ tacit_status tacit_operator_manufacture(const tacit_operator *A,
     REQUIRE(A != NULL && matrix != NULL);
     tacit_queue *queue = A->q;
     REQUIRE(A->n == 0 || (xstar != NULL && b != NULL));
-    TCT_THREADS_AT_MOST(queue->threads);
+    TCT_THREADS_OF(queue->team);
     q_enter(queue);
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));
     const size_t n = (size_t)A->n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/precond.c - the registry of preconditioners. */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <stdio.h>
@@ -125,7 +126,7 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      tacit_operator **out)
 {
     REQUIRE(A != NULL && name != NULL && out != NULL);
-    TCT_THREADS_AT_MOST(A->q->threads);
+    TCT_THREADS_OF(A->q->team);
     q_enter(A->q);
     const double start = tct_seconds();
     const tct_precond *found = NULL;
@@ -181,7 +182,7 @@ tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
 {
     REQUIRE(M != NULL);
     TRY(tct_refuse_use(M, __func__));
-    TCT_THREADS_AT_MOST(M->q->threads);
+    TCT_THREADS_OF(M->q->team);
     q_enter(M->q);
     const double start = tct_seconds();
     if (!M->ops->renew)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/same.c - is a matrix the one that an operator has? An operator keeps
  * no entries, but a product with random numbers says which row is another. */
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "precond/precond.h"
-#include "sparse/parallel.h"
 #include <float.h>
 #include <math.h>
 
@@ -64,14 +64,19 @@ static bool is_same(const product *p, int64_t i)
     return p->y[i] == sum || fabs(p->y[i] - sum) <= HARMLESS * size + DBL_MIN;
 }
 
+/* The first of rows [from, to) that is another one, or INT64_MAX. */
+static int64_t first_other(const void *of, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        if (!is_same(of, i)) return i;
+    return INT64_MAX;
+}
+
 static tacit_status compare(const product *p)
 {
-    const int64_t rows = p->m->A.rows;
-    int64_t bad = rows;
-    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
-    for (int64_t i = 0; i < rows; i++)
-        if (i < bad && !is_same(p, i)) bad = i;
-    if (bad == rows) return TACIT_OK;
+    const int64_t bad =
+        tct_parallel_min(p->m->A.rows, TCT_SHORT, first_other, p);
+    if (bad == INT64_MAX) return TACIT_OK;
     FAIL(TACIT_INVALID,
          "preconditioner: row %lld of the matrix is not what the operator has: "
          "give it the matrix first, by tacit_operator_update",

@@ -2,13 +2,19 @@
  * sparse/csr.c - allocation of compressed sparse rows, checked against free
  * memory, and sorting of rows. */
 #include "sparse/csr.h"
-#include "sparse/parallel.h"
+#include "device/parallel.h"
+#include <stdatomic.h>
 #include <string.h>
 
 /* Column numbers, and their count, fit in 32 bits. */
 static bool narrow(int64_t global_cols)
 {
     return global_cols <= INT32_MAX;
+}
+
+static void clear(void *ptr, int64_t from, int64_t to)
+{
+    memset((int64_t *)ptr + from, 0, (size_t)(to - from) * sizeof(int64_t));
 }
 
 tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
@@ -20,8 +26,7 @@ tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
     TRY(tct_memory_require(8.0 * ((double)rows + 1.0), "the rows of a matrix"));
     int64_t *ptr = NULL;
     TRY(TCT_ALLOC(rows + 1, "the rows of a matrix", &ptr));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i <= rows; i++) ptr[i] = 0;
+    tct_parallel(rows + 1, TCT_SHORT, clear, ptr);
     *A = (tct_csr){.global_rows = global_rows,
                    .global_cols = global_cols,
                    .first = first,
@@ -106,29 +111,42 @@ static bool sort_row(tct_csr *A, int64_t i, entry *work)
     return twice;
 }
 
-/* Sort all rows; `*twice` is the first row with a repeated column, or
- * `A->rows`. */
+typedef struct {
+    tct_csr *A;
+    atomic_int_fast64_t
+        twice; /* the first row with an entry that stands twice */
+} sorting;
+
+static void sort_range(void *work, int64_t from, int64_t to, void *space)
+{
+    sorting *s = work;
+    int64_t first = INT64_MAX;
+    for (int64_t i = from; i < to; i++)
+        if (sort_row(s->A, i, space) && i < first) first = i;
+    tct_atomic_min(&s->twice, first);
+}
+
+static int64_t widest_row(const void *work, int64_t from, int64_t to)
+{
+    const int64_t *ptr = work;
+    int64_t widest = 0;
+    for (int64_t i = from; i < to; i++)
+        if (ptr[i + 1] - ptr[i] > widest) widest = ptr[i + 1] - ptr[i];
+    return widest;
+}
+
+/* Sort all rows; `*twice` is the first row with an entry that stands twice,
+ * `A->rows` if there is none. */
 static tacit_status sort_rows(tct_csr *A, int64_t *twice)
 {
-    int64_t widest = 0, first = A->rows;
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t n = A->ptr[i + 1] - A->ptr[i];
-        if (n > widest) widest = n;
-    }
-    bool starved = false;
-    TCT_OMP(omp parallel reduction(min : first) reduction(|| : starved))
-    {
-        entry *work = tct_alloc(2 * (size_t)widest * sizeof *work);
-        starved = work == NULL;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t i = 0; i < A->rows; i++)
-            if (work && sort_row(A, i, work) && i < first) first = i;
-        tct_free(work);
-    }
-    if (starved)
+    sorting s = {.A = A, .twice = A->rows};
+    const int64_t widest =
+        tct_parallel_max(A->rows, 10 * TCT_SHORT, widest_row, A->ptr);
+    if (!tct_parallel_with(A->rows, TCT_SHORT,
+                           2 * (size_t)widest * sizeof(entry), sort_range, &s))
         FAIL(TACIT_NO_MEMORY, "no memory to sort rows of %lld entries",
              (long long)widest);
-    *twice = first;
+    *twice = atomic_load(&s.twice);
     return TACIT_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sparse/entries.c - changes to assembled rows: a shift of the diagonal,
- * removal of stored zeros. */
+ * sparse/entries.c - what may be done to rows once they are there, whatever
+ * they came from: a multiple of the identity added, zeros forgotten. */
+#include "device/parallel.h"
 #include "sparse/csr.h"
-#include "sparse/parallel.h"
 #include <math.h>
 
 /* The position of the diagonal of local row `i`, or where it would be inserted:
@@ -54,35 +54,61 @@ static tacit_status complete_diagonal(tct_csr *A, int64_t missing)
     return TACIT_OK;
 }
 
+static int64_t count_missing(const void *work, int64_t from, int64_t to)
+{
+    const tct_csr *A = work;
+    int64_t missing = 0;
+    for (int64_t i = from; i < to; i++)
+        missing += !has_diagonal(A, i, place_of_diagonal(A, i));
+    return missing;
+}
+
+typedef struct {
+    const tct_csr *A;
+    double shift;
+} shifting;
+
+/* The first row whose diagonal is too large then. */
+static int64_t shift_rows(const void *work, int64_t from, int64_t to)
+{
+    const shifting *s = work;
+    int64_t bad = INT64_MAX;
+    for (int64_t i = from; i < to; i++) {
+        double *d = &s->A->val[place_of_diagonal(s->A, i)];
+        *d += s->shift;
+        if (!isfinite(*d) && i < bad) bad = i;
+    }
+    return bad;
+}
+
 tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where)
 {
     REQUIRE(A != NULL && A->ptr != NULL && isfinite(shift));
     REQUIRE(A->global_rows == A->global_cols);
-    int64_t missing = 0, bad = A->rows;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : missing))
-    for (int64_t i = 0; i < A->rows; i++)
-        missing += !has_diagonal(A, i, place_of_diagonal(A, i));
+    const int64_t missing =
+        tct_parallel_sum(A->rows, TCT_SHORT, count_missing, A);
     if (missing > 0) TRY(complete_diagonal(A, missing));
-    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
-    for (int64_t i = 0; i < A->rows; i++) {
-        double *d = &A->val[place_of_diagonal(A, i)];
-        *d += shift;
-        if (!isfinite(*d) && i < bad) bad = i;
-    }
-    if (bad == A->rows) return TACIT_OK;
+    const int64_t bad =
+        tct_parallel_min(A->rows, TCT_SHORT, shift_rows, &(shifting){A, shift});
+    if (bad == INT64_MAX) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s: the diagonal of row %lld (counting from 1) is too large to add "
          "%g to it",
          where, (long long)(A->first + bad + 1), shift);
 }
 
+static int64_t count_zeros(const void *work, int64_t from, int64_t to)
+{
+    const double *val = work;
+    int64_t zeros = 0;
+    for (int64_t k = from; k < to; k++) zeros += val[k] == 0;
+    return zeros;
+}
+
 int64_t tct_csr_count_zeros(const tct_csr *A)
 {
-    const int64_t n = tct_csr_nonzeros(A);
-    int64_t zeros = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : zeros))
-    for (int64_t k = 0; k < n; k++) zeros += A->val[k] == 0;
-    return zeros;
+    return tct_parallel_sum(tct_csr_nonzeros(A), 10 * TCT_SHORT, count_zeros,
+                            A->val);
 }
 
 void tct_csr_drop_zeros(tct_csr *A)

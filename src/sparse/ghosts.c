@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sparse/ghosts.c - the sorted, unique columns that other ranks own. */
 #include "sparse/ghosts.h"
+#include "device/parallel.h"
 #include "sparse/keyset.h"
-#include "sparse/parallel.h"
+#include <stdatomic.h>
 #include <string.h>
 
 static const char *const what = "columns of other ranks";
@@ -136,28 +137,43 @@ static tacit_status join(int pieces, const tct_keyset *set, tct_ghosts *out)
     return status;
 }
 
+typedef struct {
+    const tct_csr *A;
+    int block, pieces;
+    int64_t first, last;
+    tct_keyset *set; /* [pieces] */
+    atomic_bool starved;
+} collecting;
+
+static void collect_piece(void *work, int64_t t)
+{
+    collecting *c = work;
+    const int64_t blocks = c->last - c->first;
+    if (collect(c->A, c->block, c->first + blocks * t / c->pieces,
+                c->first + blocks * (t + 1) / c->pieces, c->first, c->last,
+                &c->set[t]) < 0)
+        atomic_store(&c->starved, true);
+}
+
 tacit_status tct_ghosts_find(const tct_csr *A, int block, int64_t first,
                              int64_t last, tct_ghosts *out)
 {
-    const int64_t blocks = last - first;
-    const int pieces = blocks > TCT_SHORT ? tct_threads_most() : 1;
-    tct_keyset *set = NULL; /* one a piece */
-    bool starved = false;
+    collecting c = {.A = A,
+                    .block = block,
+                    .pieces = tct_parallel_parts(last - first, TCT_SHORT),
+                    .first = first,
+                    .last = last};
     *out = (tct_ghosts){0};
     if (first == 0 && last * block >= A->global_cols) return TACIT_OK;
-    set = tct_calloc((size_t)pieces * sizeof *set);
-    if (!set) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
-    TCT_OMP(omp parallel for schedule(static) reduction(|| : starved) if (pieces > 1))
-    for (int t = 0; t < pieces; t++)
-        starved = collect(A, block, first + blocks * t / pieces,
-                          first + blocks * (t + 1) / pieces, first, last,
-                          &set[t]) < 0 ||
-                  starved;
+    c.set = tct_calloc((size_t)c.pieces * sizeof *c.set);
+    if (!c.set) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    tct_parallel_each(c.pieces, collect_piece, &c);
     const tacit_status status =
-        starved ? tacit_error_set(TACIT_NO_MEMORY, "no memory for %s", what)
-                : join(pieces, set, out);
-    for (int t = 0; t < pieces; t++) tct_keyset_clear(&set[t]);
-    tct_free(set);
+        atomic_load(&c.starved)
+            ? tacit_error_set(TACIT_NO_MEMORY, "no memory for %s", what)
+            : join(c.pieces, c.set, out);
+    for (int t = 0; t < c.pieces; t++) tct_keyset_clear(&c.set[t]);
+    tct_free(c.set);
     return status;
 }
 

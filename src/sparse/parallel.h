@@ -2,8 +2,7 @@
  * sparse/parallel.h - OpenMP where the build has it, nothing where not. */
 #ifndef TCT_SPARSE_PARALLEL_H
 #define TCT_SPARSE_PARALLEL_H
-
-enum { TCT_SHORT = 2000 }; /* rows that are not worth waking threads for */
+#include "device/parallel.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -209,26 +209,8 @@ static tacit_status open_links(tacit_queue *q, const char *name)
 
 /* --- queues --------------------------------------------------------------- */
 
-int tct_processors(void)
-{
-    cpu_set_t mine;
-    if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
-    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
-}
-
-/* The first number of OMP_NUM_THREADS; 0: not set, or invalid. */
-static long wished_threads(void)
-{
-    const char *text = getenv("OMP_NUM_THREADS");
-    if (!text || !*text) return 0;
-    char *end;
-    const long n = strtol(text, &end, 10);
-    const bool whole = *end == ',' || !end[strspn(end, " ")];
-    return n > 0 && whole ? n : 0;
-}
-
-/* Warn once, on rank 0, if OMP_NUM_THREADS is not followed. */
-static void warn_ignored_wish(const tacit_world *w, long wished, int threads)
+/* Once, by one rank. */
+static void tell_wish(const tacit_world *w, long wished, int threads)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
     const char *text = getenv("OMP_NUM_THREADS");
@@ -242,20 +224,18 @@ static void warn_ignored_wish(const tacit_world *w, long wished, int threads)
 
 static int default_threads(const tacit_world *w)
 {
-    const long wished = wished_threads();
-    const int all = tct_processors(), share = all / w->local_size;
-    const long threads = wished > 0 ? wished : share > 1 ? share : 1;
-    const int most = threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
-    warn_ignored_wish(w, wished, most);
+    const long wished = tct_threads_wished();
+    const int threads = tct_world_threads(w);
+    tell_wish(w, wished, threads);
     if (wished > 0)
         tct_log(TCT_DETAIL, "rank %d  threads %d: OMP_NUM_THREADS", w->rank,
-                most);
+                threads);
     else
         tct_log(TCT_DETAIL,
                 "rank %d  threads %d: %d processors may be used here, by %d "
                 "processes",
-                w->rank, most, all, w->local_size);
-    return most;
+                w->rank, threads, tct_processors(), w->local_size);
+    return threads;
 }
 
 /* The device and decorators of `spec`, up to `at` if that is not NULL. */

@@ -26,13 +26,11 @@ TCT_LINKS(X)
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                             void *const *stream, tacit_queue **out);
 
-/* Processors that this process may use. */
-int tct_processors(void);
-
-/* A queue without a named link opens all available links, and messages go
- * through the first; autotuning then takes the fastest and drops the others.
- * Open links are those of q->links that are not NULL, the same on all ranks. */
-int tct_links_open(const tacit_queue *q); /* number of open links */
+/* Where no link is named a queue opens each that it can have, and messages go
+ * through the first; who has found out which is the fastest takes that, and
+ * drops the others. Open links are those of q->links that are not NULL. All
+ * ranks do the same. */
+int tct_links_open(const tacit_queue *q); /* how many */
 void tct_link_take(tacit_queue *q, int i);
 /* Close link `i`, and its state of each plan. */
 void tct_link_drop(tacit_queue *q, int i);

@@ -58,6 +58,15 @@ tacit_status tacit_world_set_threads(tacit_world *world, int threads)
     return TACIT_OK;
 }
 
+int tct_world_threads(const tacit_world *w)
+{
+    if (w->threads > 0) return w->threads;
+    const int64_t wished = tct_threads_wished();
+    const int64_t share = tct_processors() / w->local_size;
+    const int64_t threads = wished > 0 ? wished : share > 1 ? share : 1;
+    return threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
+}
+
 tacit_status tacit_world_set_patience(tacit_world *world, double seconds)
 {
     REQUIRE(world != NULL && isfinite(seconds));

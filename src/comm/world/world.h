@@ -55,7 +55,11 @@ struct tacit_world {
                      * The same on all ranks, or all 0 */
 };
 
-/* The reduction of two numbers. */
+/* Threads of this process that may work for `w`: as was set, else
+ * OMP_NUM_THREADS, else its share of the processors. */
+int tct_world_threads(const tacit_world *w);
+
+/* The reduction of two. */
 static inline int64_t tct_take_i64(tct_reduction op, int64_t a, int64_t b)
 {
     return op == TCT_SUM ? a + b : (op == TCT_MIN) == (a < b) ? a : b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/coarsen.c - coarsens a graph by matching: a node joins the
- * neighbour with the heaviest edge relative to their weights. */
+ * matrix/multilevel/coarsen.c - pairs of nodes become one: a node goes with the
+ * neighbour to which it has the heaviest edge for their weights. */
+#include "device/parallel.h"
 #include "matrix/multilevel/level.h"
-#include "sparse/parallel.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +142,18 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void place_ghosts(void *work, int64_t from, int64_t to)
+{
+    const contraction *c = work;
+    const tct_level *g = c->g;
+    const int64_t *all = c->word + c->fine->nodes;
+    for (int64_t k = from; k < to; k++) {
+        const int64_t *at = bsearch(&all[k], g->ghost, (size_t)g->ghosts,
+                                    sizeof *all, by_number);
+        c->place[k] = (int32_t)(g->nodes + (at - g->ghost));
+    }
+}
+
 static tacit_status find_ghosts(contraction *c)
 {
     tct_level *g = c->g;
@@ -154,12 +166,7 @@ static tacit_status find_ghosts(contraction *c)
     for (int64_t k = 0; k < n; k++)
         if (k == 0 || g->ghost[k] != g->ghost[g->ghosts - 1])
             g->ghost[g->ghosts++] = g->ghost[k];
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = 0; k < n; k++) {
-        const int64_t *at = bsearch(&all[k], g->ghost, (size_t)g->ghosts,
-                                    sizeof *all, by_number);
-        c->place[k] = (int32_t)(g->nodes + (at - g->ghost));
-    }
+    tct_parallel(n, TCT_SHORT, place_ghosts, c);
     return TACIT_OK;
 }
 
@@ -238,29 +245,32 @@ static void keep_edges(const tct_level *g, int64_t n, const edge *e)
     }
 }
 
-/* Count them or, with `keep`, fill them in. */
-static tacit_status go_through(const contraction *c, bool keep)
+static void count_edges(void *work, int64_t from, int64_t to, void *space)
 {
-    const tct_level *g = c->g;
-    const int64_t room = most_edges(c);
-    bool starved = false;
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        edge *e = tct_alloc((size_t)room * sizeof *e);
-        starved = e == NULL;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t n = 0; n < g->nodes; n++) {
-            const int64_t count = e ? merge_edges(c, n, e) : 0;
-            if (keep && e) keep_edges(g, n, e);
-            if (!keep) g->ptr[n + 1] = count;
-        }
-        tct_free(e);
+    const contraction *c = work;
+    for (int64_t n = from; n < to; n++)
+        c->g->ptr[n + 1] = merge_edges(c, n, space);
+}
+
+static void fill_edges(void *work, int64_t from, int64_t to, void *space)
+{
+    const contraction *c = work;
+    for (int64_t n = from; n < to; n++) {
+        merge_edges(c, n, space);
+        keep_edges(c->g, n, space);
     }
-    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+}
+
+/* Count them or fill them in. */
+static tacit_status go_through(contraction *c, tct_space_fn *fn)
+{
+    const size_t room = (size_t)most_edges(c) * sizeof(edge);
+    if (!tct_parallel_with(c->g->nodes, TCT_SHORT, room, fn, c))
+        FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     return TACIT_OK;
 }
 
-static tacit_status make_edges(const contraction *c)
+static tacit_status make_edges(contraction *c)
 {
     tct_level *g = c->g;
     TRY(TCT_ALLOC(g->nodes + 1, what, &g->ptr));
@@ -270,11 +280,11 @@ static tacit_status make_edges(const contraction *c)
         g->weight[n] = c->fine->weight[i] + (j != i ? c->fine->weight[j] : 0);
     }
     g->ptr[0] = 0;
-    TRY(go_through(c, false));
+    TRY(go_through(c, count_edges));
     for (int64_t n = 0; n < g->nodes; n++) g->ptr[n + 1] += g->ptr[n];
     TRY(TCT_ALLOC(g->ptr[g->nodes], what, &g->next));
     TRY(TCT_ALLOC(g->ptr[g->nodes], what, &g->edge));
-    return go_through(c, true);
+    return go_through(c, fill_edges);
 }
 
 /* --- all of it ------------------------------------------------------------ */

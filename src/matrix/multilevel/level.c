@@ -2,9 +2,9 @@
  * matrix/multilevel/level.c - the finest graph, from the rows of a matrix. */
 #include "matrix/multilevel/level.h"
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "sparse/ghosts.h"
-#include "sparse/parallel.h"
 
 static const char *const what = "the graph";
 
@@ -61,16 +61,26 @@ static tacit_status allocate_nodes(const tacit_matrix *m, int block,
     return TCT_ALLOC(g->nodes, what, &g->weight);
 }
 
+typedef struct {
+    rows r;
+    tct_level *g;
+} filling;
+
+static void count_range(void *work, int64_t from, int64_t to)
+{
+    const filling *f = work;
+    tct_level *g = f->g;
+    for (int64_t n = from; n < to; n++) {
+        g->ptr[n + 1] = neighbours(f->r, tct_level_first(g) + n, NULL);
+        g->weight[n] = (int32_t)g->ptr[n + 1] + 1;
+    }
+}
+
 /* A node weighs as much as it has entries, so that parts have equal work. */
 static tacit_status count_edges(rows r, tct_level *g)
 {
-    const int64_t first = tct_level_first(g);
     g->ptr[0] = 0;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t n = 0; n < g->nodes; n++) {
-        g->ptr[n + 1] = neighbours(r, first + n, NULL);
-        g->weight[n] = (int32_t)g->ptr[n + 1] + 1;
-    }
+    tct_parallel(g->nodes, TCT_SHORT, count_range, &(filling){r, g});
     for (int64_t n = 0; n < g->nodes; n++) g->ptr[n + 1] += g->ptr[n];
     TRY(tct_memory_require(4.0 * (double)g->ptr[g->nodes], what));
     return TCT_ALLOC(g->ptr[g->nodes], what, &g->next);
@@ -101,27 +111,28 @@ static int32_t place_of(const tct_level *g, int64_t id)
     return (int32_t)(g->nodes + tct_ghost_place(&ghosts, id));
 }
 
+static void fill_range(void *work, int64_t from, int64_t to, void *space)
+{
+    const filling *f = work;
+    const tct_level *g = f->g;
+    int64_t *id = space;
+    for (int64_t n = from; n < to; n++) {
+        const int64_t count = neighbours(f->r, tct_level_first(g) + n, id);
+        for (int64_t k = 0; k < count; k++)
+            g->next[g->ptr[n] + k] = place_of(g, id[k]);
+    }
+}
+
 static tacit_status fill(rows r, tct_level *g)
 {
-    const int64_t first = tct_level_first(g);
     int64_t widest = 0;
-    bool starved = false;
     for (int64_t n = 0; n < g->nodes; n++)
         if (g->ptr[n + 1] - g->ptr[n] > widest)
             widest = g->ptr[n + 1] - g->ptr[n];
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        int64_t *id = tct_alloc((size_t)widest * sizeof *id);
-        starved = id == NULL;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t n = 0; n < g->nodes; n++) {
-            const int64_t count = id ? neighbours(r, first + n, id) : 0;
-            for (int64_t k = 0; k < count; k++)
-                g->next[g->ptr[n] + k] = place_of(g, id[k]);
-        }
-        tct_free(id);
-    }
-    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    if (!tct_parallel_with(g->nodes, TCT_SHORT,
+                           (size_t)widest * sizeof(int64_t), fill_range,
+                           &(filling){r, g}))
+        FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     return TACIT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/levels.c - the hierarchy: a level after the other, until the rest
  * is small enough for its inverse, or grows no smaller. */
+#include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/cycle/fused_coarse.h"
 #include "precond/amg/device/device_setup.h"

@@ -9,10 +9,10 @@
  * where the energy w'A w of the smooth vector is of the size of what was
  * rounded. */
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "precond/amg/amg.h"
 #include "sparse/ghosts.h"
-#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -24,13 +24,20 @@ bool tct_amg_floats_are_harmless(double energy, double size)
     return ROUNDED * size <= HARMLESS * energy;
 }
 
+static void round_values(void *work, int64_t from, int64_t to)
+{
+    double *val = work;
+    for (int64_t k = from; k < to; k++) val[k] = tct_rounded(val[k]);
+}
+
 void tct_amg_round(tacit_matrix *m)
 {
-    const int64_t entries = tct_csr_nonzeros(&m->A);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = 0; k < entries; k++)
-        m->A.val[k] = tct_rounded(m->A.val[k]);
+    tct_parallel(tct_csr_nonzeros(&m->A), TCT_SHORT, round_values, m->A.val);
 }
+
+/* Sums of parts of the rows are added up in the order of parts: so they are the
+ * same for any number of threads. */
+enum { MOST = 2 * TACIT_PRECOND_VECTORS_MOST, PARTS = 64 };
 
 /* Smooth vectors, with what other ranks have of them, and how much of them
  * there is in all: sums of this rank, then of all. */
@@ -39,8 +46,10 @@ typedef struct {
     const double *w; /* [rows][vectors], NULL: ones */
     int vectors;
     tct_ghosts ghosts;
-    double *ghost_w;                            /* [ghosts][vectors] */
-    double sum[2 * TACIT_PRECOND_VECTORS_MOST]; /* energies, then sizes */
+    double *ghost_w;          /* [ghosts][vectors]               */
+    double sum[MOST];         /* energies, then sizes            */
+    double part[PARTS][MOST]; /* ... of each part of the rows   */
+    int parts;
 } smoothness;
 
 static tacit_status ask_ghosts(smoothness *s)
@@ -82,14 +91,23 @@ static void add_row(const smoothness *s, int64_t i, double *energy,
     }
 }
 
+static void add_part(void *work, int64_t part)
+{
+    smoothness *s = work;
+    const int64_t rows = s->m->A.rows;
+    double sum[MOST] = {0.0};
+    for (int64_t i = tct_part_first(rows, (int)part, s->parts);
+         i < tct_part_first(rows, (int)part + 1, s->parts); i++)
+        add_row(s, i, sum, sum + s->vectors);
+    memcpy(s->part[part], sum, sizeof sum);
+}
+
 static void add_up(smoothness *s)
 {
-    enum { MOST = 2 * TACIT_PRECOND_VECTORS_MOST };
-    double sum[MOST] = {0.0};
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : sum[:MOST]))
-    for (int64_t i = 0; i < s->m->A.rows; i++)
-        add_row(s, i, sum, sum + s->vectors);
-    memcpy(s->sum, sum, sizeof sum);
+    s->parts = s->m->A.rows > TCT_SHORT ? PARTS : 1;
+    tct_parallel_each(s->parts, add_part, s);
+    for (int p = 0; p < s->parts; p++)
+        for (int v = 0; v < 2 * s->vectors; v++) s->sum[v] += s->part[p][v];
 }
 
 tacit_status tct_amg_floats_will_do(const tacit_matrix *m, const double *w,

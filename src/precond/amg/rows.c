@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/rows.c - what a smoother must know of a level's rows; and numbers
  * of rows on the device. */
+#include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/amg.h"
-#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +14,33 @@ static double absolute_sum(const tct_csr *A, int64_t i)
     return sum;
 }
 
+enum { PARTS = 64 }; /* of a matrix that is worth threads */
+
+typedef struct {
+    const tct_csr *A;
+    const tct_order *order;
+    int exponent, parts;
+    tct_amg_rows *out;
+    double bound[PARTS];
+} summing;
+
+static void sum_rows(void *work, int64_t part)
+{
+    summing *s = work;
+    const int64_t n = s->A->rows;
+    double bound = 0.0;
+    for (int64_t k = tct_part_first(n, (int)part, s->parts);
+         k < tct_part_first(n, (int)part + 1, s->parts); k++) {
+        const int64_t i = s->order ? s->order->old[k] : k;
+        const double d = tct_csr_diagonal(s->A, i);
+        const double sum = absolute_sum(s->A, i);
+        s->out->diagonal[k] = s->exponent ? ldexp(d, -s->exponent) : d;
+        s->out->sum[k] = s->exponent ? ldexp(sum, -s->exponent) : sum;
+        if (sum / d > bound) bound = sum / d;
+    }
+    s->bound[part] = bound;
+}
+
 tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
                              int exponent, tct_amg_rows *out)
 {
@@ -22,17 +49,9 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
     TRY(tct_check_diagonal(m, "preconditioner amg"));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->diagonal));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->sum));
-    double bound = 0.0;
-    TCT_OMP(omp parallel for schedule(static) reduction(max : bound))
-    for (int64_t k = 0; k < n; k++) {
-        const int64_t i = order ? order->old[k] : k;
-        const double d = tct_csr_diagonal(&m->A, i);
-        const double sum = absolute_sum(&m->A, i);
-        out->diagonal[k] = exponent ? ldexp(d, -exponent) : d;
-        out->sum[k] = exponent ? ldexp(sum, -exponent) : sum;
-        if (sum / d > bound) bound = sum / d;
-    }
-    out->bound = bound;
+    summing s = {&m->A, order, exponent, n > TCT_SHORT ? PARTS : 1, out, {0}};
+    tct_parallel_each(s.parts, sum_rows, &s);
+    for (int p = 0; p < s.parts; p++) out->bound = fmax(out->bound, s.bound[p]);
     return TACIT_OK;
 }
 

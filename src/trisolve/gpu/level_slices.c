@@ -3,8 +3,9 @@
  * levels, a serial computation, are found while other threads transpose L'. */
 #include "trisolve/gpu/level_slices.h"
 #include "base/base.h"
+#include "device/parallel.h"
 #include "graph/levels.h"
-#include "sparse/parallel.h"
+#include <sched.h>
 #include <string.h>
 
 static const char *const what = "rows of a triangular matrix";
@@ -12,7 +13,9 @@ static const char *const what = "rows of a triangular matrix";
 /* Entries of a row that a lane has, at most as a rule. */
 enum { ENTRIES_OF_LANE = 8 };
 
-/* --- L' by rows: the columns of panels ------------------------------------ */
+enum { SLICES = 64 }; /* that are worth a thread */
+
+/* --- L' by rows, the columns of panels ------------------------------------ */
 
 static bool has_single_columns(const tacit_factor_panels *P)
 {
@@ -85,14 +88,24 @@ static bool is_node(const tct_sliced_side *U, int64_t first, int block)
     return true;
 }
 
+typedef struct {
+    const tct_sliced_side *U;
+    int block;
+} blocking;
+
+static bool are_nodes_of(const void *of, int64_t from, int64_t to)
+{
+    const blocking *b = of;
+    for (int64_t k = from; k < to; k++)
+        if (!is_node(b->U, k * b->block, b->block)) return false;
+    return true;
+}
+
 static bool are_nodes(const tct_sliced *S, int block)
 {
-    bool are = S->n % block == 0;
-    const int64_t nodes = are ? S->n / block : 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(&& : are))
-    for (int64_t k = 0; k < nodes; k++)
-        are = are && is_node(&S->up, k * block, block);
-    return are;
+    const blocking b = {&S->up, block};
+    return S->n % block == 0 &&
+           tct_parallel_all(S->n / block, TCT_SHORT, are_nodes_of, &b);
 }
 
 static int find_block(const tct_sliced *S)
@@ -117,11 +130,11 @@ typedef struct {
     double *val;
 } turn;
 
-static void see_blocks(turn *t)
+static void see_blocks(void *work, int64_t from_block, int64_t to_block)
 {
+    const turn *t = work;
     const tct_sliced_side *U = &t->S->up;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t b = 0; b < t->blocks; b++) {
+    for (int64_t b = from_block; b < to_block; b++) {
         const int64_t first = b * BLOCK, last = first + BLOCK,
                       end = last < t->S->n ? last : t->S->n;
         t->low[b] = INT32_MAX;
@@ -171,27 +184,48 @@ static void add_counts(const turn *t)
     }
 }
 
-/* Find the levels of both sides' nodes, `level` [2][n], and transpose. */
-static void turn_over(const turn *t, int32_t *levels, int32_t *level)
+/* Threads take one task after the other: the levels of each side, which is one
+ * task; the counts of each range; and the entries of each, once all is
+ * counted. */
+typedef struct {
+    const turn *t;
+    int32_t *levels, *level;
+    atomic_int_fast64_t next, counted; /* task; ranges that are counted */
+    atomic_bool placed;                /* counts are places             */
+} transposition;
+
+static void find_levels(const transposition *x, bool up)
 {
-    const tct_sliced_side *U = &t->S->up;
-    const int64_t n = t->S->n;
-    const int block = t->S->block;
-    TCT_OMP(omp parallel)
-    TCT_OMP(omp single)
-    {
-        TCT_OMP(omp task)
-        levels[0] = tct_levels_find(n, U->ptr, U->col, block, false, level);
-        TCT_OMP(omp task)
-        levels[1] = tct_levels_find(n, U->ptr, U->col, block, true, level + n);
-        for (int fills = 0; fills < 2; fills++) {
-            TCT_OMP(omp taskgroup)
-            for (int64_t r = 0; r < t->ranges; r++) {
-                TCT_OMP(omp task)
-                turn_range(t, r, fills);
-            }
-            if (!fills) add_counts(t);
-        }
+    const tct_sliced *S = x->t->S;
+    x->levels[up] = tct_levels_find(S->n, S->up.ptr, S->up.col, S->block, up,
+                                    x->level + (up ? S->n : 0));
+}
+
+static void count_range(transposition *x, int64_t r)
+{
+    turn_range(x->t, r, false);
+    if (atomic_fetch_add(&x->counted, 1) + 1 < x->t->ranges) return;
+    add_counts(x->t);
+    atomic_store(&x->placed, true);
+}
+
+static void fill_range(transposition *x, int64_t r)
+{
+    while (!atomic_load(&x->placed)) sched_yield();
+    turn_range(x->t, r, true);
+}
+
+static void take_tasks(void *work, int64_t thread)
+{
+    transposition *x = work;
+    const int64_t counts = 2, fills = counts + x->t->ranges;
+    (void)thread;
+    for (;;) {
+        const int64_t k = atomic_fetch_add(&x->next, 1);
+        if (k < counts) find_levels(x, k > 0);
+        else if (k < fills) count_range(x, k - counts);
+        else if (k < fills + x->t->ranges) fill_range(x, k - fills);
+        else return;
     }
 }
 
@@ -208,8 +242,9 @@ static tacit_status turn_and_level(tct_sliced *S, turn *t, int32_t *level)
     TRY(TCT_ALLOC(entries, what, &t->val));
     S->down.val = S->own[5] = t->val;
     t->ptr[0] = 0;
-    see_blocks(t);
-    turn_over(t, levels, level);
+    tct_parallel(t->blocks, 1, see_blocks, t);
+    transposition x = {.t = t, .levels = levels, .level = level};
+    tct_parallel_shared(take_tasks, &x);
     S->down.levels = levels[0];
     S->up.levels = levels[1];
     return TACIT_OK;
@@ -235,19 +270,35 @@ static inline entries entries_of(const tct_sliced *S,
     return (entries){first, end - first};
 }
 
-/* Choose enough lanes per row that, for an entry in the mean, a lane has at
- * most ENTRIES_OF_LANE of its row. Nodes also use lanes that would be idle. */
-static void choose_lanes(tct_sliced *S)
+/* Lengths of rows, added up: whole numbers, in any order. */
+typedef struct {
+    const tct_sliced *S;
+    atomic_int_fast64_t squares, count;
+} lengths;
+
+static void add_lengths(void *work, int64_t from, int64_t to)
 {
-    const int most = TCT_SLICED_LANES / S->block;
-    double squares = 0.0, count = 0.0;
-    TCT_OMP(omp parallel for reduction(+ : squares, count))
-    for (int64_t i = 0; i < S->n; i++) { /* whole numbers: in any order */
-        const double length = (double)entries_of(S, &S->down, i).length;
+    lengths *l = work;
+    int64_t squares = 0, count = 0;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t length = entries_of(l->S, &l->S->down, i).length;
         squares += length * length;
         count += length;
     }
-    const double mean = count > 0.0 ? squares / count : 0.0;
+    atomic_fetch_add(&l->squares, squares);
+    atomic_fetch_add(&l->count, count);
+}
+
+/* As many lanes a row as see to it that an entry, in the mean, stands in a row
+ * whose lanes have their part of it at once; nodes get those that would have
+ * none. */
+static void choose_lanes(tct_sliced *S)
+{
+    const int most = TCT_SLICED_LANES / S->block;
+    lengths l = {.S = S};
+    tct_parallel(S->n, TCT_SHORT, add_lengths, &l);
+    const double squares = (double)l.squares, count = (double)l.count,
+                 mean = count > 0.0 ? squares / count : 0.0;
     int lanes = 1;
     while (2 * lanes <= most &&
            (ENTRIES_OF_LANE * lanes < mean || lanes < S->block - 1))
@@ -272,7 +323,40 @@ static int64_t width_of(const tct_sliced *S, const tct_sliced_side *side,
     return S->near + (most + S->lanes - 1) / S->lanes;
 }
 
-/* Sort nodes by level, and rows of a node in the order of the solve. */
+/* What loops over rows or slices of a side need. */
+typedef struct {
+    const tct_sliced *S;
+    tct_sliced_side *side;
+} cutting;
+
+/* Rows of nodes, which stand in `position` by level. */
+static void list_rows(void *work, int64_t from, int64_t to)
+{
+    const cutting *c = work;
+    const int64_t block = c->S->block;
+    tct_sliced_side *side = c->side;
+    for (int64_t p = from; p < to; p++) {
+        const int64_t o = p % block;
+        side->row[p] = (int32_t)(side->position[p / block] * block +
+                                 (side->skip ? block - 1 - o : o));
+    }
+}
+
+static void find_positions(void *work, int64_t from, int64_t to)
+{
+    const cutting *c = work;
+    for (int64_t p = from; p < to; p++)
+        c->side->position[c->side->row[p]] = (int32_t)p;
+}
+
+static void find_widths(void *work, int64_t from, int64_t to)
+{
+    const cutting *c = work;
+    for (int64_t s = from; s < to; s++)
+        c->side->cell[s + 1] = width_of(c->S, c->side, s);
+}
+
+/* Nodes by level, and their rows as they wait for one another. */
 static tacit_status sort_rows(const tct_sliced *S, const int32_t *level,
                               tct_sliced_side *side)
 {
@@ -285,15 +369,9 @@ static tacit_status sort_rows(const tct_sliced *S, const int32_t *level,
                         block > 1 ? side->position : side->row, first);
     tct_free(first);
     TRY(status);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t p = 0; p < (block > 1 ? S->n : 0); p++) {
-        const int64_t o = p % block;
-        side->row[p] = (int32_t)(side->position[p / block] * block +
-                                 (side->skip ? block - 1 - o : o));
-    }
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t p = 0; p < S->n; p++)
-        side->position[side->row[p]] = (int32_t)p;
+    cutting c = {S, side};
+    if (block > 1) tct_parallel(S->n, TCT_SHORT, list_rows, &c);
+    tct_parallel(S->n, TCT_SHORT, find_positions, &c);
     return TACIT_OK;
 }
 
@@ -304,9 +382,7 @@ static tacit_status cut(const tct_sliced *S, const int32_t *level,
     TRY(TCT_ALLOC(S->n, what, &side->position));
     TRY(TCT_ALLOC(S->slices + 1, what, &side->cell));
     TRY(sort_rows(S, level, side));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t s = 0; s < S->slices; s++)
-        side->cell[s + 1] = width_of(S, side, s);
+    tct_parallel(S->slices, SLICES, find_widths, &(cutting){S, side});
     side->cell[0] = 0;
     for (int64_t s = 0; s < S->slices; s++) side->cell[s + 1] += side->cell[s];
     return TACIT_OK;
@@ -392,18 +468,40 @@ static void fill_slice(const tct_sliced *S, const tct_sliced_side *side,
     }
 }
 
-void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
-                     int64_t from, int64_t end, int32_t *col, double *val)
+/* Slices from `first` on. */
+typedef struct {
+    const tct_sliced *S;
+    const tct_sliced_side *side;
+    int64_t first;
+    int32_t *col;
+    double *val;
+} slice_filling;
+
+static void fill_slices(void *work, int64_t from, int64_t to)
 {
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t s = from; s < end; s++) {
-        const int64_t at =
-            (side->cell[s] - side->cell[from]) * TCT_SLICED_LANES;
-        fill_slice(S, side, s, col ? col + at : NULL, val ? val + at : NULL);
+    const slice_filling *f = work;
+    const int64_t *cell = f->side->cell;
+    for (int64_t s = f->first + from; s < f->first + to; s++) {
+        const int64_t at = (cell[s] - cell[f->first]) * TCT_SLICED_LANES;
+        fill_slice(f->S, f->side, s, f->col ? f->col + at : NULL,
+                   f->val ? f->val + at : NULL);
     }
 }
 
+void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
+                     int64_t from, int64_t end, int32_t *col, double *val)
+{
+    tct_parallel(end - from, SLICES, fill_slices,
+                 &(slice_filling){S, side, from, col, val});
+}
+
 /* --- both ----------------------------------------------------------------- */
+
+static void clear_levels(void *work, int64_t from, int64_t to)
+{
+    int32_t *level = work;
+    for (int64_t i = from; i < to; i++) level[i] = 0;
+}
 
 static tacit_status build(const tacit_factor_panels *P, tct_sliced *S, turn *t,
                           int32_t **level)
@@ -411,8 +509,7 @@ static tacit_status build(const tacit_factor_panels *P, tct_sliced *S, turn *t,
     TRY(take_panels(P, S));
     S->block = find_block(S);
     TRY(TCT_ALLOC(2 * S->n, what, level));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < 2 * S->n; i++) (*level)[i] = 0;
+    tct_parallel(2 * S->n, TCT_SHORT, clear_levels, *level);
     TRY(turn_and_level(S, t, *level));
     choose_lanes(S);
     TRY(cut(S, *level, &S->down));
@@ -423,7 +520,7 @@ tacit_status tct_sliced_open(const tacit_factor_panels *P, tct_sliced *out)
 {
     const int64_t n = P->rows;
     turn t = {.S = out,
-              .ranges = tct_threads_most(),
+              .ranges = tct_parallel_most(),
               .blocks = (n + BLOCK - 1) / BLOCK};
     int32_t *level = NULL;
     *out = (tct_sliced){.n = n};

@@ -2,9 +2,9 @@
  * trisolve/gpu/supernodes.c - builds a plan from a factor: nodes, the updates
  * that their rows gather, P. */
 #include "trisolve/gpu/supernodes.h"
+#include "device/parallel.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -304,26 +304,44 @@ static double form(const maker *M, int32_t k, const double *from, double *to)
     return condition;
 }
 
-/* Form P of all nodes into `to`: small nodes in parallel by our threads, large
- * ones by the threads of the BLAS. */
+/* Values of nodes [0, plan->nodes), taken some at a time. */
+typedef struct {
+    const maker *M;
+    const double *from;
+    double *to, *condition;
+    atomic_int next;
+} forming;
+
+static bool is_large(const tct_node *N)
+{
+    return (double)N->h * N->w * N->w >= 2e8;
+}
+
+static void form_small(void *work, int64_t part)
+{
+    enum { AT_ONCE = 16 };
+    forming *f = work;
+    const tct_tri_plan *plan = f->M->plan;
+    int32_t k = atomic_fetch_add(&f->next, AT_ONCE);
+    (void)part;
+    for (; k < plan->nodes; k = atomic_fetch_add(&f->next, AT_ONCE))
+        for (int32_t i = k; i < k + AT_ONCE && i < plan->nodes; i++)
+            if (!is_large(&plan->node[i]))
+                f->condition[i] = form(f->M, i, f->from, f->to);
+}
+
+/* Of all nodes into `to`, their conditions into `condition`: small ones by
+ * threads of ours, others by those of the BLAS. */
 static void form_all(const maker *M, const double *from, double *to,
                      double *condition)
 {
     const tct_tri_plan *plan = M->plan;
-    const double large = 2e8;
+    forming f = {M, from, to, condition, 0};
     M->dense->begin(1);
-    TCT_OMP(omp parallel for schedule(dynamic, 16))
-    for (int32_t k = 0; k < plan->nodes; k++) {
-        const tct_node *N = &plan->node[k];
-        if ((double)N->h * N->w * N->w < large)
-            condition[k] = form(M, k, from, to);
-    }
+    tct_parallel_shared(form_small, &f);
     M->dense->end();
-    for (int32_t k = 0; k < plan->nodes; k++) {
-        const tct_node *N = &plan->node[k];
-        if ((double)N->h * N->w * N->w >= large)
-            condition[k] = form(M, k, from, to);
-    }
+    for (int32_t k = 0; k < plan->nodes; k++)
+        if (is_large(&plan->node[k])) condition[k] = form(M, k, from, to);
 }
 
 /* Halve ill-conditioned nodes; sets *any if there are some. */
@@ -385,7 +403,7 @@ static tacit_status make(maker *M, int workers)
     tct_tri_plan *plan = M->plan;
     plan->rows = M->P->rows;
     plan->panels = M->P->panels;
-    M->dense = tct_dense_get(tct_threads_most(), &why);
+    M->dense = tct_dense_get(tct_parallel_most(), &why);
     TRY(find_fronts(M));
     for (bool again = true; again;) {
         TRY(find_nodes(M));

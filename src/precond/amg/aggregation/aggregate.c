@@ -14,12 +14,12 @@
  * have (index). */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "precond/amg/aggregation/aggregation.h"
 #include "precond/amg/aggregation/match.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "sparse/compact.h"
-#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -57,64 +57,98 @@ static row_sums sum_row(const aggregation *g, int64_t i)
 }
 
 /* That of W A W, 0 where a row belongs to no aggregate. */
-static void set_diagonal(const aggregation *g)
+static void set_diagonal(void *of, int64_t from, int64_t to)
 {
-    const tct_csr *A = &g->A->A;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->rows; i++) {
+    const aggregation *g = of;
+    for (int64_t i = from; i < to; i++) {
         const row_sums s = sum_row(g, i);
         g->diag[i] = s.diagonal > tct_apart * s.others ? 0.0 : s.diagonal;
     }
 }
 
-/* Of the pairs of `rows` rows. */
-static void add_up_diagonal(const aggregation *g, int64_t rows)
+/* Of the pairs of rows [from, to), into a vector that has no other use so
+ * far. */
+static void add_diagonal(void *of, int64_t from, int64_t to)
 {
-    const int64_t coarse = g->G->coarse;
-    double *const sum = g->G->weight; /* which has no other use so far */
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < rows; i++) {
+    const aggregation *g = of;
+    double *const sum = g->G->weight;
+    for (int64_t i = from; i < to; i++) {
         const int32_t j = g->mate[i];
-        if (j >= i && g->up[i] < coarse)
+        if (j >= i && g->up[i] < g->G->coarse)
             sum[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
     }
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t n = 0; n < coarse; n++) g->diag[n] = sum[n];
+}
+
+static void copy_diagonal(void *of, int64_t from, int64_t to)
+{
+    const aggregation *g = of;
+    for (int64_t n = from; n < to; n++) g->diag[n] = g->G->weight[n];
+}
+
+/* Of the pairs of `rows` rows. */
+static void add_up_diagonal(aggregation *g, int64_t rows)
+{
+    tct_parallel(rows, TCT_SHORT, add_diagonal, g);
+    tct_parallel(g->G->coarse, TCT_SHORT, copy_diagonal, g);
 }
 
 /* What nothing holds to the rest of the matrix, as a part of it that is
  * singular, is left out. */
-static void leave_out(const aggregation *g)
+static void leave_out(void *of, int64_t from, int64_t to)
 {
-    const tct_csr *B = &g->G->B;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t n = 0; n < B->rows; n++)
-        if (!(tct_csr_diagonal(B, n) > 0.0)) g->diag[n] = 0.0;
+    const aggregation *g = of;
+    for (int64_t n = from; n < to; n++)
+        if (!(tct_csr_diagonal(&g->G->B, n) > 0.0)) g->diag[n] = 0.0;
 }
 
 /* --- the order of rows ---------------------------------------------------- */
+
+typedef struct {
+    const aggregation *g;
+    int64_t first;        /* row of this rank                         */
+    const int64_t *index; /* [rows] what the caller gave; NULL: none  */
+} indexing;
+
+static void number_rows(void *of, int64_t from, int64_t to)
+{
+    const indexing *x = of;
+    for (int64_t i = from; i < to; i++) x->g->index[i] = x->first + i;
+}
 
 /* The numbers that places have. */
 static void number_places(const aggregation *g, const tct_csr *A,
                           const tct_halo *h)
 {
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->rows; i++) g->index[i] = A->first + i;
+    tct_parallel(A->rows, TCT_SHORT, number_rows,
+                 &(indexing){g, A->first, NULL});
     for (int64_t k = 0; k < h->ghosts.count; k++)
         g->index[A->rows + k] = h->ghosts.id[k];
+}
+
+static void take_index(void *of, int64_t from, int64_t to)
+{
+    const indexing *x = of;
+    for (int64_t i = from; i < to; i++)
+        x->g->index[i] = x->index ? x->index[i] : tct_original(x->g->A, i);
+}
+
+static bool is_in_order(const void *of, int64_t from, int64_t to)
+{
+    const indexing *x = of;
+    for (int64_t i = from; i < to; i++)
+        if (x->g->index[i] != x->first + i) return false;
+    return true;
 }
 
 static tacit_status set_index(aggregation *g, const int64_t *index)
 {
     const tct_csr *A = &g->A->A;
     const int64_t places = A->rows + g->level.ghosts.count;
-    bool permuted = false;
+    indexing x = {g, A->first, index};
     if (!g->ordered) return TACIT_OK;
-    TCT_OMP(omp parallel for schedule(static) reduction(|| : permuted))
-    for (int64_t i = 0; i < A->rows; i++) {
-        g->index[i] = index ? index[i] : tct_original(g->A, i);
-        permuted = permuted || g->index[i] != A->first + i;
-    }
+    tct_parallel(A->rows, TCT_SHORT, take_index, &x);
+    const bool permuted =
+        !tct_parallel_all(A->rows, TCT_SHORT, is_in_order, &x);
     TRY(tct_any(g->A->world, permuted, &g->permuted));
     g->ordered = g->permuted || !g->level.alone;
     if (!g->permuted) {
@@ -176,16 +210,22 @@ static int32_t is_given(const void *of, int64_t i)
     return given ? (int32_t)i : -1;
 }
 
+/* Second rows have the numbers of the first. */
+static void number_second(void *of, int64_t from, int64_t to)
+{
+    const aggregation *g = of;
+    for (int64_t i = from; i < to; i++) {
+        const int32_t j = g->mate[i];
+        if (j >= 0 && j < i) g->up[i] = g->up[j];
+    }
+}
+
 /* Number the pairs that this rank keeps in the order of their first rows. */
 static void number_own(aggregation *g, int64_t rows)
 {
     const passing p = {g, rows};
     g->G->coarse = tct_enumerate(rows, is_first, &p, g->up);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < rows; i++) {
-        const int32_t j = g->mate[i];
-        if (j >= 0 && j < i) g->up[i] = g->up[j];
-    }
+    tct_parallel(rows, TCT_SHORT, number_second, g);
 }
 
 /* The numbers of ghosts' pairs, as far as ranks know them. */
@@ -229,14 +269,24 @@ static tacit_status number_pairs(aggregation *g, int64_t rows,
     return bring_numbers(g, h);
 }
 
+typedef struct {
+    const aggregation *g;
+    int64_t *number;
+} listing;
+
+static void list_pairs_of(void *of, int64_t from, int64_t to)
+{
+    const listing *l = of;
+    for (int64_t n = from; n < to; n++)
+        l->number[n] = pair_number(l->g, l->g->up[n]);
+}
+
 /* Pairs of `rows` rows, and those that rows of other ranks belong to. */
 static tacit_status list_pairs(const aggregation *g, int64_t rows,
                                int64_t **number)
 {
-    const tct_ghosts *others = &g->G->others;
-    TRY(TCT_ALLOC(rows + others->count, what, number));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t n = 0; n < rows; n++) (*number)[n] = pair_number(g, g->up[n]);
+    TRY(TCT_ALLOC(rows + g->G->others.count, what, number));
+    tct_parallel(rows, TCT_SHORT, list_pairs_of, &(listing){g, *number});
     return TACIT_OK;
 }
 
@@ -251,15 +301,20 @@ static tacit_status follow(aggregation *g, int64_t rows, int64_t *number)
                                             number, first_pair(g), G->coarse));
 }
 
+static void follow_pairs(void *of, int64_t from, int64_t to)
+{
+    const aggregation *g = of;
+    const tct_aggregates *G = g->G;
+    for (int64_t i = from; i < to; i++)
+        if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
+}
+
 /* The level's rows to the pairs of `rows` rows. */
 static tacit_status go_up(aggregation *g, int64_t rows)
 {
-    tct_aggregates *G = g->G;
     int64_t *number = NULL;
     if (g->level.alone) {
-        TCT_OMP(omp parallel for schedule(static))
-        for (int64_t i = 0; i < G->rows; i++)
-            if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
+        tct_parallel(g->G->rows, TCT_SHORT, follow_pairs, g);
         return TACIT_OK;
     }
     tacit_status status = tct_agree(g->A->world, list_pairs(g, rows, &number));
@@ -268,11 +323,16 @@ static tacit_status go_up(aggregation *g, int64_t rows)
     return status;
 }
 
-static tacit_status begin_up(const aggregation *g)
+static void take_pairs(void *of, int64_t from, int64_t to)
+{
+    const aggregation *g = of;
+    for (int64_t i = from; i < to; i++) g->G->of[i] = g->up[i];
+}
+
+static tacit_status begin_up(aggregation *g)
 {
     tct_aggregates *G = g->G;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < G->rows; i++) G->of[i] = g->up[i];
+    tct_parallel(G->rows, TCT_SHORT, take_pairs, g);
     return tct_agree(
         g->A->world,
         tct_ghosts_of(G->up_others.count, G->up_others.id, NULL, &G->others));
@@ -345,7 +405,7 @@ static tacit_status open_pass(aggregation *g)
     const tct_csr *B = &g->G->B;
     tct_halo *h = &g->G->halo;
     tacit_world *w = g->A->world;
-    leave_out(g);
+    tct_parallel(B->rows, TCT_SHORT, leave_out, g);
     tct_halo_close(h);
     TRY(tct_halo_of_columns(w, g->starts, B, h));
     TRY(tct_agree(w, make_ghost_room(g, h, B->rows, B->rows)));
@@ -405,21 +465,32 @@ static tacit_status sum_squares(const aggregation *g, const tct_halo *share)
     return tct_halo_bring(share, sum, sum + G->coarse);
 }
 
-static tacit_status weigh_with(const aggregation *g, const tct_halo *share)
+static void take_roots(void *of, int64_t from, int64_t to)
+{
+    tct_aggregates *G = of;
+    for (int64_t n = from; n < to; n++) G->smooth[n] = sqrt(G->smooth[n]);
+}
+
+static void set_weights(void *of, int64_t from, int64_t to)
+{
+    const aggregation *g = of;
+    const tct_aggregates *G = g->G;
+    for (int64_t i = from; i < to; i++)
+        G->weight[i] = G->of[i] < 0 ? 0.0 : w_at(g, i) / G->smooth[G->of[i]];
+}
+
+static tacit_status weigh_with(aggregation *g, const tct_halo *share)
 {
     tct_aggregates *G = g->G;
     const int64_t all = G->coarse + G->others.count;
     TRY(tct_agree(g->A->world, TCT_ALLOC(all, what, &G->smooth)));
     TRY(sum_squares(g, share));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t n = 0; n < all; n++) G->smooth[n] = sqrt(G->smooth[n]);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < G->rows; i++)
-        G->weight[i] = G->of[i] < 0 ? 0.0 : w_at(g, i) / G->smooth[G->of[i]];
+    tct_parallel(all, TCT_SHORT, take_roots, G);
+    tct_parallel(G->rows, TCT_SHORT, set_weights, g);
     return TACIT_OK;
 }
 
-static tacit_status weigh(const aggregation *g)
+static tacit_status weigh(aggregation *g)
 {
     const tct_ghosts *others = &g->G->others;
     tct_halo share;
@@ -463,7 +534,7 @@ static tacit_status open_level(aggregation *g, const int64_t *index)
     TRY(tct_halo_of_columns(w, g->starts, A, &g->level));
     TRY(tct_agree(w, allocate_places(g)));
     if (g->w) TRY(tct_halo_bring(&g->level, g->w, g->ghost_w));
-    set_diagonal(g);
+    tct_parallel(A->rows, TCT_SHORT, set_diagonal, g);
     TRY(tct_halo_bring(&g->level, g->diag, g->diag + A->rows));
     return set_index(g, index);
 }
@@ -489,7 +560,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
 {
     enum { PASSES_MOST = 4 };
     REQUIRE(how->passes >= 1 && how->passes <= PASSES_MOST);
-    TCT_THREADS_AT_MOST(A->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     tct_aggregates G = {0};
     aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
     tacit_status status =

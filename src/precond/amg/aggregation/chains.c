@@ -11,8 +11,8 @@
 #include "precond/amg/aggregation/chains.h"
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "sparse/compact.h"
-#include "sparse/parallel.h"
 
 static const char *const what = "paths of pairs";
 
@@ -106,7 +106,7 @@ static tacit_status bring_mates(const tct_chains *t)
 
 /* Pair the rows of a piece from its head on, which is an odd number of links
  * from the path's beginning or not; returns how many have a mate. */
-static int64_t pair_piece(tct_chains *t, int64_t head, bool odd)
+static int64_t pair_piece(const tct_chains *t, int64_t head, bool odd)
 {
     const int64_t rows = t->p->A->rows;
     int64_t paired = 0;
@@ -164,14 +164,15 @@ static tacit_status open_pieces(const tct_chains *t, const int32_t *open,
     return TCT_ALLOC(s->count, what, &s->answer);
 }
 
-/* Pair what begins here. No two paths have a row in common. */
-static int64_t begin(tct_chains *t, const int32_t *open, int64_t count)
+/* Pair what begins at open rows [from, to). No two paths have a row in
+ * common. */
+static int64_t begin(const void *of, int64_t from, int64_t to)
 {
+    const looking *l = of;
     int64_t paired = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : paired) if (count > TCT_SHORT))
-    for (int64_t k = 0; k < count; k++)
-        if (link_down(t, open[k]) < 0 && link_up(t, open[k]) >= 0)
-            paired += pair_piece(t, open[k], false);
+    for (int64_t k = from; k < to; k++)
+        if (link_down(l->t, l->open[k]) < 0 && link_up(l->t, l->open[k]) >= 0)
+            paired += pair_piece(l->t, l->open[k], false);
     return paired;
 }
 
@@ -214,7 +215,7 @@ static tacit_status pair_pieces(tct_chains *t, const int32_t *open,
 {
     tacit_world *w = t->p->halo->world;
     TRY(tct_agree(w, open_pieces(t, open, count, s)));
-    *paired = begin(t, open, count);
+    *paired = tct_parallel_sum(count, TCT_SHORT, begin, &(looking){t, open});
     ask_before(t, s);
     for (bool more = true;;) {
         TRY(tct_any(w, s->count > 0, &more));

@@ -22,10 +22,10 @@
  * Numbers are those that rows would have on one rank, and what a row looks at
  * it tells the ranks that have a column of it, as it does that it has a mate.
  * So ranks do not change pairs. */
+#include "device/parallel.h"
 #include "precond/amg/aggregation/chains.h"
 #include "precond/amg/aggregation/edges.h"
 #include "sparse/compact.h"
-#include "sparse/parallel.h"
 #include <string.h>
 
 enum { FEW = 8 }; /* rows of which no more than one was paired */
@@ -196,14 +196,19 @@ static tacit_status pair(matching *m, int64_t *paired)
     return TACIT_OK;
 }
 
+static void look_again(void *of, int64_t from, int64_t to)
+{
+    const matching *m = of;
+    for (int64_t k = from; k < to; k++)
+        if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
+}
+
 /* `open` rows are, of all ranks. */
 static tacit_status run_rounds(matching *m, int64_t open)
 {
     tct_pairing *p = m->p;
     while (open > 0) {
-        TCT_OMP(omp parallel for schedule(static) if (m->count > TCT_SHORT))
-        for (int64_t k = 0; k < m->count; k++)
-            if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
+        tct_parallel(m->count, TCT_SHORT, look_again, m);
         p->rounds++;
         int64_t now[2] = {0}; /* rows that were paired, and those left */
         TRY(pair(m, &now[0]));
@@ -218,15 +223,22 @@ static tacit_status run_rounds(matching *m, int64_t open)
     return TACIT_OK;
 }
 
+/* No row of places [from, to) has a mate; those that take no part have -1. */
+static void reset_places(void *of, int64_t from, int64_t to)
+{
+    const matching *m = of;
+    const tct_pairing *p = m->p;
+    for (int64_t i = from; i < to; i++) {
+        p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
+        if (p->index && i < p->A->rows) m->lower[i] = m->upper[i] = -1;
+    }
+}
+
 static tacit_status match(matching *m)
 {
     tct_pairing *p = m->p;
-    const int64_t rows = p->A->rows, places = rows + p->halo->ghosts.count;
-    TCT_OMP(omp parallel for schedule(static) if (rows > TCT_SHORT))
-    for (int64_t i = 0; i < places; i++) {
-        p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
-        if (p->index && i < rows) m->lower[i] = m->upper[i] = -1;
-    }
+    tct_parallel(p->A->rows + p->halo->ghosts.count, TCT_SHORT, reset_places,
+                 m);
     open_rows(m);
     p->rounds = 0;
     int64_t all = m->count;

@@ -3,7 +3,7 @@
  * ranks. */
 #include "precond/amg/aggregation/numbering.h"
 #include "comm/setup/directory.h"
-#include "sparse/parallel.h"
+#include "device/parallel.h"
 
 static const char *const what = "numbers of aggregates";
 
@@ -46,6 +46,27 @@ static int32_t place_of(int64_t number, int64_t first, int64_t now,
                          : now + tct_ghost_place(others, number));
 }
 
+typedef struct {
+    int64_t first, now;
+    const tct_ghosts *others;
+    const int64_t *number;
+    int32_t *place, *of;
+} renumbering;
+
+static void find_places(void *work, int64_t from, int64_t to)
+{
+    const renumbering *r = work;
+    for (int64_t k = from; k < to; k++)
+        r->place[k] = place_of(r->number[k], r->first, r->now, r->others);
+}
+
+static void renumber(void *work, int64_t from, int64_t to)
+{
+    const renumbering *r = work;
+    for (int64_t i = from; i < to; i++)
+        if (r->of[i] >= 0) r->of[i] = r->place[r->of[i]];
+}
+
 tacit_status tct_numbering_renumber(int64_t rows, int32_t *of, int64_t coarse,
                                     tct_ghosts *others, const int64_t *number,
                                     int64_t first, int64_t now)
@@ -56,12 +77,9 @@ tacit_status tct_numbering_renumber(int64_t rows, int32_t *of, int64_t coarse,
     TRY(TCT_ALLOC(count, what, &place));
     const tacit_status status = find_others(count, number, first, now, &fresh);
     if (status >= 0) {
-        TCT_OMP(omp parallel for schedule(static))
-        for (int64_t k = 0; k < count; k++)
-            place[k] = place_of(number[k], first, now, &fresh);
-        TCT_OMP(omp parallel for schedule(static))
-        for (int64_t i = 0; i < rows; i++)
-            if (of[i] >= 0) of[i] = place[of[i]];
+        renumbering r = {first, now, &fresh, number, place, of};
+        tct_parallel(count, TCT_SHORT, find_places, &r);
+        tct_parallel(rows, TCT_SHORT, renumber, &r);
         tct_ghosts_clear(others);
         *others = fresh;
     }

@@ -4,8 +4,8 @@
  * depends on one of them, as a small coefficient beside large ones does, it
  * goes with that one; else it would be there on all levels. */
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "precond/amg/aggregation/aggregation.h"
-#include "sparse/parallel.h"
 
 static const char *const what = "aggregates of rows";
 
@@ -110,16 +110,21 @@ static int64_t better_place(const joining *j, int64_t i)
     return best;
 }
 
+static void place_single_rows(void *of, int64_t from, int64_t to)
+{
+    const joining *j = of;
+    for (int64_t i = from; i < to; i++) {
+        const int32_t n = j->g->G->of[i];
+        if (n >= 0 && j->members[n] == 1) j->place[n] = better_place(j, i);
+    }
+}
+
 static void find_places(joining *j)
 {
     const tct_aggregates *G = j->g->G;
     for (int64_t n = 0; n < G->coarse + G->others.count; n++)
         j->place[n] = number_of(j, n);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < G->rows; i++) {
-        const int32_t n = G->of[i];
-        if (n >= 0 && j->members[n] == 1) j->place[n] = better_place(j, i);
-    }
+    tct_parallel(G->rows, TCT_SHORT, place_single_rows, j);
 }
 
 /* --- the aggregates that are still one ------------------------------------ */

@@ -5,10 +5,10 @@
  * all: where the matrix is singular, what rounding leaves of the sum is as
  * large in all rows then, and so next to nothing to the matrix. */
 #include "device/isa.h"
+#include "device/parallel.h"
 #include "precond/amg/aggregation/edges.h"
 #include "precond/amg/amg.h"
 #include "precond/amg/eliminate.h"
-#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -95,12 +95,34 @@ static void subtract(tct_eliminate *eliminate, int64_t n, int64_t i,
     if (any) eliminate(n, i + 1, f, W, row);
 }
 
+typedef struct {
+    int64_t n;
+    double *a, *V, *W;
+} elimination;
+
+/* Rows [from, to), and as many from the end back: rows are longer towards the
+ * end, so each pair has the same work. */
+static void subtract_pairs(void *work, int64_t from, int64_t to)
+{
+    const elimination *e = work;
+    tct_eliminate *const best = eliminate_best();
+    for (int64_t i = from; i < to; i++) {
+        const int64_t j = e->n - 1 - i;
+        subtract(best, e->n, i, e->V, e->W, e->a + i * e->n);
+        if (j > i) subtract(best, e->n, j, e->V, e->W, e->a + j * e->n);
+    }
+}
+
+static int64_t least_for(int64_t n, int64_t least)
+{
+    return n > MANY ? least : n;
+}
+
 /* Rows [k, k + b), whose diagonal was `d`. */
 static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
                       double *a, double *V, double *W)
 {
     double own[BLOCK * BLOCK];
-    tct_eliminate *const best = eliminate_best();
     for (int64_t p = 0; p < b; p++)
         for (int64_t j = 0; j < n; j++) V[p * n + j] = *at(a, n, k + p, j);
     for (int64_t p = 0; p < b; p++)
@@ -112,8 +134,8 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
         for (int64_t r = 0; r < b; r++)
             for (int64_t j = 0; j < n; j++)
                 W[p * n + j] -= *at(own, b, p, r) * V[r * n + j];
-    TCT_OMP(omp parallel for schedule(static, 16) if (n > MANY))
-    for (int64_t i = 0; i < n; i++) subtract(best, n, i, V, W, a + i * n);
+    tct_parallel((n + 1) / 2, least_for(n, 8), subtract_pairs,
+                 &(elimination){n, a, V, W});
     for (int64_t p = 0; p < b; p++) {
         for (int64_t j = 0; j < n; j++) *at(a, n, k + p, j) = W[p * n + j];
         for (int64_t r = 0; r <= p; r++)
@@ -122,18 +144,28 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
     return true;
 }
 
-/* Both triangles of what is minus the lower one, tile by tile. */
-static void turn_over(int64_t n, double *a)
+enum { TILE = 32 };
+
+/* Rows of tiles [from, to). */
+static void turn_over_tiles(void *work, int64_t from, int64_t to)
 {
-    enum { TILE = 32 };
-    TCT_OMP(omp parallel for schedule(dynamic) if (n > MANY))
-    for (int64_t t = 0; t < n; t += TILE)
+    const elimination *e = work;
+    const int64_t n = e->n;
+    double *const a = e->a;
+    for (int64_t t = from * TILE; t < to * TILE && t < n; t += TILE)
         for (int64_t s = 0; s <= t; s += TILE)
             for (int64_t i = t; i < n && i < t + TILE; i++)
                 for (int64_t j = s; j <= i && j < s + TILE; j++) {
                     const double minus = -a[i * n + j];
                     a[i * n + j] = a[j * n + i] = minus;
                 }
+}
+
+/* Both triangles of what is minus the lower one, tile by tile. */
+static void turn_over(int64_t n, double *a)
+{
+    tct_parallel((n + TILE - 1) / TILE, least_for(n, 1), turn_over_tiles,
+                 &(elimination){.n = n, .a = a});
 }
 
 /* Of a positive semidefinite `a`; false: a pivot is not positive. `scratch`

@@ -7,8 +7,8 @@
  * a line of its own beside the queue's, makes a hierarchy for it as one rank
  * does, and visits it alone: the right-hand side of all ranks comes in one
  * exchange, as that of an inverse does (coarsest.c), and nothing goes back. */
+#include "device/parallel.h"
 #include "precond/amg/cycle/fused_coarse.h"
-#include "sparse/parallel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -54,15 +54,27 @@ static tacit_status count_entries(const tacit_matrix *m, int64_t **out)
     return TACIT_OK;
 }
 
+typedef struct {
+    const tct_csr *from;
+    tct_csr *to;
+    int64_t at; /* where the entries go */
+} copying;
+
+static void copy_entries(void *work, int64_t from, int64_t to)
+{
+    const copying *c = work;
+    for (int64_t k = from; k < to; k++) {
+        tct_csr_set_col(c->to, c->at + k, tct_csr_col(c->from, k));
+        c->to->val[c->at + k] = c->from->val[k];
+    }
+}
+
 static void put_own(const tct_csr *A, int64_t at, tct_csr *all)
 {
     for (int64_t i = 0; i < A->rows; i++)
         all->ptr[A->first + i + 1] = at + A->ptr[i + 1];
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = 0; k < tct_csr_nonzeros(A); k++) {
-        tct_csr_set_col(all, at + k, tct_csr_col(A, k));
-        all->val[at + k] = A->val[k];
-    }
+    tct_parallel(tct_csr_nonzeros(A), TCT_SHORT, copy_entries,
+                 &(copying){A, all, at});
 }
 
 static tacit_status gather(const tacit_matrix *m, const double *smooth,

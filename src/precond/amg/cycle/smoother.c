@@ -12,8 +12,8 @@
  * on [upper / ratio, upper]; below 1, which is what the cycle needs to be
  * positive definite, it is up to some 1.2 upper. In l1-jacobi D has the row
  * sums of |a|: it never overshoots. */
+#include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
-#include "sparse/parallel.h"
 
 /* Coefficients, and sums that nobody wants. */
 enum {
@@ -104,6 +104,17 @@ static double first_of(const tct_amg_smoother *S)
     return 2.0 / (S->largest + S->largest / S->how.ratio);
 }
 
+typedef struct {
+    const double *of;
+    double factor, *out;
+} inversion;
+
+static void invert_elements(void *work, int64_t from, int64_t to)
+{
+    const inversion *v = work;
+    for (int64_t k = from; k < to; k++) v->out[k] = v->factor / v->of[k];
+}
+
 /* Of what `rows` have. */
 static tacit_status put_inverse(const tct_amg_smoother *S,
                                 const tct_amg_rows *rows, const double *of,
@@ -116,8 +127,8 @@ static tacit_status put_inverse(const tct_amg_smoother *S,
         return q_own_status(S->A->q);
     }
     TRY(TCT_ALLOC(n, "a smoother", &host));
-    TCT_OMP(omp parallel for schedule(static))
-    for (size_t k = 0; k < n; k++) host[k] = factor / of[k];
+    tct_parallel(S->A->n, TCT_SHORT, invert_elements,
+                 &(inversion){of, factor, host});
     q_put(S->A->q, n, host, S->d);
     tct_free(host);
     return q_own_status(S->A->q);

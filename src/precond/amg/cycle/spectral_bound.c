@@ -3,8 +3,8 @@
  * right-hand side of random numbers, and D^-1 or the levels from one on as
  * preconditioner M: they know the largest eigenvalue of M A, and how much
  * nearer they have come. */
+#include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
-#include "sparse/parallel.h"
 #include <math.h>
 
 enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
@@ -58,6 +58,20 @@ static double random_of(const run *s, int64_t i)
            0.5;
 }
 
+typedef struct {
+    const run *s;
+    double *out; /* D, if M is its inverse */
+} random_numbers;
+
+static void make_random(void *work, int64_t from, int64_t to)
+{
+    const random_numbers *x = work;
+    const run *s = x->s;
+    for (int64_t i = from; i < to; i++)
+        x->out[i] =
+            random_of(s, i) / (s->inverse ? sqrt(x->out[i] / s->trace) : 1.0);
+}
+
 /* Times D^1/2, but for a factor that takes out A's scale: so D^-1/2 A D^-1/2
  * begins with what is as large everywhere, however far apart parts of D are. */
 static tacit_status put_random(const run *s, double *r)
@@ -70,10 +84,7 @@ static tacit_status put_random(const run *s, double *r)
         return TACIT_OK;
     TRY(TCT_ALLOC(A->n, "random numbers", &host));
     if (s->inverse) q_get(A->q, n, s->inverse, host);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->n; i++)
-        host[i] =
-            random_of(s, i) / (s->inverse ? sqrt(host[i] / s->trace) : 1.0);
+    tct_parallel(A->n, TCT_SHORT, make_random, &(random_numbers){s, host});
     q_put(A->q, n, host, r);
     tct_free(host);
     return q_own_status(A->q);

@@ -6,10 +6,10 @@
  * (moves.c). Both read 12 bytes a row besides vectors, and 8 for each further
  * column, half of what a block of rows would, and P' takes r as the difference
  * that it is, so that it is never stored. */
+#include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/amg.h"
 #include "precond/amg/galerkin/row_accumulation.h"
-#include "sparse/parallel.h"
 #include <string.h>
 
 typedef struct {
@@ -40,26 +40,45 @@ static void copy_weights(const tct_aggregates *G, const double *from, int64_t i,
         to[k * G->width + j] = from[i * G->width + j];
 }
 
+typedef struct {
+    const tct_aggregates *G;
+    const tct_order *order;
+    const lists *l;
+} listing;
+
+static void permute_rows(void *work, int64_t from, int64_t to)
+{
+    const listing *x = work;
+    const tct_aggregates *G = x->G;
+    for (int64_t k = from; k < to; k++) {
+        const int64_t i = x->order ? x->order->old[k] : k;
+        x->l->of[k] = G->of[i];
+        copy_weights(G, G->weight, i, x->l->weight, k);
+    }
+}
+
+static void list_weights(void *work, int64_t from, int64_t to)
+{
+    const listing *x = work;
+    const lists *l = x->l;
+    for (int64_t at = from; at < to; at++)
+        copy_weights(x->G, l->weight, l->list[at], l->listed, at);
+}
+
 /* The rows of each aggregate, ascending in the order of the operator. */
 static tacit_status fill_lists(const tct_aggregates *G, const tct_order *order,
                                lists *l, int64_t *elements)
 {
     const int64_t sets = sets_of(G);
     tct_members m = {.begin = NULL};
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t k = 0; k < G->rows; k++) {
-        const int64_t i = order ? order->old[k] : k;
-        l->of[k] = G->of[i];
-        copy_weights(G, G->weight, i, l->weight, k);
-    }
+    listing x = {G, order, l};
+    tct_parallel(G->rows, TCT_SHORT, permute_rows, &x);
     const tacit_status status = tct_list_members(G->rows, l->of, sets, &m);
     l->list = m.member;
     if (status >= 0) {
         *elements = m.begin[sets];
         for (int64_t c = 0; c <= sets; c++) l->ptr[c] = (int32_t)m.begin[c];
-        TCT_OMP(omp parallel for schedule(static))
-        for (int64_t at = 0; at < *elements; at++)
-            copy_weights(G, l->weight, l->list[at], l->listed, at);
+        tct_parallel(*elements, TCT_SHORT, list_weights, &x);
     }
     tct_free(m.begin);
     return status;

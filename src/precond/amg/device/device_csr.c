@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_csr.c - a matrix in the memory of a device: one
  * piece, brought there and back. */
+#include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
-#include "sparse/parallel.h"
 
 tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
                               double **memory, tct_amg_csr *out)
@@ -33,6 +33,22 @@ tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
     return q_own_status(q);
 }
 
+typedef struct {
+    const double *from;
+    tct_csr *to;
+} copying;
+
+static void copy_columns(void *work, int64_t from, int64_t to)
+{
+    const copying *c = work;
+    for (int64_t k = from; k < to; k++) {
+        int32_t col;
+        memcpy(&col, (const char *)c->from + (size_t)k * sizeof col,
+               sizeof col);
+        tct_csr_set_col(c->to, k, col);
+    }
+}
+
 tacit_status tct_amg_csr_get(tacit_queue *q, const tct_amg_csr *A, tct_csr *out)
 {
     const size_t words = tct_amg_doubles_for(A->entries, sizeof *A->col);
@@ -44,12 +60,7 @@ tacit_status tct_amg_csr_get(tacit_queue *q, const tct_amg_csr *A, tct_csr *out)
           (double *)(void *)out->ptr);
     q_get(q, (size_t)A->entries, A->val, out->val);
     q_get(q, words, (const double *)(const void *)A->col, cols);
-    TCT_OMP(omp parallel for schedule(static) if (A->rows > TCT_SHORT))
-    for (int64_t k = 0; k < A->entries; k++) {
-        int32_t col;
-        memcpy(&col, (const char *)cols + (size_t)k * sizeof col, sizeof col);
-        tct_csr_set_col(out, k, col);
-    }
+    tct_parallel(A->entries, TCT_SHORT, copy_columns, &(copying){cols, out});
     tct_free(cols);
     return q_own_status(q);
 }

@@ -2,8 +2,8 @@
  * precond/amg/device/device_setup.c - set-up on a device, level by level: from
  * an operator's rows, with what is between ranks, to operators, and to the host
  * at last. */
+#include "device/parallel.h"
 #include "precond/amg/device/device_setup_impl.h"
-#include "sparse/parallel.h"
 #include <stdlib.h>
 
 static const char *const what = "levels on a device";
@@ -278,22 +278,48 @@ typedef struct {
     int64_t longest;   /* row */
 } measures;
 
+static void include_measures(measures *of, measures m)
+{
+    of->norm = fmax(of->norm, m.norm);
+    of->size = fmax(of->size, m.size);
+    if (m.longest > of->longest) of->longest = m.longest;
+}
+
+static measures measure_row(const tct_csr *A, int64_t i)
+{
+    measures m = {0.0, 0.0, A->ptr[i + 1] - A->ptr[i]};
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        m.norm += fabs(A->val[k]);
+        m.size = fmax(m.size, fabs(A->val[k]));
+    }
+    return m;
+}
+
+enum { PARTS = 64 }; /* of a matrix that is worth threads */
+
+typedef struct {
+    const tct_csr *A;
+    int parts;
+    measures of[PARTS];
+} measuring;
+
+static void measure_part(void *work, int64_t part)
+{
+    measuring *m = work;
+    const int p = (int)part;
+    measures all = {0.0, 0.0, 0};
+    for (int64_t i = tct_part_first(m->A->rows, p, m->parts);
+         i < tct_part_first(m->A->rows, p + 1, m->parts); i++)
+        include_measures(&all, measure_row(m->A, i));
+    m->of[p] = all;
+}
+
 static measures measure(const tct_csr *A)
 {
-    double norm = 0.0, size = 0.0;
-    int64_t longest = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(max : norm, size, longest))
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t entries = A->ptr[i + 1] - A->ptr[i];
-        double sum = 0.0;
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-            sum += fabs(A->val[k]);
-            size = fmax(size, fabs(A->val[k]));
-        }
-        norm = fmax(norm, sum);
-        longest = entries > longest ? entries : longest;
-    }
-    return (measures){norm, size, longest};
+    measuring m = {.A = A, .parts = A->rows > TCT_SHORT ? PARTS : 1};
+    tct_parallel_each(m.parts, measure_part, &m);
+    for (int p = 1; p < m.parts; p++) include_measures(&m.of[0], m.of[p]);
+    return m.of[0];
 }
 
 tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,

@@ -2,9 +2,9 @@
  * precond/amg/device/interface_rows.c - rows with columns of other ranks, level
  * by level. */
 #include "precond/amg/device/interface_rows.h"
+#include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
-#include "sparse/parallel.h"
 #include <string.h>
 
 static const char *const what = "rows with columns of other ranks";
@@ -71,12 +71,33 @@ static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
     out->val[k] = val;
 }
 
-/* Rows [from, last); row `edge` of the interface is the first that is not
- * before. */
-static void join_rows(const tct_csr *own, const tct_amg_interface *r,
-                      int64_t from, int64_t last, int64_t edge, tct_csr *out)
+/* How many rows of the interface are before row `i`. */
+static int64_t edges_before(const tct_amg_interface *r, int64_t i)
 {
+    int64_t low = 0, high = r->of.A.rows;
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (r->of.row[mid] < i) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+typedef struct {
+    const tct_csr *own;
+    const tct_amg_interface *r;
+    tct_csr *out;
+} joining;
+
+/* Rows [from, last). */
+static void join_rows(void *work, int64_t from, int64_t last)
+{
+    const joining *j = work;
+    const tct_csr *own = j->own;
+    const tct_amg_interface *r = j->r;
     const tct_csr *R = &r->of.A;
+    tct_csr *out = j->out;
+    int64_t edge = edges_before(r, from);
     int64_t at = own->ptr[from] + R->ptr[edge];
     for (int64_t i = from; i < last; i++) {
         const bool on = edge < R->rows && r->of.row[edge] == i;
@@ -92,29 +113,10 @@ static void join_rows(const tct_csr *own, const tct_amg_interface *r,
     }
 }
 
-/* How many rows of the interface are before row `i`. */
-static int64_t edges_before(const tct_amg_interface *r, int64_t i)
-{
-    int64_t low = 0, high = r->of.A.rows;
-    while (low < high) {
-        const int64_t mid = low + (high - low) / 2;
-        if (r->of.row[mid] < i) low = mid + 1;
-        else high = mid;
-    }
-    return low;
-}
-
 void tct_amg_interface_absorb(const tct_csr *own, const tct_amg_interface *r,
                               tct_csr *out)
 {
-    const int64_t rows = own->rows;
-    const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
-    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
-    for (int t = 0; t < pieces; t++) {
-        const int64_t from = rows * t / pieces;
-        join_rows(own, r, from, rows * (t + 1) / pieces, edges_before(r, from),
-                  out);
-    }
+    tct_parallel(own->rows, TCT_SHORT, join_rows, &(joining){own, r, out});
 }
 
 tacit_status tct_amg_interface_without(const tct_csr *A, tct_csr *out)

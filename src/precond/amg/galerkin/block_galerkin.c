@@ -6,9 +6,10 @@
  * blocks of what rows are here go to that rank (block_shares.c), which adds
  * them to its own. */
 #include "precond/amg/galerkin/block_galerkin.h"
+#include "device/parallel.h"
 #include "precond/amg/aggregation/edges.h"
-#include "sparse/parallel.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,8 @@ static bool open_bench(const galerkin *g, int64_t widest, bench *t)
     return t->block && t->met && t->sum && t->touched && t->row;
 }
 
+enum { LEAST = 64 }; /* aggregates that are worth a thread */
+
 /* Own aggregates are [0, coarse), shares what follows. */
 typedef struct {
     int64_t first, last;
@@ -271,26 +274,46 @@ static range remote(const galerkin *g)
     return (range){g->G->coarse, tct_block_sets(g), g->mine.begin + 1};
 }
 
+typedef struct {
+    galerkin *g;
+    range r;
+    int64_t widest;
+    int parts;
+    atomic_bool starved;
+} passage;
+
+static void go_through_one(const passage *p, int64_t s, bench *t)
+{
+    galerkin *g = p->g;
+    if (p->widest == 0)
+        p->r.count[s - p->r.first] = meet(g, s, s * tct_block_reached(g), t);
+    else if (s < g->G->coarse) fill_row(g, s, t);
+    else fill_share(g, s, t);
+}
+
+static void go_through_part(void *work, int64_t part)
+{
+    passage *p = work;
+    const int64_t count = p->r.last - p->r.first,
+                  from = tct_part_first(count, (int)part, p->parts),
+                  to = tct_part_first(count, (int)part + 1, p->parts);
+    bench t;
+    if (!open_bench(p->g, p->widest, &t)) atomic_store(&p->starved, true);
+    for (int64_t s = from; s < to && !atomic_load(&p->starved); s++)
+        go_through_one(p, p->r.first + s, &t);
+    TCT_FREE(t.block, t.met, t.sum, t.touched, t.row);
+}
+
 /* Count the blocks of each of `r` where `widest` is 0, and fill them. */
 static tacit_status go_through(galerkin *g, range r, int64_t widest)
 {
-    bool starved = false;
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        bench t;
-        const bool fine = open_bench(g, widest, &t);
-        starved = !fine;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t s = r.first; s < r.last; s++) {
-            const int64_t mark = s * tct_block_reached(g);
-            if (!fine) continue;
-            if (widest == 0) r.count[s - r.first] = meet(g, s, mark, &t);
-            else if (s < g->G->coarse) fill_row(g, s, &t);
-            else fill_share(g, s, &t);
-        }
-        TCT_FREE(t.block, t.met, t.sum, t.touched, t.row);
-    }
-    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    const int64_t worth = (r.last - r.first) / LEAST;
+    const int most = tct_parallel_most();
+    passage p = {.g = g, .r = r, .widest = widest};
+    p.parts = worth < 1 ? 1 : worth < most ? (int)worth : most;
+    tct_parallel_each(p.parts, go_through_part, &p);
+    if (atomic_load(&p.starved))
+        FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     return TACIT_OK;
 }
 
@@ -350,7 +373,7 @@ static tacit_status multiply(galerkin *g)
 tacit_status tct_block_galerkin(const tacit_matrix *A, const tct_aggregates *G,
                                 tacit_matrix **coarse)
 {
-    TCT_THREADS_AT_MOST(A->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     galerkin g = {.A = A, .G = G};
     const tacit_status status = multiply(&g);
     tct_block_close(&g);

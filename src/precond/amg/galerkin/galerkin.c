@@ -5,6 +5,7 @@
  * All passes but the last have been added up already, in B = Q' W A W Q; so
  * P' A P = S^-1 (Q' B Q) S^-1, with Q of the last one (aggregate.c). */
 #include "comm/setup/alltoall.h"
+#include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/aggregation/edges.h"
 #include "precond/amg/aggregation/numbering.h"
@@ -149,7 +150,7 @@ static tacit_status multiply(galerkin *g, tct_csr *out)
 tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,
                           tacit_matrix **coarse)
 {
-    TCT_THREADS_AT_MOST(A->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     galerkin g = {.A = A, .G = G, .passed = G->B.ptr != NULL};
     tct_csr B = {0};
     const tacit_status status = multiply(&g, &B);

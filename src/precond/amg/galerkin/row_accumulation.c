@@ -8,45 +8,59 @@
  * fills its own piece of it from the front, so that no more memory is touched
  * than is needed, and then takes it to where it belongs. */
 #include "precond/amg/galerkin/row_accumulation.h"
-#include "sparse/parallel.h"
+#include "device/parallel.h"
 
 static const char *const what = "a matrix of aggregates";
 
-/* A thread has aggregates [from, end) and looks at all rows: next[n + 1] is how
- * many are in n. */
-static void count_members(int64_t rows, const int32_t *of, int64_t from,
-                          int64_t end, int64_t *next)
+static int pieces_for(int64_t rows)
 {
-    for (int64_t n = from; n < end; n++) next[n + 1] = 0;
-    for (int64_t i = 0; i < rows; i++)
-        if (of[i] >= from && of[i] < end) next[of[i] + 1]++;
+    return rows > TCT_SHORT ? tct_parallel_most() : 1;
 }
 
-static void fill_members(int64_t rows, const int32_t *of, int64_t from,
-                         int64_t end, int64_t *next, int32_t *member)
+typedef struct {
+    int64_t rows, coarse;
+    const int32_t *of;
+    int64_t *next; /* [coarse + 1] */
+    int32_t *member;
+    int pieces;
+} listing;
+
+/* A piece has aggregates [from, end) and looks at all rows: next[n + 1] is how
+ * many are in n. */
+static void count_members(void *work, int64_t t)
 {
-    for (int64_t i = 0; i < rows; i++)
-        if (of[i] >= from && of[i] < end) member[next[of[i]]++] = (int32_t)i;
+    const listing *l = work;
+    const int64_t from = l->coarse * t / l->pieces,
+                  end = l->coarse * (t + 1) / l->pieces;
+    int64_t *const next = l->next;
+    for (int64_t n = from; n < end; n++) next[n + 1] = 0;
+    for (int64_t i = 0; i < l->rows; i++)
+        if (l->of[i] >= from && l->of[i] < end) next[l->of[i] + 1]++;
+}
+
+static void fill_members(void *work, int64_t t)
+{
+    const listing *l = work;
+    const int32_t *const of = l->of;
+    const int64_t from = l->coarse * t / l->pieces,
+                  end = l->coarse * (t + 1) / l->pieces;
+    for (int64_t i = 0; i < l->rows; i++)
+        if (of[i] >= from && of[i] < end)
+            l->member[l->next[of[i]]++] = (int32_t)i;
 }
 
 tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
                               tct_members *m)
 {
-    const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
     TRY(TCT_ALLOC(coarse + 2, what, &m->begin));
     TRY(TCT_ALLOC(rows, what, &m->member));
     /* one place ahead, so that filling in moves each to where it belongs */
     int64_t *next = m->begin + 1;
     next[-1] = next[0] = 0;
-    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
-    for (int t = 0; t < pieces; t++)
-        count_members(rows, of, coarse * t / pieces, coarse * (t + 1) / pieces,
-                      next);
+    listing l = {rows, coarse, of, next, m->member, pieces_for(rows)};
+    tct_parallel_each(l.pieces, count_members, &l);
     for (int64_t n = 0; n < coarse; n++) next[n + 1] += next[n];
-    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
-    for (int t = 0; t < pieces; t++)
-        fill_members(rows, of, coarse * t / pieces, coarse * (t + 1) / pieces,
-                     next, m->member);
+    tct_parallel_each(l.pieces, fill_members, &l);
     return TACIT_OK;
 }
 
@@ -78,13 +92,14 @@ typedef struct {
     int64_t first, last;
     int64_t from, end;
     int64_t room, widest;
+    bool starved; /* there was no memory for its lookup */
 } piece;
 
 typedef struct {
     const tct_contraction *c;
     tct_members m;
-    tct_csr *out;
-    int64_t room; /* of all pieces */
+    tct_csr *out, *tight; /* the result, and where it moves */
+    int64_t room;         /* of all pieces                  */
     int pieces;
     piece *piece;
 } contraction;
@@ -191,28 +206,32 @@ static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
 
 /* --- pieces --------------------------------------------------------------- */
 
+static void measure_piece(void *work, int64_t t)
+{
+    const contraction *k = work;
+    piece p = {.first = k->out->rows * t / k->pieces,
+               .last = k->out->rows * (t + 1) / k->pieces};
+    for (int64_t n = p.first; n < p.last; n++) {
+        const int64_t entries = most_entries(k, n);
+        p.room += entries;
+        if (entries > p.widest) p.widest = entries;
+    }
+    k->piece[t] = p;
+}
+
 static void divide(contraction *k)
 {
-    TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
-    for (int t = 0; t < k->pieces; t++) {
-        piece p = {.first = k->out->rows * t / k->pieces,
-                   .last = k->out->rows * (t + 1) / k->pieces};
-        for (int64_t n = p.first; n < p.last; n++) {
-            const int64_t entries = most_entries(k, n);
-            p.room += entries;
-            if (entries > p.widest) p.widest = entries;
-        }
-        k->piece[t] = p;
-    }
+    tct_parallel_each(k->pieces, measure_piece, k);
     for (int t = 0; t < k->pieces; t++) {
         k->piece[t].from = k->room;
         k->room += k->piece[t].room;
     }
 }
 
-/* Returns whether there is no memory. */
-static bool fill(const contraction *k, piece *p)
+static void fill_piece(void *work, int64_t t)
 {
+    const contraction *k = work;
+    piece *p = &k->piece[t];
     const int64_t coarse = k->c->coarse;
     lookup l = {.entry = tct_alloc((size_t)coarse * sizeof *l.entry),
                 .table = tct_calloc(sizeof *l.table << bits_for(p->widest))};
@@ -225,12 +244,15 @@ static bool fill(const contraction *k, piece *p)
         k->out->ptr[n + 1] = p->end - from;
     }
     TCT_FREE(l.entry, l.table);
-    return starved;
+    p->starved = starved;
 }
 
-static void copy_piece(const contraction *k, const piece *p, tct_csr *to)
+static void copy_piece(void *work, int64_t t)
 {
+    const contraction *k = work;
+    const piece *p = &k->piece[t];
     const tct_csr *from = k->out;
+    tct_csr *to = k->tight;
     const int64_t at = from->ptr[p->first];
     for (int64_t e = 0; e < p->end - p->from; e++) {
         tct_csr_set_col(to, at + e, tct_csr_col(from, p->from + e));
@@ -240,7 +262,7 @@ static void copy_piece(const contraction *k, const piece *p, tct_csr *to)
 
 /* The pieces, into memory of the right size, unless one of them nearly fills
  * what there is. */
-static tacit_status move_together(const contraction *k)
+static tacit_status move_together(contraction *k)
 {
     tct_csr *out = k->out, tight;
     for (int64_t n = 0; n < out->rows; n++) out->ptr[n + 1] += out->ptr[n];
@@ -253,8 +275,8 @@ static tacit_status move_together(const contraction *k)
     const tacit_status status = tct_csr_entries(&tight, entries);
     if (status < 0) TCT_FREE(tight.col32, tight.col64, tight.val);
     TRY(status);
-    TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
-    for (int t = 0; t < k->pieces; t++) copy_piece(k, &k->piece[t], &tight);
+    k->tight = &tight;
+    tct_parallel_each(k->pieces, copy_piece, k);
     TCT_FREE(out->col32, out->col64, out->val);
     *out = tight;
     return TACIT_OK;
@@ -269,9 +291,8 @@ static tacit_status contract(contraction *k)
     TRY(TCT_ALLOC(k->pieces, what, &k->piece));
     divide(k);
     TRY(tct_csr_entries(k->out, k->room));
-    TCT_OMP(omp parallel for schedule(static) reduction(|| : starved) if (k->pieces > 1))
-    for (int t = 0; t < k->pieces; t++)
-        starved = fill(k, &k->piece[t]) || starved;
+    tct_parallel_each(k->pieces, fill_piece, k);
+    for (int t = 0; t < k->pieces; t++) starved |= k->piece[t].starved;
     if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     return move_together(k);
 }
@@ -279,9 +300,7 @@ static tacit_status contract(contraction *k)
 tacit_status tct_accumulate_rows(const tct_contraction *c, tct_csr *out)
 {
     tct_csr B = {0};
-    contraction k = {.c = c,
-                     .out = &B,
-                     .pieces = c->A->rows > TCT_SHORT ? tct_threads_most() : 1};
+    contraction k = {.c = c, .out = &B, .pieces = pieces_for(c->A->rows)};
     const tacit_status status = contract(&k);
     tct_members_clear(&k.m);
     tct_free(k.piece);

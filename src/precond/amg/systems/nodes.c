@@ -7,10 +7,10 @@
  * What edges weigh is rounded to 24 bits: so they are alike where blocks are,
  * in whatever order their squares were added up, and sums of a few are
  * exact. */
+#include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/systems/near_null.h"
-#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -45,14 +45,20 @@ static tacit_status open_graph(condensation *c)
     return TCT_ALLOC(c->A->world->size + 1, what, &c->starts);
 }
 
+static void square_entries(void *of, int64_t from, int64_t to)
+{
+    const condensation *c = of;
+    const double *val = c->A->A.val;
+    for (int64_t e = from; e < to; e++) c->square[e] = val[e] * val[e];
+}
+
 static tacit_status make_squares(condensation *c, const tct_halo *columns)
 {
     const tct_csr *A = &c->A->A;
     const int64_t entries = A->ptr[A->rows];
     TRY(TCT_ALLOC(columns->ghosts.count, what, &c->ghost_of));
     TRY(TCT_ALLOC(entries, what, &c->square));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t e = 0; e < entries; e++) c->square[e] = A->val[e] * A->val[e];
+    tct_parallel(entries, TCT_SHORT, square_entries, c);
     return TACIT_OK;
 }
 
@@ -97,6 +103,12 @@ static void weigh_edges(tct_csr *N, int64_t n)
     N->val[own] = fmax(-N->val[own], (1.0 + BEYOND) * sum);
 }
 
+static void weigh_nodes(void *of, int64_t from, int64_t to)
+{
+    condensation *c = of;
+    for (int64_t n = from; n < to; n++) weigh_edges(&c->N, n);
+}
+
 static tacit_status fill_graph(condensation *c, tct_halo *columns)
 {
     tacit_world *w = c->A->world;
@@ -106,8 +118,7 @@ static tacit_status fill_graph(condensation *c, tct_halo *columns)
     TRY(tct_agree(w, make_squares(c, columns)));
     TRY(condense(c, columns));
     TRY(tct_csr_sort(&c->N, false, what));
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t n = 0; n < c->B->nodes; n++) weigh_edges(&c->N, n);
+    tct_parallel(c->B->nodes, TCT_SHORT, weigh_nodes, c);
     return TACIT_OK;
 }
 
@@ -179,7 +190,7 @@ static tacit_status aggregate(condensation *c, const tct_coarsening *how,
 tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
                                  const tct_coarsening *how, tct_aggregates *out)
 {
-    TCT_THREADS_AT_MOST(A->world->threads);
+    TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     condensation c = {.A = A, .B = B};
     tct_aggregates N = {0}, G = {.rows = A->A.rows, .width = B->vectors};
     const tacit_status status = aggregate(&c, how, &N, &G);

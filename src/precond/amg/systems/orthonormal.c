@@ -3,11 +3,11 @@
  * factors of what their rows have of the smooth vectors. Where rows are other
  * ranks' they come to the rank that keeps the aggregate, behind its own and in
  * the order of ranks, and their rows of Q go back, with R. */
+#include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/systems/near_null.h"
 #include "precond/amg/systems/qr.h"
-#include "sparse/parallel.h"
 #include <string.h>
 
 static const char *const what = "columns of aggregates";
@@ -76,22 +76,22 @@ static void factor(const columns *c, int64_t a, double *Q)
     copy_lists(c, a, Q + own * k, true);
 }
 
-static tacit_status factor_all(const columns *c)
+static void factor_range(void *work, int64_t from, int64_t to, void *space)
 {
+    const columns *c = work;
+    for (int64_t a = from; a < to; a++) factor(c, a, space);
+}
+
+static tacit_status factor_all(columns *c)
+{
+    enum { LEAST = 64 }; /* aggregates that are worth a thread */
     int64_t most = 0;
-    bool starved = false;
     for (int64_t a = 0; a < c->G->coarse; a++)
         if (rows_of(c, a) > most) most = rows_of(c, a);
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        double *Q = tct_alloc((size_t)(most * c->B->vectors) * sizeof *Q);
-        starved = Q == NULL;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t a = 0; a < c->G->coarse; a++)
-            if (Q) factor(c, a, Q);
-        tct_free(Q);
-    }
-    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    if (!tct_parallel_with(c->G->coarse, LEAST,
+                           (size_t)(most * c->B->vectors) * sizeof(double),
+                           factor_range, c))
+        FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     return TACIT_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/gpu/kernels/rows.c - upload of the rows of L and L', in slices. */
 #include "trisolve/gpu/kernels/rows.h"
-#include "sparse/parallel.h"
+#include "device/parallel.h"
 #include "trisolve/gpu/level_slices.h"
 
 _Static_assert(TCT_SLICED_LANES == (int)GPU_WAVE, "a lane has a row");
@@ -117,52 +117,56 @@ static tacit_status send_slices(conveyor *c, const tct_sliced *S,
     return TACIT_OK;
 }
 
-/* Elements [from, end) of an array by rows, into `piece`. */
+/* What an array by rows is made of. */
 typedef struct {
     const tct_sliced *S;
     const tct_sliced_side *side;
     const int32_t *place;
 } rows_of;
-typedef void fill_rows(const rows_of *r, int64_t from, int64_t end,
-                       void *piece);
 
-static void fill_inverse(const rows_of *r, int64_t from, int64_t end,
-                         void *piece)
+/* Of elements from `first` on, in `piece`: those that a thread has. */
+typedef struct {
+    const rows_of *r;
+    int64_t first;
+    void *piece;
+} piece_of;
+
+static void fill_inverse(void *work, int64_t from, int64_t to)
 {
-    const tct_sliced_side *U = &r->S->up;
-    double *out = piece;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t p = from; p < end; p++)
-        out[p - from] = 1.0 / U->val[U->ptr[r->side->row[p]]];
+    const piece_of *e = work;
+    const tct_sliced_side *U = &e->r->S->up;
+    const int32_t *row = e->r->side->row + e->first;
+    double *out = e->piece;
+    for (int64_t p = from; p < to; p++) out[p] = 1.0 / U->val[U->ptr[row[p]]];
 }
 
-static void fill_places(const rows_of *r, int64_t from, int64_t end,
-                        void *piece)
+static void fill_places(void *work, int64_t from, int64_t to)
 {
-    int32_t *out = piece;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t p = from; p < end; p++)
-        out[p - from] = r->place ? r->place[r->side->row[p]] : r->side->row[p];
+    const piece_of *e = work;
+    const int32_t *place = e->r->place, *row = e->r->side->row + e->first;
+    int32_t *out = e->piece;
+    for (int64_t p = from; p < to; p++) out[p] = place ? place[row[p]] : row[p];
 }
 
 /* Of a row of L', which one of L it is. */
-static void fill_own(const rows_of *r, int64_t from, int64_t end, void *piece)
+static void fill_own(void *work, int64_t from, int64_t to)
 {
-    int32_t *out = piece;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t p = from; p < end; p++)
-        out[p - from] = r->S->down.position[r->S->up.row[p]];
+    const piece_of *e = work;
+    const tct_sliced *S = e->r->S;
+    int32_t *out = e->piece;
+    for (int64_t p = from; p < to; p++)
+        out[p] = S->down.position[S->up.row[e->first + p]];
 }
 
-static tacit_status send_rows(conveyor *c, const rows_of *r, fill_rows *fill,
-                              size_t each, void *to)
+static tacit_status send_rows(conveyor *c, const rows_of *r,
+                              tct_stretch_fn fill, size_t each, void *to)
 {
     const int64_t most = (int64_t)(c->bytes / each);
     for (int64_t from = 0, end; from < r->S->n; from = end) {
         void *piece = NULL;
         end = r->S->n - from > most ? from + most : r->S->n;
         TRY(next_piece(c, &piece));
-        fill(r, from, end, piece);
+        tct_parallel(end - from, TCT_SHORT, fill, &(piece_of){r, from, piece});
         TRY(send(c, piece, (size_t)(end - from) * each,
                  (char *)to + (size_t)from * each));
         TRY(end_piece(c));

@@ -2,6 +2,7 @@
  * trisolve/gpu/kernels/solver.c - solves on a GPU: the plan is uploaded once,
  * and a solve is one launch. */
 #include "comm/world/world.h"
+#include "device/parallel.h"
 #include "trisolve/gpu/kernels/parts.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -160,7 +161,7 @@ static void describe(tacit_factor_solver *S)
 static tacit_status plan(tacit_factor_solver *S, const tacit_factor_panels *P)
 {
     int each = 0;
-    TCT_THREADS_AT_MOST(S->q->world->threads);
+    TCT_THREADS_OF(S->q->team);
     TRY(tct_gpu_status(tct_tri_occupancy(1, &each), "its kernel"));
     return tct_tri_plan_create(P, each * tct_gpu_of(S->q)->sms, &S->plan);
 }
