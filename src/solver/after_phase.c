@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/after_phase.c - a turn has ended and b - A x does not meet the target:
- * does the method go on, does its rescue, or is that the end? */
+ * solver/after_phase.c - decides after a phase whose b - A x does not meet the
+ * target: the method goes on, its rescue takes over, or the solve ends. */
 #include "solver/after_phase.h"
 #include <math.h>
 #include <string.h>
 
 enum { FUTILE_MOST = 3 };
-/* Iterations that vectors formed anew should last, and must. */
+/* A renewal should last RENEWAL_LEAST iterations, and must last
+ * RENEWAL_WORTH. */
 enum { RENEWAL_LEAST = 200, RENEWAL_WORTH = 8, EARLY = 64 };
 
-static const double
-    WORSE = 10.0, /* of the best residual: better to go on from there */
-    LIMIT = 4.0,  /* of what rounding allows: nobody gets much further */
-    WIDER =
-        10.0, /* of the bound of the drift, until what r drifts from b - A x ... */
-    DRIFT_OF_GOAL = 0.01, /* ... is so much of the target                   */
+static const double WORSE =
+                        10.0, /* of the best residual: a worse x is dropped */
+    LIMIT = 4.0,  /* of what rounding allows: no method gets far below it */
+    WIDER = 10.0, /* factor by which the bound of the drift grows ... */
+    DRIFT_OF_GOAL = 0.01, /* ... up to this part of the target              */
     APART_LAST = 1e-8,    /* of (p, s), after the first iterations            */
     RENEWAL_ABOVE = 1e2;  /* times what rounding allows                     */
 
@@ -25,8 +25,7 @@ bool tct_can_be_rescued(const tct_run *R)
            (!R->M || !R->M->varies || to->about.varying_precond);
 }
 
-/* Hand over to the method's rescue, if it has one that bears the
- * preconditioner. */
+/* The method's rescue takes over, if it accepts the preconditioner. */
 static bool rescue(tct_run *R, const char *why)
 {
     if (!tct_can_be_rescued(R)) return false;
@@ -41,8 +40,7 @@ static bool rescue(tct_run *R, const char *why)
     return true;
 }
 
-/* From the true residual, which `norm_r` is the norm of: has the turn
- * gained? */
+/* Has the phase gained, with a true residual of norm `norm_r`? */
 static bool has_gained(tct_run *R, double norm_r)
 {
     const bool gained = norm_r <= 0.5 * R->best;
@@ -52,8 +50,8 @@ static bool has_gained(tct_run *R, double norm_r)
     return gained;
 }
 
-/* The method itself goes on, unless turns in a row have gained nothing; then
- * its rescue does, where rounding allows more. */
+/* The method itself goes on. After FUTILE_MOST phases without gain its rescue
+ * does, if rounding allows a smaller residual. */
 static bool go_on_by_itself(tct_run *R, double norm_r)
 {
     R->why = TACIT_STOP_STAGNATION;
@@ -75,9 +73,9 @@ static bool go_on(tct_run *R, double norm_r)
     return go_on_by_itself(R, norm_r);
 }
 
-/* After a breakdown of another method cg goes on, which forms all quantities. A
- * breakdown of cg is the matrix's, or the preconditioner's, where it is more
- * than rounding. */
+/* After a breakdown of another method cg goes on: it forms all quantities. A
+ * breakdown of cg ends the solve unless it is of the size of rounding: the
+ * matrix or the preconditioner is not positive definite. */
 static bool after_breakdown(tct_run *R, double norm_r)
 {
     if (rescue(R, "a quantity is not positive")) {
@@ -90,7 +88,7 @@ static bool after_breakdown(tct_run *R, double norm_r)
     return go_on_by_itself(R, norm_r);
 }
 
-/* Nobody else can go on: A is singular, b outside its range, or worse. */
+/* No method can go on: A is singular, b outside its range, or worse. */
 static bool after_growth(tct_run *R)
 {
     if (rescue(R, "the residual has grown without end")) return true;
@@ -120,9 +118,8 @@ bool tct_has_lost(const tct_run *R, double norm_r)
     return isfinite(R->kept) && !(norm_r <= most * R->kept);
 }
 
-/* The drift has come to its bound, which is a pessimist's: where it lets a
- * renewal last for few iterations only it is made wider, until what r drifts
- * from b - A x is some of the target. */
+/* The drift has reached its bound. The bound is pessimistic: if a renewal lasts
+ * for few iterations, the bound is widened, up to a part of the target. */
 static bool is_worth_renewing(tct_run *R, double norm_r)
 {
     const double last =
@@ -134,8 +131,7 @@ static bool is_worth_renewing(tct_run *R, double norm_r)
 }
 
 /* Directions are no longer conjugate. In the first iterations another method
- * loses little; later that costs more than going on until all digits are
- * lost. */
+ * loses little; later a change costs more than to go on with them. */
 static bool is_late(tct_run *R)
 {
     const bool late = R->k - R->begun > EARLY && R->apart_most < APART_LAST;

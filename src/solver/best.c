@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/best.c - the best x so far, what rounding allows of a residual, and
- * which method made how many iterations. */
+ * solver/best.c - the best x so far, the residual that rounding allows, and how
+ * many iterations each method made. */
 #include "solver/after_phase.h"
 #include <math.h>
 #include <string.h>
 
-/* Of |A| |p|^2, or of |r| |M r|: what a quantity that is rounding's has. */
+/* A quantity up to this part of |A| |p|^2, or of |r| |M r|, may be rounding. */
 static const double ROUNDING = 0x1p-48, ROUNDING_PRECOND = 0x1p-40;
-/* Of what rounding allows: a residual as small as this may have broken down. */
+/* A breakdown is by rounding if the residual is at most this many times what
+ * rounding allows. */
 static const double NEAR = 1e3;
 
 void tct_keep_best(tct_run *R, double norm_r)
@@ -25,8 +26,8 @@ double tct_go_back_to_best(tct_run *R)
     return sqrt(tct_norm2(R, R->v[V_R]));
 }
 
-/* The iterate of the limit is what was asked for, though the first guess may
- * have the smaller residual: cg makes the error smaller, not the residual. */
+/* At the iteration limit the last iterate is returned, even if the first guess
+ * has the smaller residual: cg reduces the error, not the residual. */
 void tct_hand_out_best(tct_run *R)
 {
     const double norm_r = R->result->true_relative_residual * R->norm_b;

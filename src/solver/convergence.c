@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/convergence.c - what is looked at while a method iterates: the scalars
- * that decide, the monitor, the true residual. */
+ * solver/convergence.c - the convergence check: the sampled scalars, the
+ * monitor, the true residual. */
 #include "solver/run.h"
 #include <math.h>
 
@@ -83,7 +83,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
     R->why =
         R->q->stop_agreed ? TACIT_STOP_INTERRUPTED : TACIT_STOP_MAX_ITERATIONS;
     R->end = PHASE_ON;
-    /* of what is less the text holds still (step_sound) */
+    /* below TCT_RR_LEAST the scalar steps have stopped (step_sound) */
     if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = PHASE_MET;
     else if (c->bad == BAD_DRIFT) R->end = PHASE_DRIFTED;
     else if (c->bad == BAD_STALE) R->end = PHASE_STALE;

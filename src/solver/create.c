@@ -58,7 +58,7 @@ static tacit_status build(tacit_solver *S)
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
 }
 
-/* Ranks that ran ahead of their looks by different numbers would part ways. */
+/* Ranks with different check lags would enqueue different iterations. */
 static tacit_status agree_on_pace(tacit_solver *S)
 {
     int64_t most = (int64_t)S->run.n;
@@ -131,13 +131,13 @@ tacit_status tacit_solver_set_precond(tacit_solver *solver,
     TRY(tct_agree(R->q->world, set_precond(solver, M)));
     if (M == R->M) return TACIT_OK;
     const tacit_operator *const before = R->M;
-    R->M = M; /* what the driver keeps is of another one */
+    R->M = M; /* the driver's state is of another M */
     tct_lockstep_destroy(&solver->lockstep);
     const tacit_status status =
         tct_agree(R->q->world, tct_drive_by(solver, solver->driver));
     if (status >= 0) return status;
     R->M = before;
-    (void)tct_drive_by(solver, &tct_driver_host); /* which all can have */
+    (void)tct_drive_by(solver, &tct_driver_host); /* fits every solver */
     return status;
 }
 

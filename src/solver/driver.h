@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/driver.h - who drives a method's text: the loops. One file and one row
- * in TCT_DRIVERS each. */
+ * solver/driver.h - the drivers of the iteration: the loops. Each has one file
+ * and one row in TCT_DRIVERS. */
 #ifndef TCT_SOLVER_DRIVER_H
 #define TCT_SOLVER_DRIVER_H
 #include "solver/run.h"
 
-enum { TCT_REFUSAL = 320 }; /* of a sentence that says why not */
+enum { TCT_REFUSAL = 320 }; /* bytes of a reason */
 
 typedef struct tct_driver {
     tacit_loop about;
-    tct_starter needs; /* who must be able to start messages */
-    /* Can it drive R? If not, why, into `reason`, of TCT_REFUSAL.
+    tct_starter needs; /* the starter of messages that it needs */
+    /* Can it drive R? If not, the reason goes into `reason` [TCT_REFUSAL].
      * OPTIONAL: yes */
     bool (*fits)(const tct_run *R, char *reason, size_t size);
-    /* Make R->drive, and free it: what is kept from turn to turn, and from run
-     * to run. OPTIONAL: nothing is */
+    /* Make R->drive, which is kept over phases and runs, and free it. OPTIONAL:
+     * nothing */
     tacit_status (*open)(tct_run *R);
     void (*close)(tct_run *R);
-    /* A turn of R->now. */
+    /* One phase of R->now. */
     void (*iterate)(tct_run *R);
-    /* How it went: "while node, 10 iterations", into `text` [size]. OPTIONAL */
+    /* Its form: "while node, 10 iterations", into `text` [size]. OPTIONAL */
     void (*describe)(const tct_run *R, char *text, size_t size);
 } tct_driver;
 
@@ -28,7 +28,7 @@ typedef struct tct_driver {
 TCT_DRIVERS(X)
 #undef X
 
-/* Iterate by the text of the method whose turn it is. */
+/* Run the iterate function of the current method. */
 static inline void tct_iterate(tct_run *R)
 {
     const tct_method *now = R->now;
@@ -38,12 +38,12 @@ static inline void tct_iterate(tct_run *R)
 
 /* --- drivers/host.c ------------------------------------------------------- */
 
-/* The look of a device that runs behind the CPU. */
+/* The convergence check of a device that runs behind the CPU. */
 bool tct_check_lagged(tct_run *R);
-/* Take the looks that are ahead but for `leave`, and judge them. True if the
- * turn has ended: R->k then is the iteration of the look that says so. */
+/* Take and judge pending samples until `leave` are left. True if the phase has
+ * ended: R->k is then the iteration of the deciding check. */
 bool tct_take_samples(tct_run *R, int leave);
-/* A turn whose text looks by `look`. */
+/* A phase with `look` as its convergence check. */
 void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R));
 
 #endif

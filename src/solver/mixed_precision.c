@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/mixed_precision.c - mixed precision: a matrix of low precision in the
- * recurrence, the exact one in the residual.
+ * solver/mixed_precision.c - mixed precision: the recurrence multiplies by a
+ * matrix of reduced precision, the residual by the exact one.
  *
  * [SV96] Sleijpen and van der Vorst, "Reliable updated residuals in hybrid
  *        Bi-CG methods", Computing 56 (1996).
  *
- * The recurrence runs in legs. A leg ends when it has made the residual smaller
- * by R->low.leg; where r has drifted away from b - A x by then, b - A x takes
- * its place and the next leg goes on along the direction that there was.
+ * The recurrence runs in segments. A segment ends when it has reduced the
+ * residual by the factor R->low.leg. If r has drifted away from b - A x by
+ * then, b - A x replaces it, and the next segment goes on along the same
+ * direction.
  *
- * What has drifted has to be solved for once more, from the beginning: so low
- * precision costs iterations, and much more of them than it saves time where
- * the drift is many times the target, or where cg lives on what it knows of
- * the matrix (residuals are no longer orthogonal). Both show within the first
- * iterations. At marks that stand ever farther apart the drift is measured; if
- * low precision does not hold, the solve starts over, or goes on, with more
- * bits. */
+ * The part that has drifted must be solved for again. This costs more
+ * iterations than reduced precision saves if the drift is many times the
+ * target, or if residuals lose their orthogonality. Both show within the first
+ * iterations. The drift is measured at marks, at growing distances; if the
+ * precision is too low, the solve goes on, or starts again, with more bits. */
 #include "solver/run.h"
 #include <math.h>
 
 enum {
     FIRST_MARK = 16,
-    OVER_MOST = 128,    /* until here it is better to start over from x_0 */
-    EARLY = 64,         /* what shows by then is cheap to mend            */
-    ROUNDED_32_48 = -12 /* a float has 24 bits, half a 48-bit value 36  */
+    OVER_MOST = 128,    /* until here a new start is better */
+    EARLY = 64,         /* until here a change is cheap                   */
+    ROUNDED_32_48 = -12 /* a float has 24 bits, half of a 48-bit value 36 */
 };
 static const double TRIAL_FIRST = 0.1, TRIAL_LEAST = 1e-4,
                     ABOVE_DRIFT =
-                        30.0, /* a leg ends so far above the drift          */
-    PROGRESS = 0.5,           /* what a leg must at least make of 1         */
-    DRIFT_LEAST = 0.1,        /* of the target: smaller ones do no harm     */
-    DRIFT_32 = 1000.0,        /* of the target: what 32 bits, which save much,
-                            may drift, and 48, which save little: at
-                            first, and when more has been invested     */
+                        30.0, /* a segment ends this far above the drift    */
+    PROGRESS = 0.5,           /* the least that a segment reduces 1 to      */
+    DRIFT_LEAST = 0.1,        /* of the target: a smaller drift does no harm */
+    DRIFT_32 = 1000.0,        /* of the target: the drift allowed, for 32
+                               * bits, which save much, and 48: early, and
+                               * late */
     DRIFT_48 = 1.0, DRIFT_48_LATE = 10.0,
                     LOST =
                         1e-3; /* orthogonality                              */
@@ -63,7 +62,7 @@ static bool is_early(const tct_run *R)
     return R->k - R->low.since <= EARLY;
 }
 
-/* Is r no longer orthogonal to r_0, so early and with so little gained? */
+/* Has r lost its orthogonality to r_0, early and with little gained? */
 static bool is_delicate(tct_run *R)
 {
     const double rr = R->rr;
@@ -83,7 +82,7 @@ static bool holds(tct_run *R, double norm_r, double drift)
     return drift <= DRIFT_LEAST * R->target || !is_delicate(R);
 }
 
-/* The next precision that will not drift as far as to do harm. */
+/* The next precision whose drift does no harm. */
 static const tacit_operator *next_of(const tct_run *R, double drift)
 {
     const tacit_operator *A = R->A->low;
@@ -120,8 +119,8 @@ static void take_more_bits(tct_run *R, double norm_r, double drift)
     begin(R, sqrt(R->rr));
 }
 
-/* Go on in this precision; at the end of a leg from the true residual, if r has
- * drifted away from it. */
+/* Go on in this precision; at the end of a segment from the true residual, if r
+ * has drifted away from it. */
 static void go_on(tct_run *R, double norm_r, double drift)
 {
     const bool met = R->end == PHASE_MET;

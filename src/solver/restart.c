@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/restart.c - between two turns of a method's text: is the system
- * solved, who goes on, and how far?
+ * solver/restart.c - between two phases of a method: is the system solved,
+ * which method goes on, and how far?
  *
- * A recurrence decides only when to look. Whether the system is solved is
+ * A recurrence decides only when to check. Whether the system is solved is
  * decided by b - A x, recomputed. If the recurrence was wrong, the solve goes
- * on with the true residual, along the direction that it had, until three turns
- * in a row have not halved it. If a method's recurrences are too inaccurate for
- * the matrix, its rescue takes over in the same way; the last rescue is cg,
- * which infers nothing. A pure run has none of this: it is one turn.
+ * on from the true residual, along the direction that it had, until three
+ * phases in a row have not halved it. If a method's recurrences are too
+ * inaccurate for the matrix, its rescue takes over in the same way; the last
+ * rescue is cg, which infers nothing. A pure run is one phase, without any of
+ * this.
  *
  * [Pa80] Paige, "Accuracy and effectiveness of the Lanczos algorithm for the
  *        symmetric eigenproblem", Linear Algebra Appl. 34 (1980): orthogonality
@@ -16,12 +17,12 @@
 #include <math.h>
 
 static const double
-    ROUNDING = 0x1p-52, /* a recurrence that has made this of 1 knows nothing */
-    ANOTHER = 0.1, /* what a turn tries that goes on where one was wrong  */
-    FIRST_LOST = 1e-12, /* orthogonality with which a method may take over    */
-    GREW_LAST = 1e30;   /* as TCT_GREW, where nobody else can go on           */
+    ROUNDING = 0x1p-52, /* a recurrence reduced by more than this is void */
+    ANOTHER = 0.1, /* goal of a phase after a wrong one, times ||r||      */
+    FIRST_LOST = 1e-12, /* orthogonality at which a method may take over      */
+    GREW_LAST = 1e30;   /* as TCT_GREW, if no method can take over            */
 
-/* --- a turn begins -------------------------------------------------------- */
+/* --- a phase begins ------------------------------------------------------- */
 
 void tct_first_phase(tct_run *R)
 {
@@ -42,7 +43,8 @@ void tct_first_phase(tct_run *R)
     tct_mixed_begin(R);
 }
 
-/* The last iteration of the one who comes first, if it is his turn; else 0. */
+/* The last iteration of the method's first one while that is current; else
+ * 0. */
 static int64_t first_until(const tct_run *R)
 {
     const bool first = R->now == R->method->first && !R->result->rescued_by;
@@ -78,7 +80,7 @@ void tct_begin_phase(tct_run *R)
     R->why = TACIT_STOP_MAX_ITERATIONS;
 }
 
-/* --- a turn has ended ----------------------------------------------------- */
+/* --- a phase has ended ---------------------------------------------------- */
 
 bool tct_decided(tct_run *R, double norm_r)
 {
@@ -114,7 +116,7 @@ static bool at_mark(const tct_run *R)
     return R->end == PHASE_MARK && R->most < R->limit;
 }
 
-/* What is done at marks and in low precision. */
+/* The decisions at marks and in reduced precision. */
 static void restart_policy(tct_run *R, bool mark, bool low)
 {
     R->resumed = mark;
@@ -123,7 +125,7 @@ static void restart_policy(tct_run *R, bool mark, bool low)
     if (R->q->stop_agreed) R->why = TACIT_STOP_INTERRUPTED;
 }
 
-/* The recurrence alone has ended. */
+/* The only phase of a pure run has ended. */
 static void end_pure(tct_run *R)
 {
     if (R->end == PHASE_MET || R->end == PHASE_DRIFTED)
@@ -167,7 +169,7 @@ bool tct_next_phase(tct_run *R)
     }
     R->low.start = norm_r;
     R->rr = norm_r * norm_r;
-    R->resumed = false; /* what led nowhere is not kept */
+    R->resumed = false; /* the last direction led nowhere */
     if (R->futile == 0) tct_restart_step(R, norm_r);
     return !R->q->peers_know;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/restart_step.c - one iteration along a direction that need not fit to
- * the residual: how a solve goes on after the residual, the method or the
- * precision has changed without forgetting what it knew. */
+ * solver/restart_step.c - one iteration along a direction that need not belong
+ * to the residual: a solve keeps its last direction when the residual, the
+ * method or the precision changes. */
 #include "solver/run.h"
 #include <math.h>
 
-/* s = A p, (p, s), (M r, s), (M s, s); M r is in z for a while only. */
+/* s = A p, (p, s), (M r, s), (M s, s); z holds M r until M s replaces it. */
 static void form_sums(tct_run *R)
 {
     tacit_queue *q = R->q;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/run.c - how a run begins and ends: from b and x to a first residual,
- * and from the last one to the result. */
+ * solver/run.c - begin and end of a run: from b and x to a first residual, and
+ * from the last one to the result. */
 #include "solver/after_phase.h"
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { ITERATIONS_DEFAULT = 10000 };
 
-/* What is solved for is b in the order of A, and so is x. */
+/* The run works on b and x in the order of A. */
 static void enter(tct_run *R, const double *b, double *x)
 {
     const tct_order *o = R->exact->order;
@@ -41,13 +41,13 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->made = 0;
     R->kept = INFINITY;
     R->A = R->exact;
-    R->result->bits = R->A->bits; /* if nothing is iterated */
+    R->result->bits = R->A->bits; /* in case there is no iteration */
     TRY(tct_measure_b(R));
     R->target = fmax(stop->rtol * R->norm_b, stop->atol * R->sigma);
     return TACIT_OK;
 }
 
-/* x = 0, where x has no residual that is a number. */
+/* x = 0, in place of an x whose residual is not a number. */
 static void take_zero(tct_run *R)
 {
     q_fill(R->q, R->n, 0.0, R->x);
@@ -94,7 +94,7 @@ static tacit_status breakdown(const tacit_result *r)
                                                     : "matrix");
 }
 
-/* What the solve came to, with a sentence if it did not end well. */
+/* The status of the solve, with a message if it did not succeed. */
 static tacit_status explain(const tct_run *R)
 {
     const tacit_result *r = R->result;
@@ -122,7 +122,7 @@ static tacit_status explain(const tct_run *R)
          limit);
 }
 
-/* Hand out the best x, and note what rounding allows of it. */
+/* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
     tct_hand_out_best(R);

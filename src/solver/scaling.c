@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/scaling.c - the squares of norms leave the range of doubles long
- * before the norms do. So b is solved for as sigma b, and x as 2^shift x:
- * powers of two, so that no bit changes, and 1 for all that is not near the
- * ends. */
+ * solver/scaling.c - scales b to sigma b and x to 2^shift x, since squares of
+ * norms exceed the range of doubles long before norms do. The factors are
+ * powers of two, so that no bit changes, and 1 for all norms of usual size. */
 #include "solver/run.h"
 #include <math.h>
 
@@ -11,7 +10,7 @@ static const double NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200;
 /* ||v|| as a fraction and an exponent of 2, whatever its size. */
 static double norm_of(tct_run *R, const double *v, int *exponent)
 {
-    static const double FAR = 0x1p600; /* brings all to where squares exist */
+    static const double FAR = 0x1p600; /* into the range where squares exist */
     double norm = sqrt(tct_norm2(R, v)), factor = 1.0;
     if (!(norm >= NORM_LEAST && norm <= NORM_MOST)) {
         factor = norm > NORM_MOST ? 1.0 / FAR : FAR;

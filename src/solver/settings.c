@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/settings.c - what a solver is told by name and value, in the words of
- * the command line: a row each. */
+ * solver/settings.c - the settings of a solver by name and value, in the words
+ * of the command line: a row each. */
 #include "solver/solver.h"
 #include "solver/sstep/sstep.h"
 #include <math.h>
@@ -58,7 +58,7 @@ static tacit_status set_precond(tacit_solver *S, const char *value)
     return status;
 }
 
-/* What a method with blocks owns is for its settings. */
+/* Renew the block data of a method for a changed setting. */
 static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
                               int basis)
 {
@@ -67,7 +67,7 @@ static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
     if (!R->method->open)
         FAIL(TACIT_INVALID, "%s belongs to method sstep, and this is %s", name,
              R->method->about.name);
-    void *const before = R->own; /* until all ranks have theirs */
+    void *const before = R->own; /* until all ranks have the new one */
     R->steps = steps;
     R->basis = basis;
     R->own = NULL;
@@ -76,7 +76,7 @@ static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
     if (status >= 0) R->own = before;
     R->method->close(R);
     R->own = kept;
-    if (status >= 0) /* what the driver keeps is of what was there */
+    if (status >= 0) /* the driver's state is of the old one */
         return tct_drive_by(S, S->driver);
     R->steps = old_steps;
     R->basis = old_basis;
@@ -123,7 +123,7 @@ static tacit_status set_pure(tacit_solver *S, const char *value)
              "goes on again and again: take precision double");
     if (pure && R->method->blocks && R->basis != BASIS_MONOMIAL)
         TRY(open_anew(S, "basis", R->steps, BASIS_MONOMIAL));
-    R->pure = pure; /* what the driver keeps is of the other */
+    R->pure = pure; /* the driver's state is of the other */
     return tct_drive_by(S, S->driver);
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Say in the result which loop it was. */
+/* Note the loop in the result. */
 static void describe_loop(const tct_run *R, const tct_driver *driver)
 {
     tacit_result *r = R->result;
@@ -34,7 +34,7 @@ void tct_begin_runs(tacit_solver *S)
     q->stop_wanted = q->stop_agreed = false;
 }
 
-/* Turns, until the true residual or something else decides. */
+/* Phases, until the solve is decided. */
 static tacit_status iterate(tct_run *R, const tct_driver *driver)
 {
     const double start = tct_seconds();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/columns/batch.c - several right-hand sides at once: what is asked of
- * them, what they come to together, and, in solve_columns, how they are
- * solved. */
+ * solver/columns/batch.c - several right-hand sides at once: checks of the
+ * arguments, the joint status, and, in solve_columns, the ways to solve
+ * them. */
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
 #include <stdio.h>
@@ -26,7 +26,7 @@ static tacit_result *result_of(const block *k, int column)
                                     (size_t)column * k->result_size);
 }
 
-/* Of columns that an error does not let begin. */
+/* Results of columns that did not begin, after an error. */
 static void clear_results(const block *k)
 {
     const tacit_result none = {.breakdown_iteration = -1};
@@ -34,16 +34,16 @@ static void clear_results(const block *k)
         tct_write_sized(&none, sizeof none, result_of(k, j));
 }
 
-/* --- what they come to ---------------------------------------------------- */
+/* --- status --------------------------------------------------------------- */
 
-/* The worst column so far, and its sentence. */
+/* The worst column so far, and its message. */
 typedef struct {
     tacit_status status;
     int column;
     char message[896];
 } verdict;
 
-/* An error is worse than any outcome; of two alike the first one stays. */
+/* An error is worse than any outcome; of two equal ones the first stays. */
 static bool is_worse(tacit_status a, tacit_status b)
 {
     if (a < 0 || b < 0) return a < 0 && b >= 0;
@@ -64,9 +64,9 @@ static tacit_status conclude(const verdict *v)
     FAIL(v->status, "column %d: %s", v->column + 1, v->message);
 }
 
-/* --- how they are solved -------------------------------------------------- */
+/* --- ways to solve -------------------------------------------------------- */
 
-/* What tells the caller's monitor of one column. */
+/* Passes one column's progress to the caller's monitor. */
 typedef struct {
     struct work *all;
     int column;
@@ -76,7 +76,7 @@ typedef struct work {
     block *k;
     verdict worst;
     listener *listeners; /* [columns]                      */
-    bool over;           /* somebody's monitor wants an end */
+    bool over;           /* a monitor wants to stop */
 } work;
 
 static int tell(void *ctx, int64_t iteration, double relative_residual)
@@ -105,8 +105,8 @@ static void over(void *ctx, int column, tacit_status status,
     tct_write_sized(result, sizeof *result, result_of(w->k, column));
 }
 
-/* One column after the other. After an interrupt those that are left look at
- * their first guess, and that is all. */
+/* Columns one by one. After an interrupt the others only check their first
+ * guess. */
 static tacit_status solve_in_turn(work *w, tct_column_batch *C)
 {
     const block *k = w->k;
@@ -124,7 +124,7 @@ static tacit_status solve_in_turn(work *w, tct_column_batch *C)
     return TACIT_OK;
 }
 
-/* In blocks of equal size, as near as may be. */
+/* Blocks of columns of nearly equal size. */
 static tacit_status solve_in_step(work *w, tct_column_batch *C)
 {
     const int places = tct_lockstep_places(w->k->S->lockstep);
@@ -184,7 +184,7 @@ static tacit_status solve(block *k)
     return status;
 }
 
-/* --- what is asked -------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------ */
 
 static bool is_panel(size_t n, int columns, const double *p, size_t stride)
 {
@@ -192,7 +192,7 @@ static bool is_panel(size_t n, int columns, const double *p, size_t stride)
                       stride <= SIZE_MAX / sizeof *p / (size_t)columns);
 }
 
-/* Do the panels meet, from their first element to their last? */
+/* Do the panels overlap, from their first element to their last? */
 static bool overlap(const block *k)
 {
     const size_t n = k->S->run.n, last = (size_t)k->columns - 1;
@@ -237,7 +237,7 @@ static tacit_status check(const block *k)
     return TACIT_OK;
 }
 
-/* The same number on all ranks, or none begins. */
+/* All ranks must give the same number. */
 static tacit_status agree_on_columns(tacit_world *w, int columns)
 {
     int64_t ends[2] = {columns, -(int64_t)columns};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/columns/choose.c - how many columns go in step, and whether that pays:
- * some iterations are timed where it is not sure. */
+ * solver/columns/choose.c - how many columns go in step, and whether that is
+ * faster: trials decide if it is unsure. */
 #include "solver/columns/lockstep.h"
 
-/* Iterations of a trial, and rows from which fewer will do on the host. */
+/* Iterations of a trial, and the rows from which TRIAL_LONG will do on the
+ * host. */
 enum { TRIAL = 60, TRIAL_LONG = 5, LONG = 200000 };
 
 static int trial_of(const tacit_solver *S)
@@ -18,23 +19,23 @@ static tacit_status widen(const tacit_operator *A, int columns)
     return tct_operator_columns((tacit_operator *)(uintptr_t)A, columns);
 }
 
-/* Exchanges of the operator are to have as many columns, and applications of
- * the preconditioner. */
+/* Make room for `columns` columns in exchanges of the operator and in the
+ * preconditioner. */
 static tacit_status widen_both(const tacit_solver *S, int columns)
 {
     TRY(widen(S->run.exact, columns));
     return widen(S->run.M, columns);
 }
 
-/* The preconditioner may have been made anew; without memory its columns are
- * one after the other's. */
+/* Again for a preconditioner that was made anew; without memory it is applied
+ * column by column. */
 static tacit_status widen_again(const tacit_solver *S, int columns)
 {
     const tacit_status status = widen(S->run.M, columns);
     return status == TACIT_NO_MEMORY ? TACIT_OK : status;
 }
 
-/* Places for as many columns at once as there is memory for. */
+/* As many columns at once as memory allows. */
 static tacit_status make_places(tacit_solver *S, int columns)
 {
     int wanted = columns < TCT_COLUMNS_MOST ? columns : TCT_COLUMNS_MOST;
@@ -64,8 +65,8 @@ static void *no_listener(void *ctx, int column)
     return ctx;
 }
 
-/* Seconds of an iteration of one of `columns` columns, from x = 0, which all of
- * them share; < 0: cannot. */
+/* Seconds of an iteration per column, with `columns` in step, from x = 0, which
+ * all of them share; < 0: cannot. */
 static double try_in_step(tacit_solver *S, int columns, const double *B,
                           size_t stride, double *x)
 {
@@ -100,8 +101,8 @@ static double try_alone(tacit_solver *S, const double *b, double *x)
     return result.seconds / (trial_of(S) + 1);
 }
 
-/* Where vectors of one column stay on the chip or in caches, those of many may
- * not; and where the matrix does, it costs little to read it again. */
+/* Columns in step may exceed the chip or the caches where the vectors of one
+ * column fit; and a matrix that fits is cheap to read again. */
 static bool pays(tacit_solver *S, int columns, const double *B, size_t stride)
 {
     double *x = NULL;
@@ -123,7 +124,7 @@ tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
                                  size_t stride)
 {
     if (columns == 1 || columns == S->alone_columns ||
-        !S->run.exact->ops->apply_block || /* nothing would be gained */
+        !S->run.exact->ops->apply_block || /* no gain */
         S->run.method->blocks) {
         tct_lockstep_destroy(&S->lockstep);
         return TACIT_OK;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/columns/lockstep.c - several right-hand sides, iterated in step: one
- * text for all of them, each operation on all, and so one pass over the matrix
- * for all their products.
+ * solver/columns/lockstep.c - several right-hand sides, iterated in step: each
+ * operation of the method is enqueued once for all of them, so that the matrix
+ * is read once for all their products.
  *
- * Each has a run of its own, and all that is between turns is done for it
- * alone. For a turn, those that are of one method and one precision stand in
- * places side by side, and the text is called once, for the vectors of place 0,
- * with the words of the queue for all. Who has come to an end holds still until
- * it is looked at, and then changes places with the last one. */
+ * Each has its own run, and is treated alone between phases. For a phase, runs
+ * of the same method and precision get consecutive places, and the method is
+ * called once, for the vectors of place 0, in a batch of the queue. A run that
+ * has ended stays as it is until the next check and then changes places with
+ * the last active one. */
 #include "solver/columns/lockstep.h"
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +24,9 @@ enum {
 typedef struct {
     tct_run run;
     tacit_result result;
-    int column; /* of the user's */
+    int column; /* in the user's panel */
     bool over;
-    int64_t begun; /* run.k when the turn began */
+    int64_t begun; /* run.k at the start of the phase */
 } member;
 
 struct tct_lockstep {
@@ -37,16 +37,16 @@ struct tct_lockstep {
     double *c;            /* [places * TCT_SCALARS]                  */
     int members;
     member m[TCT_COLUMNS_MOST];
-    /* the turn of members [0, active) */
-    tct_run text; /* the text's */
+    /* the phase of members [0, active) */
+    tct_run text; /* the run of the batch */
     tacit_result aside;
     int active;
-    int64_t due; /* iteration of the next look */
+    int64_t due; /* iteration of the next check */
 };
 
 /* --- places --------------------------------------------------------------- */
 
-/* Which of the solver's vectors there are. */
+/* Non-NULL if the solver has this vector. */
 static const double *vector_of(const tct_run *R, int kind)
 {
     if (kind < KIND_Z) return R->v[kind];
@@ -88,9 +88,9 @@ static void change_places(tct_lockstep *L, int i, int j)
                    place_of(L, k, j));
 }
 
-/* --- a turn --------------------------------------------------------------- */
+/* --- a phase -------------------------------------------------------------- */
 
-/* How far the text may go until somebody must be looked at. */
+/* The iteration of the next check. */
 static int64_t next_look(const tct_lockstep *L)
 {
     int64_t ahead = L->S->run.lag > 1 ? L->S->run.lag : 1;
@@ -101,7 +101,7 @@ static int64_t next_look(const tct_lockstep *L)
     return L->text.k + (ahead > 1 ? ahead : 1);
 }
 
-/* Has the turn of this one ended? Its scalars are in `c`. */
+/* Has the phase of this member ended? Its scalars are in `c`. */
 static bool judge(member *m, const double *c)
 {
     const bool failed = c[C_BAD] == BAD_CURVATURE || c[C_BAD] == BAD_PRECOND;
@@ -111,7 +111,8 @@ static bool judge(member *m, const double *c)
                                             .bad_value = c[C_BAD_VALUE]});
 }
 
-/* The member takes its scalars along: b - A x is formed with its own sigma. */
+/* Remove member `j` from the batch, with its scalars: b - A x needs its
+ * sigma. */
 static void let_go(tct_lockstep *L, int j, double (*c)[TCT_SCALARS])
 {
     double own[TCT_SCALARS];
@@ -137,7 +138,8 @@ static bool look(tct_run *text)
     bool ended[TCT_COLUMNS_MOST];
     q_batch(q, 0, 0);
     for (int j = 0; j < before; j++) ended[j] = judge(&L->m[j], c[j]);
-    for (int j = before - 1; j >= 0; j--) /* from behind: who comes is judged */
+    for (int j = before - 1; j >= 0; j--) /* from the end: only judged
+                                           * members move */
         if (ended[j]) let_go(L, j, c);
     if (L->active < before) q_put(q, (size_t)before * TCT_SCALARS, c[0], L->c);
     q_batch(q, L->active, L->stride);
@@ -161,14 +163,15 @@ static void phase(tct_lockstep *L, int count)
     q_batch(L->text.q, 0, 0);
 }
 
-/* --- from turn to turn ---------------------------------------------------- */
+/* --- from phase to phase -------------------------------------------------- */
 
 static bool go_together(const tct_run *a, const tct_run *b)
 {
     return a->now == b->now && a->A == b->A && a->resumed == b->resumed;
 }
 
-/* Bring those to the front who go on together; how many there are. */
+/* Move the members that can go on together to the front; returns their
+ * number. */
 static int gather(tct_lockstep *L)
 {
     int count = 0;
@@ -193,7 +196,7 @@ static void iterate(tct_lockstep *L)
     }
 }
 
-/* The first residuals, of all at once. */
+/* The first residuals of all columns, in one batch. */
 static void first_residuals(tct_lockstep *L)
 {
     tacit_queue *q = L->S->run.q;
@@ -226,7 +229,7 @@ static void first_residuals(tct_lockstep *L)
 
 /* --- all of it ------------------------------------------------------------ */
 
-/* b = 0 needs no place: its solution is 0. */
+/* b = 0 takes no place: its solution is 0. */
 static tacit_status enter(tct_lockstep *L, const tct_column_batch *C)
 {
     L->members = 0;

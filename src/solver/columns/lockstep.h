@@ -6,7 +6,7 @@
 
 typedef struct tct_lockstep tct_lockstep;
 
-/* Columns [first, first + columns) of panels, and who is told of them. */
+/* Columns [first, first + columns) of panels, and their callbacks. */
 typedef struct tct_column_batch {
     int first, columns;
     const double *B;
@@ -16,7 +16,7 @@ typedef struct tct_column_batch {
     void *ctx;
     /* The monitor's context for a column. */
     void *(*listener)(void *ctx, int column);
-    /* What a column came to, with the message of this status. */
+    /* Called with the result of a column, with the message of this status. */
     void (*over)(void *ctx, int column, tacit_status status,
                  const tacit_result *result);
 } tct_column_batch;
@@ -25,16 +25,16 @@ typedef struct tct_column_batch {
  * Collective. Borrows S.  Errors NO_MEMORY. */
 tacit_status tct_lockstep_create(tacit_solver *S, int places,
                                  tct_lockstep **out);
-void tct_lockstep_destroy(tct_lockstep **L);    /* of NULL, too */
-int tct_lockstep_places(const tct_lockstep *L); /* of NULL: 0 */
-/* Solve for C->columns columns, as many as there are places at most.
- * Collective. Errors as tacit_solver_run_block. */
+void tct_lockstep_destroy(tct_lockstep **L);    /* NULL is allowed */
+int tct_lockstep_places(const tct_lockstep *L); /* 0 for NULL */
+/* Solve for C->columns columns, at most tct_lockstep_places(L). Collective.
+ * Errors as tacit_solver_run_block. */
 tacit_status tct_lockstep_run(tct_lockstep *L, const tct_column_batch *C);
 
 /* --- choose.c ------------------------------------------------------------- */
 
-/* Make S->lockstep for `columns` columns, or destroy it where it is faster to
- * solve one after the other; trials are with B.
+/* Make S->lockstep for `columns` columns, or destroy it if one by one is
+ * faster; trials are with B.
  * Collective. Errors DEVICE, COMM. */
 tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
                                  size_t stride);

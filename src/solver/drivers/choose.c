@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/drivers/choose.c - the loops, and which is fastest for a solver, with
- * which link: each pair that it can have runs some iterations. */
+ * solver/drivers/choose.c - the loops, and the choice of the fastest link and
+ * loop for a solver: each available pair runs some iterations. */
 #include "comm/link/link.h"
 #include "solver/solver.h"
 #include <string.h>
 
 enum { TRIAL = 60, EXPENSIVE = 12, WARM = 2 }; /* iterations */
-enum { BLOCKS = 4 }; /* times as many, where looks stand for blocks */
-/* Where iterations take longer, links of one starter hardly differ; and seconds
- * that a trial of them may take. */
+enum { BLOCKS = 4 }; /* times as many, if checks stand for blocks */
+/* If iterations take longer than LONG seconds, links of one starter hardly
+ * differ. SPEND is the limit of a trial in seconds. */
 static const double LONG = 2e-3, SPEND = 4e-3;
 
 static const tct_driver *const drivers[] = {
@@ -26,7 +26,7 @@ const tacit_loop *tacit_loop_at(int i)
 tacit_status tct_drive_by(tacit_solver *S, const tct_driver *driver)
 {
     if (S->driver->close) S->driver->close(&S->run);
-    S->driver = &tct_driver_host; /* which keeps nothing */
+    S->driver = &tct_driver_host; /* it keeps no state */
     const tacit_status status = driver->open ? driver->open(&S->run) : TACIT_OK;
     if (status >= 0) S->driver = driver;
     else driver->close(&S->run);
@@ -38,7 +38,7 @@ static bool has_messages(const tct_driver *D, const tacit_queue *q)
     return D->needs <= q->link->starter;
 }
 
-/* Not what the last run came to. */
+/* Undo what the last run has changed. */
 static void start_anew(tct_run *R)
 {
     R->now = R->method;
@@ -85,8 +85,8 @@ static double try_loop(tacit_solver *S, const tct_driver *D, int iterations,
     return result.seconds / (double)(result.iterations + 1);
 }
 
-/* Few entries on each rank: loop resident is the fastest, and need only be
- * warmed up. */
+/* Few entries on each rank: loop resident is the fastest and needs only a
+ * warm-up. */
 static bool is_small(tacit_solver *S)
 {
     char reason[TCT_REFUSAL];
@@ -99,7 +99,7 @@ static bool is_small(tacit_solver *S)
     return tct_reduce_i64(R->q->world, TCT_MIN, 1, &small) >= 0 && small;
 }
 
-/* The time of the slowest rank; < 0 where a rank cannot. */
+/* The time of the slowest rank; < 0 if a rank cannot. */
 static double slowest(const tct_run *R, double seconds)
 {
     double extent[2] = {seconds, seconds < 0.0 ? 1.0 : 0.0};
@@ -107,7 +107,7 @@ static double slowest(const tct_run *R, double seconds)
     return extent[1] > 0.0 ? -1.0 : extent[0];
 }
 
-/* What is raced: a link and a loop. */
+/* A candidate: a link and a loop. */
 typedef struct {
     int link;
     const tct_driver *driver;
@@ -126,13 +126,13 @@ static void tell(const tacit_queue *q, const pair *p, double spent)
                 q->link->name, loop, 1e6 * p->seconds, 1e3 * spent);
 }
 
-/* `best` is the better one of it and `p`, which is tried. */
+/* Try `p`, and let `best` be the faster of the two. */
 static tacit_status race(tacit_solver *S, pair p, int iterations,
                          const double *b, double *x, pair *best)
 {
     tct_run *R = &S->run;
     const double start = tct_seconds();
-    if (p.link != R->q->via) /* what the driver keeps is of the other */
+    if (p.link != R->q->via) /* the driver's state is of the other link */
         (void)tct_drive_by(S, &tct_driver_host);
     tct_link_take(R->q, p.link);
     p.seconds = slowest(R, try_loop(S, p.driver, iterations, b, x));
@@ -143,15 +143,14 @@ static tacit_status race(tacit_solver *S, pair p, int iterations,
     return status;
 }
 
-/* Blocks end where they have to: what was recorded of more is done in vain,
- * which took a GPU several times as long as loop host, and a trial does not
- * show. */
+/* A block ends early when it has to, and the rest of its recording is wasted:
+ * on a GPU several times the time of loop host, which a trial does not show. */
 static bool is_worth_a_try(const tct_run *R, const tct_driver *D)
 {
     return !R->method->blocks || D != &tct_driver_graph;
 }
 
-/* Of a device that has all loops. */
+/* For a device with all loops. */
 static tacit_status autotune_loops(tacit_solver *S, const double *b, double *x,
                                    pair *best)
 {
@@ -167,7 +166,7 @@ static tacit_status autotune_loops(tacit_solver *S, const double *b, double *x,
     return TACIT_OK;
 }
 
-/* Of one that has loop host, so that iterations may take long. */
+/* For a device with loop host alone: iterations may take long. */
 static tacit_status autotune_links(tacit_solver *S, const double *b, double *x,
                                    pair *best)
 {
@@ -183,7 +182,7 @@ static tacit_status autotune_links(tacit_solver *S, const double *b, double *x,
     return TACIT_OK;
 }
 
-/* The others are closed. */
+/* Close the other links. */
 static void keep_link(tacit_queue *q, int link)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++)
@@ -210,7 +209,7 @@ static tacit_status choose(tacit_solver *S)
     tacit_queue_free(q, &b);
     tacit_queue_free(q, &x);
     keep_link(q, best.link);
-    if (status == TACIT_NO_MEMORY) status = TACIT_OK; /* no room to try */
+    if (status == TACIT_NO_MEMORY) status = TACIT_OK; /* no memory for trials */
     return status < 0 ? status : tct_agree(q->world, set(S, best.driver));
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/drivers/graph.c - loop graph: some iterations of the method's text are
+ * solver/drivers/graph.c - loop graph: some iterations of the method are
  * recorded, and the recording is replayed.
  *
- * It begins and ends in tct_done, so that it holds whole iterations of whatever
- * the text enqueues, residual replacements included. */
+ * A recording begins and ends in tct_done, so that it holds whole iterations
+ * with all that the method enqueues, residual replacements included. */
 #include "solver/driver.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { ITERATIONS = 10, EXPENSIVE = 1, WARM = 2 };
 
-/* A recording, and what it is of. */
+/* A recording, and the state that it belongs to. */
 typedef struct {
     tct_recording made;
     const tct_method *method;
@@ -18,17 +18,18 @@ typedef struct {
     int version; /* of A */
     const double *x, *b;
     const tct_link *link;
-    int block;            /* iterations that a look stands for; 0: one */
+    int block;            /* iterations per check; 0: one */
     int64_t replacements; /* in a replay */
-    /* while a turn goes on */
-    int looks; /* of this turn */
+    /* while a phase goes on */
+    int looks; /* in this phase */
     bool recording;
     int recorded;         /* iterations                       */
-    tacit_result *result; /* the run's, while another counts  */
+    tacit_result *result; /* the run's, during recording      */
     tacit_result aside;
 } graph;
 
-/* Looks of a recording: one residual replacement, if the method has it. */
+/* Checks in a recording: with one residual replacement, if the method has
+ * it. */
 static int period(const tct_run *R)
 {
     const int every = R->now->about.replace_every;
@@ -60,7 +61,7 @@ static void begin_record(tct_run *R)
     G->recording = true;
     G->recorded = 0;
     G->result = R->result;
-    R->result = &G->aside; /* nothing of it has happened yet */
+    R->result = &G->aside; /* recorded iterations have not run yet */
     G->aside.replacements = 0;
     q_record_begin(R->q, &G->made);
 }
@@ -81,8 +82,8 @@ static int64_t looks_left(const tct_run *R)
     return (R->most - R->k) / (R->block ? R->block : 1);
 }
 
-/* Go on from here, where tct_done is, by the recording. True if the turn has
- * ended; else what is left is less than a recording. */
+/* Go on by replays; called within tct_done. True if the phase has ended; else
+ * less than a recording is left. */
 static bool replay(tct_run *R)
 {
     graph *G = R->drive;
@@ -117,7 +118,7 @@ static bool look_recording(tct_run *R)
     q_sample(R->q, R->c);
     if (++G->recorded < period(R)) return false;
     end_record(R);
-    return !G->made.device || replay(R); /* without one the queue has failed */
+    return !G->made.device || replay(R); /* none: the queue has failed */
 }
 
 static bool look(tct_run *R)
@@ -126,7 +127,7 @@ static bool look(tct_run *R)
     if (G->recording) return look_recording(R);
     if (tct_check_lagged(R)) return true;
     if (R->cycle < 0 || looks_left(R) < period(R)) return false;
-    /* also where there is a recording: the same solve then has the same bits */
+    /* also if a recording exists: equal solves then have equal bits */
     if (++G->looks <= WARM) return false;
     if (is_recorded(R)) return replay(R);
     if (tct_take_samples(R, 0)) return true;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/drivers/host.c - loop host: the CPU enqueues the method's text step by
- * step.
+ * solver/drivers/host.c - loop host: the CPU enqueues the method step by step.
  *
- * On a device that runs behind the CPU a look is taken some iterations late:
- * the next ones are enqueued already, and harmless, since the scalar steps hold
- * still once the target is met. */
+ * On a device that runs behind the CPU a sample is taken some iterations late.
+ * The iterations enqueued meanwhile are harmless: the scalar steps change
+ * nothing once the target is met. */
 #include "solver/driver.h"
 
 bool tct_take_samples(tct_run *R, int leave)
@@ -12,13 +11,13 @@ bool tct_take_samples(tct_run *R, int leave)
     tct_sample c;
     const int64_t k = R->k;
     while (R->ahead > leave) {
-        if (!q_sampled(R->q, &c)) /* the queue has failed: do all know? */
+        if (!q_sampled(R->q, &c)) /* the queue has failed: do all ranks know? */
             return R->q->peers_know || R->q->ranks == 1 || q_goes_on(R->q);
         R->ahead--;
         if (!R->block) R->k = k - R->ahead;
         const bool done = tct_judge(R, &c);
-        /* an update that was enqueued already is part of an x that did not
-         * meet the target */
+        /* an update enqueued before the check is part of an x that did not meet
+         * the target */
         if (done && tct_is_held(R)) return true;
         if (!R->block) R->k = k;
         if (done && R->ahead == 0) return true;
@@ -30,7 +29,7 @@ bool tct_take_samples(tct_run *R, int leave)
 bool tct_check_lagged(tct_run *R)
 {
     q_sample(R->q, R->c);
-    /* who has failed takes part in messages until all know */
+    /* a failed rank takes part in messages until all know */
     if (R->q->failed != TACIT_OK && R->q->ranks > 1 && !q_goes_on(R->q))
         return R->q->peers_know;
     R->ahead++;
@@ -57,7 +56,7 @@ void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))
     do {
         R->ahead = 0;
         tct_iterate(R);
-        while (R->ahead > 0 && q_sampled(R->q, &c)) R->ahead--; /* they hold */
+        while (R->ahead > 0 && q_sampled(R->q, &c)) R->ahead--; /* no effect */
         R->ahead = 0;
     } while (R->end == PHASE_PAUSED && R->q->failed == TACIT_OK);
 }

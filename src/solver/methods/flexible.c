@@ -20,7 +20,8 @@ static void flexible_iterate(tct_run *R)
 
     /* clang-format off */
     q_fill(q, n, 0.0, p);                         /* rho = 0: no direction  */
-    q_fill(q, n, 0.0, s);                         /* before the first       */
+    q_fill(q, n, 0.0, s);                         /* before the first
+                                                   * iteration */
     q_norm(q, n, r, &c[C_RR]);                    /* rr = (r, r)            */
     for (;;) {
         if (M) apply_dot(M, q, r, z, &c[C_RZ]);   /* z = M r, rz = (r, z)   */

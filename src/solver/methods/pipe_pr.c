@@ -8,9 +8,9 @@
  *
  * One sum of four scalars, under way while u = A s and w = A r are formed in
  * one pass over the matrix. w = A r is first predicted by its recurrence and
- * then recomputed, which keeps the accuracy of cg on most matrices. Where
- * s = A p, which comes from a recurrence, drifts away too far, step_pipe_pr
- * says so and `single`, which forms it, goes on. */
+ * then recomputed, which keeps the accuracy of cg on most matrices. If s drifts
+ * too far from A p, step_pipe_pr ends the phase, and `single`, which forms s,
+ * goes on. */
 #include "solver/run.h"
 
 /* With a preconditioner: z = M r, st = M s, wt = M w, ut = M u. */

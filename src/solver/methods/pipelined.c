@@ -5,17 +5,16 @@
  *        preconditioned conjugate gradient algorithm", Parallel Computing 40
  *        (2014), algorithm 3; names as in the paper.
  *
- * The one sum of an iteration is under way while n = A w is formed. s = A p,
- * z = A s and w = A r come from recurrences, whose rounding errors feed each
+ * The one sum of an iteration is under way while n = A w is formed. s = A p, z
+ * = A s and w = A r come from recurrences, whose rounding errors feed each
  * other; every REPLACE_EVERY iterations they are formed anew (residual
- * replacement, Cools et al. 2018; but r stays as it is: exchanging it was seen
- * to cost iterations).
+ * replacement, Cools et al. 2018; but r is kept, since a new r costs
+ * iterations).
  *
- * With that A p - s is still 1e4 times what it is in cg. That does no harm as
- * long as residuals stay orthogonal, and much when they do not any more: so the
- * first iterations are those of `single`, this method takes over where r has
- * stayed orthogonal to r_0 by then, and gives back when (r, r_0), looked at
- * every LOOK_EVERY iterations, says so (step_lost). */
+ * Even so A p - s is 1e4 times as large as in cg. That does no harm while
+ * residuals are orthogonal. So `single` makes the first iterations, and this
+ * method takes over if r is still orthogonal to r_0. It gives back when (r,
+ * r_0), checked every LOOK_EVERY iterations, shows a loss (step_lost). */
 #include "solver/run.h"
 
 enum { REPLACE_EVERY = 50, REPLACE_PRODUCTS = 3, LOOK_EVERY = 10 };

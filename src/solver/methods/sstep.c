@@ -8,30 +8,28 @@
  *
  * A block makes s vectors Z of the Krylov space of r and A Z, sums their
  * products with r, A Z and the last directions P, and takes s steps from that.
- * The small arithmetic between is a step on the device (device/blocks.h), so
- * that the CPU need not wait; it is the same on all ranks. Other than in [CG89]
- * the basis is of Chebyshev polynomials, W comes from Gram matrices, P' r,
- * which is zero but for rounding, is not left out, and r is formed anew now and
- * then. Basis monomial does none of this: it is algorithm 3 as it is, until W
- * is not positive definite.
+ * The small arithmetic between sum and steps is an operation on the device
+ * (device/blocks.h), equal on all ranks, so that the CPU need not wait. Unlike
+ * [CG89] the basis is of Chebyshev polynomials, W comes from Gram matrices, P'
+ * r, zero but for rounding, is kept, and r is formed anew now and then. Basis
+ * monomial is algorithm 3 without these changes, until W is not positive
+ * definite.
  *
- * Q = A P comes from a recurrence, and where r does not stay orthogonal even to
- * the last direction, blocks having become as short as they can, single goes
- * on.
+ * Q = A P comes from a recurrence. If r loses its orthogonality even to the
+ * last direction, with blocks as short as possible, single goes on.
  *
- * Where looks come at once, on the CPU, blocks are made as long as they will be
- * used. Elsewhere the length of what is enqueued stays, and its first vectors
- * are used; when another length would be better, the device waits (BAD_PAUSE).
- * In loop resident a kernel makes the blocks (solver/resident/sstep.cu) but for
- * those that are conjugated twice. */
+ * On the CPU, where checks are immediate, a block has as many vectors as it
+ * will use. Elsewhere the enqueued length is fixed and the first vectors are
+ * used; for another length the device pauses (BAD_PAUSE). In loop resident a
+ * kernel makes the blocks (solver/resident/sstep.cu) except those that are
+ * conjugated twice. */
 #include "solver/sstep/sstep.h"
 #include "solver/after_phase.h"
 #include <math.h>
 
-static const double NEAR =
-    2.0; /* times the goal: look before a block is made */
+static const double NEAR = 2.0; /* times the goal: then check before a block */
 
-/* What an iteration has made of (r, r) since the look before. */
+/* The convergence check; notes the rate of (r, r) since the last one. */
 static bool look(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -43,7 +41,7 @@ static bool look(tct_run *R)
     return S->ended;
 }
 
-/* Too little was left of Z: once more. */
+/* Conjugate Z once more, after cancellation. */
 static void conjugate(tct_run *R, int s)
 {
     const tct_sstep *S = R->own;
@@ -57,8 +55,9 @@ static void conjugate(tct_run *R, int s)
               tct_columns(&S->QY, w, s)); /* A Z = A Z + Q beta */
 }
 
-/* Now and then, which makes x more accurate, until what that changes is not
- * small beside r: then it is rounding itself. The next sum tells. */
+/* Form r anew now and then: it makes x more accurate, until the change is no
+ * longer small against r and so is rounding itself. The next sum measures
+ * it. */
 static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -81,7 +80,7 @@ static void block(tct_run *R)
     tct_sstep_sum(R, s);
     q_blocks(R->q, step, S->B, s, S->sums, R->c);
     if (look(R)) {
-        R->result->extra_products += s; /* the block was made in vain */
+        R->result->extra_products += s; /* the block was not used */
         return;
     }
     if (S->prompt) tct_sstep_read(R);
@@ -91,7 +90,7 @@ static void block(tct_run *R)
     replace(R);
 }
 
-/* The next ones in a kernel, which ends where the turn does or pauses. */
+/* The next blocks in a kernel, until the phase ends or pauses. */
 static void take_blocks(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -99,8 +98,7 @@ static void take_blocks(tct_run *R)
     R->take_blocks(R);
 }
 
-/* Will the next look be the last? Then r is looked at before a block is
- * made. */
+/* Will the next check be the last? Then r is checked before a block is made. */
 static bool ends_here(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -109,14 +107,14 @@ static bool ends_here(tct_run *R)
     if (!S->prompt || (k < R->most && next > NEAR * R->goal * R->goal))
         return false;
     q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
-    q_sum(R->q, 2, &S->sums[SUM_RR]); /* and what r has changed by */
+    q_sum(R->q, 2, &S->sums[SUM_RR]); /* with the change of r */
     q_blocks(R->q, BLOCKS_LOOK, S->B, 0, S->sums, R->c);
     S->host.taken = 0;
     return look(R);
 }
 
-/* In low precision cg iterates: its legs are hardly longer than what comes
- * before the first block. */
+/* In reduced precision cg iterates: a segment is hardly longer than the
+ * iterations before the first block. */
 static void sstep_iterate(tct_run *R)
 {
     tct_sstep *S = R->own;

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/preconds/autotune.c - a solve by whichever preconditioner proves to be
- * the fastest to the tolerance.
+ * solver/preconds/autotune.c - a solve that finds the preconditioner which
+ * reaches the tolerance first.
  *
- * A leg is a run with one of them. It ends where it would need much longer than
- * another is predicted to need; the other goes on from the x there is, so that
- * of a leg only its search directions are lost: each makes the error smaller in
- * the norm of A. What is predicted is bounded by what one has had so far, so
- * that who takes turns gets ever longer ones. Clocks decide on each rank and
- * the sum of the next iteration tells all; between legs, times of the slowest
- * rank. */
+ * A trial is a run with one candidate. It ends if it would need much longer
+ * than another candidate is predicted to need. That one goes on from the
+ * current x; only the search directions of the trial are lost, since each trial
+ * reduces the error in the norm of A. A prediction is bounded by the time its
+ * candidate has had so far, so that trials of alternating candidates get
+ * longer. Within a trial each rank decides by its clock, and the sum of the
+ * next iteration carries the decision to all ranks; between trials the time of
+ * the slowest rank decides. */
 #include "solver/preconds/autotune.h"
 #include "comm/setup/alltoall.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A leg ends where another would need so much less time: what is predicted is
- * not sure, and a start from x costs iterations. Once two have had their turn
- * there is less that is new to learn: each leg more must promise more. */
+/* A trial ends if its predicted remaining time exceeds MUCH times another's:
+ * predictions are unsure, and a new start from x costs iterations. From the
+ * second trial on the factor grows by MORE with each. */
 static const double MUCH = 1.5, MORE = 4.0;
 
 typedef struct {
     tct_autotuning *race;
     tct_candidate *c;
     const tacit_stop *stop; /* the user's */
-    int64_t before;         /* iterations of other legs */
-    double began, had;      /* ... and seconds of this one's */
-    double limit;           /* seconds that the leg may take, beside others */
-    double much;            /* ends it: this times the time of another      */
-    double least;           /* residual so far */
+    int64_t before;         /* iterations of other trials */
+    double began, had;      /* ... and seconds of this candidate's */
+    double limit;           /* seconds that the trial may take */
+    double much;            /* factor of another's time that ends it        */
+    double least;           /* least residual so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
-    double at[2];           /* the least residual then */
+    double at[2];           /* ... and the least residual then */
     bool wished;            /* the user wished to stop */
 } trial;
 
-/* --- a leg ---------------------------------------------------------------- */
+/* --- a trial -------------------------------------------------------------- */
 
 static void note(trial *l, int64_t k, double residual)
 {
@@ -47,7 +48,7 @@ static void note(trial *l, int64_t k, double residual)
     l->at[1] = l->least;
 }
 
-/* Since the mark before the last one: at least half of the leg. */
+/* The rate since the mark before the last one: at least half of the trial. */
 static void set_rate(trial *l, int64_t k, double seconds)
 {
     const double each = seconds / (double)k;
@@ -56,7 +57,7 @@ static void set_rate(trial *l, int64_t k, double seconds)
         steps > 0 ? log(l->at[0] / l->least) / (each * (double)steps) : 0.0;
 }
 
-/* Is there one who would do it in much less time? */
+/* Would another candidate need much less time? */
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
     tct_autotuning *race = l->race;
@@ -64,7 +65,7 @@ static bool is_beaten(trial *l, int64_t k, double residual)
     if (seconds > l->limit) return true;
     if (k < 2) return false;
     l->c->about.seconds = l->had + seconds;
-    l->c->about.iterations = k; /* it has iterated */
+    l->c->about.iterations = k; /* so that its rate counts */
     if (l->c->row->products == 0) race->iteration = seconds / (double)k;
     set_rate(l, k, seconds);
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
@@ -93,7 +94,7 @@ static int64_t limit_of(const trial *l)
     return most - l->c->about.iterations;
 }
 
-/* What this leg has come to, from numbers that all ranks have alike. */
+/* Update the candidate from numbers that are equal on all ranks. */
 static void sum_up(trial *l, int64_t iterations, const tacit_result *result)
 {
     tacit_precond_trial *about = &l->c->about;
@@ -107,7 +108,7 @@ static void sum_up(trial *l, int64_t iterations, const tacit_result *result)
     }
 }
 
-/* Why `c` cannot go on after a leg that ended so; NULL: it can. */
+/* Why a candidate cannot go on after a trial with this status; NULL: it can. */
 static const char *why_not(tacit_status status)
 {
     const bool over =
@@ -115,8 +116,8 @@ static const char *why_not(tacit_status status)
     return over ? tacit_error_message() : NULL;
 }
 
-/* Run `c` from x. What it came to, where INTERRUPTED is the user's wish or, in
- * *beaten, another's turn. */
+/* Run a trial from x. INTERRUPTED is the user's wish or, if *beaten, the end of
+ * the trial for another candidate. */
 static tacit_status run_trial(trial *l, const double *b, double *x,
                               tacit_result *result, bool *beaten)
 {
@@ -158,7 +159,7 @@ static void tell(const tct_autotuning *race, const tct_candidate *c)
 
 /* --- the first solve ------------------------------------------------------ */
 
-/* Those of a leg are added to those of the solve. */
+/* Add the counts of a trial to those of the solve. */
 static void add_up(tacit_result *total, const tacit_result *more)
 {
     const tacit_result before = *total;
@@ -171,20 +172,20 @@ static void add_up(tacit_result *total, const tacit_result *more)
     total->reliable_updates += before.reliable_updates;
 }
 
-/* Is it the matrix that is not positive definite? No preconditioner helps. */
+/* Is the matrix itself not positive definite? No preconditioner helps then. */
 static bool is_hopeless(tacit_status status, const tacit_result *result)
 {
     return status == TACIT_BREAKDOWN && result->breakdown_quantity &&
            strcmp(result->breakdown_quantity, "r'Mr") != 0;
 }
 
-/* Legs, until one has solved or all are out; *last is the last one, NULL: none
- * could be made. */
+/* Trials, until one has solved or no candidate is left; *last is the last one,
+ * NULL: none could be set up. */
 static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                           const tacit_stop *stop, tacit_result *total,
                           tct_candidate **last)
 {
-    tacit_status status = TACIT_UNSUPPORTED; /* and why is said last */
+    tacit_status status = TACIT_UNSUPPORTED; /* the last reason counts */
     double residual = 1.0;
     tct_candidate *c = tct_autotuning_best(race, NULL, residual);
     double much = MUCH;
@@ -218,9 +219,9 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
     return status;
 }
 
-/* --- for the solves to come ----------------------------------------------- */
+/* --- for later solves ----------------------------------------------------- */
 
-/* Would `c`, which has not solved alone, save time in the solves to come? */
+/* Would `c`, which has not solved alone, save time in later solves? */
 static bool may_be_faster(const tct_autotuning *race, const tct_candidate *c,
                           const tct_candidate *best)
 {
@@ -230,7 +231,7 @@ static bool may_be_faster(const tct_autotuning *race, const tct_candidate *c,
                more * tct_autotuning_whole(race, best);
 }
 
-/* Solve with `c` from 0 as well, for as long as with `best`. */
+/* Solve with `c` from 0 too, for at most the time of `best`. */
 static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
                                 const tct_candidate *best, const double *b,
                                 double *x, const tacit_stop *user)
@@ -243,7 +244,7 @@ static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
                .stop = &stop,
                .limit = tct_autotuning_whole(race, best),
                .much = MUCH};
-    stop.monitor = NULL; /* of the first solve */
+    stop.monitor = NULL; /* it watches the first solve only */
     TRY(tct_autotuning_take(race, c));
     if (!tct_is_in(c)) return TACIT_OK;
     q_fill(race->S->run.q, race->S->run.n, 0.0, x);
@@ -278,7 +279,7 @@ static tacit_status try_others(tct_autotuning *race, const double *b,
 
 /* --- all of it ------------------------------------------------------------ */
 
-/* `c` is what the solver has from now on. */
+/* `c` becomes the solver's preconditioner. */
 static tacit_status keep(tct_autotuning *race, tct_candidate *c)
 {
     tacit_solver *S = race->S;
@@ -332,7 +333,7 @@ static tacit_status begin(tacit_solver *S, const tacit_precond_race *wish)
     return TACIT_OK;
 }
 
-/* What the solver had does not count. */
+/* Remove the solver's old preconditioner. */
 static tacit_status drop_old(tacit_solver *S)
 {
     TRY(tacit_solver_set_precond(S, NULL));
@@ -359,7 +360,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);
     if (status >= 0) status = autotune_all(S->race, b, x, &own, &total);
-    if (status < 0) { /* of the queue as a rule */
+    if (status < 0) { /* mostly of the queue */
         const char *sentence = tacit_error_message();
         (void)tacit_solver_set_precond(S, NULL);
         tct_autotuning_free(S->race);

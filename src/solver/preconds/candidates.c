@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/preconds/candidates.c - who takes part in a race of preconditioners,
- * and what each would still need: from how fast its residuals fell at last or,
- * before it has iterated, from what its kind costs as a rule. */
+ * solver/preconds/candidates.c - the candidates of an autotuning and the time
+ * each would still need, predicted from how fast its residuals fell last or,
+ * before its first iteration, from the usual cost of its kind. */
 #include "matrix/matrix.h"
 #include "solver/preconds/autotune.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What is predicted of one that has iterated is at most so many times the time
- * that it has had: residuals of cg may stand still for long, and fall then;
- * with a expensive one they do so for less long. */
+/* A prediction is at most this factor times the time the candidate has had:
+ * residuals of cg may stagnate for long and then fall; with an expensive
+ * preconditioner they do so for fewer iterations. */
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
-/* Iterations in which a expensive one makes 1 / e of a residual, as a rule. */
+/* Usual iterations of an expensive one to reduce a residual to 1 / e. */
 static const double EACH = 1.4;
-/* Where the target is 0. */
+/* The target in place of 0. */
 static const double LEAST = 1e-16;
-/* Set-up takes as long as if each row had so many entries more, and all of them
- * so many: what is small has levels, too. */
+/* Set-up is taken to cost this many extra entries per row, and for the whole
+ * matrix: small matrices have levels, too. */
 static const double OF_ROW = 8.0, OF_ALL = 2e4;
 
 /* --- what is predicted ---------------------------------------------------- */
@@ -63,7 +63,7 @@ tct_candidate *tct_autotuning_best(tct_autotuning *race,
     return best;
 }
 
-/* --- who takes part ------------------------------------------------------- */
+/* --- candidates ----------------------------------------------------------- */
 
 void tct_candidate_drop(tct_candidate *c, const char *why)
 {
@@ -87,7 +87,7 @@ static void extent_of(tacit_queue *q, size_t n, const double *d, double *least,
     }
 }
 
-/* The same of the diagonal of `m`, until that is not constant. */
+/* The same of the diagonal of `m`; stops at the first sign of a varying one. */
 static void extent_here(const tct_csr *A, double *least, double *most)
 {
     for (int64_t i = 0; i < A->rows && !(*least < *most); i++) {
@@ -97,8 +97,8 @@ static void extent_here(const tct_csr *A, double *least, double *most)
     }
 }
 
-/* Would jacobi do nothing? Where A does not tell its diagonal, so it is,
- * too. */
+/* Would jacobi do nothing? If A does not give its diagonal, so it is
+ * assumed. */
 static tacit_status is_diagonal_constant(const tacit_operator *A,
                                          const tacit_matrix *m, bool *out)
 {
@@ -127,7 +127,7 @@ static tacit_status is_diagonal_constant(const tacit_operator *A,
     return TACIT_OK;
 }
 
-/* Seconds to read some entries of `m`, each: of one thread, from a cache. */
+/* Seconds to read an entry of `m`, with one thread, from a cache. */
 static double time_entry(const tct_csr *A)
 {
     enum { SAMPLE = 4096 };
@@ -142,12 +142,12 @@ static double time_entry(const tct_csr *A)
     return entries > 0 ? (tct_seconds() - start) / (double)entries : 0.0;
 }
 
-/* With the threads that the operator is worth. */
+/* With as many threads as the operator uses. */
 static tacit_status measure_sweep(tct_autotuning *race)
 {
     const tacit_matrix *m = race->wish.matrix;
     race->sweep = HUGE_VAL;
-    for (int i = 0; i < 2 && m; i++) /* the first brings them */
+    for (int i = 0; i < 2 && m; i++) /* the first warms the cache */
         race->sweep = fmin(race->sweep, time_entry(&m->A));
     if (m)
         race->sweep *= ((double)tct_csr_nonzeros(&m->A) +
@@ -161,7 +161,7 @@ static bool is_called(const tct_precond *row, const char *name)
     return strcmp(row->about.name, name) == 0;
 }
 
-/* Why `row` takes no part; NULL: it does. Of none and jacobi one does. */
+/* Why `row` is excluded; NULL: it is a candidate. Of none and jacobi one is. */
 static const char *why_out(const tct_autotuning *race, const tct_precond *row,
                            bool constant)
 {
@@ -197,7 +197,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
 
 /* --- making them ---------------------------------------------------------- */
 
-/* There is no diagonal to divide by: none takes its part. */
+/* Without a diagonal to divide by, none takes the place of jacobi. */
 static void fall_back(tct_autotuning *race, const tct_candidate *c)
 {
     if (!is_called(c->row, "jacobi")) return;

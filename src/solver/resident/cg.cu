@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/cg.cu - solver/cg.c as one kernel, line for line.
+ * solver/resident/cg.cu - methods/cg.c as one kernel, line for line.
  *
- * Three barriers an iteration: one for each sum, and one so that all of p is
- * there before any row is multiplied. Each orders a read after a write by
- * another block or carries a sum that everything after it needs; cg has no
- * fewer.
+ * Three barriers an iteration: one for each sum, and one so that p is complete
+ * before any row is multiplied. cg needs them all: each orders a read after a
+ * write by another block or carries a sum.
  *
- * With peers no meeting of all persistent grids follows the last message that a
- * kernel reads. The next kernel's first may take the same box: it starts when
- * ranks have agreed on the host (is_well in resident.c), each after its own
- * kernel.
+ * With peers no barrier of all grids follows the last message that a kernel
+ * reads. The next kernel's first message may reuse its buffer: ranks agree on
+ * the host (is_well in resident.c) before each kernel.
  *
- * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
- * where it is needed. */
+ * A preconditioner M is a diagonal d: z = M r is formed as d r where needed,
+ * not stored. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
-/* r t x, M's d, p: in the order that pays most */
+/* r t x, M's d, p: by priority for the chip */
 enum { V_RES, V_TMP, V_SOL, V_DIA, V_DIR };
 
 /* t = A p, pt = (p, t) */
@@ -110,8 +108,7 @@ static __device__ inline void directions(const tct_resident_job &J,
             J, {{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}}, alpha, beta, nullptr);
 }
 
-/* p = z, unless it is there already, and all of it: then with M rz = (r, z), z
- * being in t for once */
+/* p = z, unless p is given; with M also rz = (r, z), with z in t */
 template <int B, int WALK, bool M, bool PEERS>
 static __device__ inline tct_barrier_status
 begin(const tct_resident_job &J, tct_persistent_grid<PEERS> &grid, double *c)

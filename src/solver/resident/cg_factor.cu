@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/cg_factor.cu - solver/cg.c as one kernel, M = (L L')^-1 by
+ * solver/resident/cg_factor.cu - methods/cg.c as one kernel, M = (L L')^-1 by
  * rows.
  *
- * Three barriers an iteration, as without M. Two orders of rows take turns: in
- * that of the matrix a warp multiplies; in that of L, and of L', warps own r,
- * and x and p, and update them where they solve. Since (r, M r) is (w, w) with
- * w = L^-1 r, both sums are there before L' begins, and z is no vector:
+ * Three barriers an iteration, as without M. There are two orders of rows: a
+ * warp multiplies in the matrix's; in that of L, and of L', warps own r, and x
+ * and p, and update them as they solve. Since (r, M r) is (w, w) with w = L^-1
+ * r, both sums are known before L' begins, and z is not stored:
  *
  *     t = A p, (p, t) | r = r - alpha t, w = L^-1 r, (r, r), (w, w)
  *                     | z = L'^-1 w, x = x + alpha p, p = z + beta p
  *
- * A barrier orders what is read in an order other than it was stored in; within
- * L and L' rows wait for one another. A warp takes its slices as they are
- * numbered, so the first one that is missing is always some warp's next. */
+ * A barrier separates a read in one order from a write in the other; within L
+ * and L' rows wait for one another. A warp takes its slices in ascending order,
+ * so that the first unsolved one is always some warp's next. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/factor.h"
 #include "solver/resident/kernels.cuh"
@@ -21,13 +21,13 @@
 
 enum { V_RES, V_TMP, V_SOL, V_DIR };
 
-/* Entries of a lane that are waited for together. */
+/* Entries of a lane that are loaded together. */
 template <bool NODES> static constexpr int at_once = NODES ? 6 : 8;
 
-/* What a thread knows of its part of L and L'. */
+/* A thread's part of L and L'. */
 struct part {
     int64_t first, step; /* slices of its warp                 */
-    uint64_t solves;     /* whose turn it is                    */
+    uint64_t solves;     /* solves so far, marks new values     */
     tct_row_lane lane;
     tct_row_wait wait;
 };

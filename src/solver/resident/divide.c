@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/divide.c - how the work of a persistent kernel is divided,
- * and what stays on the chip. */
+ * solver/resident/divide.c - the division of work in a persistent kernel, and
+ * the choice of what stays on the chip. */
 #include "solver/resident/sstep.h"
 
 enum {
-    SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
+    SHARED_SPARE = 12288, /* bytes: the kernels' own data */
     RUNS_SPARE = 16384,   /* and runs of joined slices             */
     PEERS_SPARE = 8192,   /* ... of several GPUs                   */
     CACHE_SPARE = 32768   /* left for the L1 where that costs little */
 };
 
-/* As many rounds as it takes, all equally wide; the blocks are as many as are
- * on the device at once. */
+/* The fewest rounds, all of equal width; as many blocks as the device runs at
+ * once. */
 void tct_resident_divide(tct_resident_job *J, int blocks)
 {
     const int b = J->A.b, m = J->A.walk == GPU_JOINED ? GPU_JOIN : 1;
@@ -24,7 +24,7 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     const int tile = (int)((J->parts + share - 1) / share);
     J->tile = tile < 1 ? 1 : tile;
     J->slots = J->rounds * m;
-    /* With peers the rows at the edge are dealt out to many blocks. */
+    /* With peers, rows that are sent are spread over many blocks. */
     J->round = blocks * J->tile;
     J->block = J->grid.peers ? 1 : J->tile;
     J->warp = J->grid.peers ? blocks : 1;
@@ -32,13 +32,13 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
 }
 
 /* A warp waits for one batch of columns after the other (tct_load_batch), so
- * that a part takes as long as it has batches: fewer than four are not worth
- * the meeting of a team. A warp is kept for those who speak. */
+ * that a part takes time by its batches; below four batches a team costs more
+ * than it saves. One warp is kept for communication. */
 void tct_resident_share(tct_resident_job *J, int columns)
 {
     enum { BATCHES_LEAST = 4 };
     const int64_t batch = (J->A.b == 1 ? 8 : 4) / columns;
-    const int64_t slices = J->A.slices + 1; /* none would be divided by */
+    const int64_t slices = J->A.slices + 1; /* avoids a division by 0 */
     const int64_t batches = J->A.cells / (batch * slices);
     const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE - 1;
     if (J->rounds > 1 || J->A.walk != GPU_ANY || batches < BATCHES_LEAST)
@@ -48,8 +48,9 @@ void tct_resident_share(tct_resident_job *J, int columns)
     if (J->team < 1) J->team = 1;
 }
 
-/* Values of the matrix into `bytes`: some columns of every part, a few batches
- * of a product at least; or else all of some parts. The bytes taken. */
+/* Place values of the matrix in `bytes`: some columns of every part, at least a
+ * few batches of a product, or all columns of some parts. Returns the bytes
+ * used. */
 static size_t place_matrix(tct_resident_job *J, size_t bytes)
 {
     const tct_gpu_store store = (tct_gpu_store)J->A.store;
@@ -70,18 +71,17 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
     return (size_t)J->chip_parts * widest * line;
 }
 
-/* Vectors onto the chip, those first that save most, as far as it goes; what is
- * left is for values of the matrix. Loads under way have their place in the L1,
- * which has what shared memory leaves: unless all vectors fit, some is left. */
+/* Place vectors on the chip, those first that save most; the rest is for values
+ * of the matrix. Pending loads need the L1, which shares its memory: unless all
+ * vectors fit, some is left to it. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, int entries, size_t shared_bytes)
 {
-    /* an even number of doubles: values, and their columns; what teams add
-     * up */
+    /* an even number of doubles: values and their columns; the sums of teams */
     const int edges = entries + (entries + 3) / 4 * 2,
               each = GPU_WAVE * J->tile;
     const int in_front = edges + (J->team - 1) * K->sent * each;
-    if (J->team > 1) threads = each; /* there is but one slot */
+    if (J->team > 1) threads = each; /* only one slot exists */
     const int line = threads * (int)sizeof(double);
     size_t own = SHARED_SPARE;
     if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
@@ -108,8 +108,8 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     return bytes;
 }
 
-/* Behind a desk for the sum of a block; each column begins four doubles further
- * on than a line of banks, where a sum reads eight of them at once. */
+/* The columns follow the area for the block's sum; each begins four doubles
+ * after a bank boundary, since a sum reads eight at once. */
 size_t tct_resident_place_columns(tct_sstep_job *W, int columns, int threads,
                                   size_t shared_bytes)
 {

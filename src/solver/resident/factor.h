@@ -6,7 +6,7 @@
 #include "solver/resident/job.h"
 #include "trisolve/gpu/kernels/rows.h"
 
-/* What such a kernel is given: a kernel without it gets `job` alone. */
+/* The arguments of such a kernel; one without factors gets `job` alone. */
 typedef struct tct_factor_job {
     tct_resident_job job;
     tct_rows_kernel rows;
@@ -15,8 +15,8 @@ typedef struct tct_factor_job {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Its z = M r, c[C_RZ] = (r, z), and p, are there when it begins. [1]: for rows
- * that are nodes (tct_rows_kernel.near). */
+/* They expect z = M r, c[C_RZ] = (r, z), and p at the start. [1]: for rows that
+ * are nodes (tct_rows_kernel.near). */
 extern const tct_resident_kernel tct_resident_cg_factor[2];
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/halo.c - lists of what blocks send and get. */
+ * solver/resident/halo.c - lists of the values that blocks send and receive. */
 #include "solver/resident/halo.h"
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/peer.h"
@@ -20,22 +20,21 @@ bool tct_peer_halo_fits(const tct_run *R, const tct_resident_kernel *K,
     return false;
 }
 
-enum { ENTRIES_MOST = 1024 /* of a block, on the chip */ };
+enum { ENTRIES_MOST = 1024 /* per block, on the chip */ };
 
-/* What is made of a matrix and a plan, on the host. */
+/* The lists in the making, from a matrix and a plan, on the host. */
 typedef struct {
     const tct_run *R;
     const tct_plan *plan;
-    const tct_gpu_ghost *B; /* NULL: no row has columns of others */
+    const tct_gpu_ghost *B; /* NULL: no columns of other ranks */
     int blocks, sent;
-    tct_resident_place_of_rows *sends,
-        *edges;              /* of rows that are sent, that have such */
-    int32_t *index, *row;    /* which these are                       */
-    tct_resident_edge *edge; /* in the order of blocks, which begin   */
-    int32_t *edge_of;        /* at .. [blocks + 1]                    */
+    tct_resident_place_of_rows *sends, *edges; /* rows sent; rows with ghosts */
+    int32_t *index, *row;    /* ... and their numbers                 */
+    tct_resident_edge *edge; /* by block; block b begins              */
+    int32_t *edge_of;        /* at edge_of[b], [blocks + 1]           */
 } maker;
 
-/* --- where rows live ------------------------------------------------------ */
+/* --- rows and blocks ------------------------------------------------------ */
 
 static tacit_status download(const void *from, size_t bytes, void *out)
 {
@@ -47,7 +46,7 @@ static tacit_status download(const void *from, size_t bytes, void *out)
                           "copying from the device");
 }
 
-/* The places of the rows `row` [n], which is on the device, to the host. */
+/* Copy the places of the rows `row` [n], on the device, to the host. */
 static tacit_status look_up(const tct_resident_place_of_rows *place, int64_t n,
                             const int32_t *row, gpu_stream stream,
                             tct_resident_place_of_rows **out)
@@ -85,14 +84,14 @@ static tacit_status find_places(maker *m, const tct_resident_job *J,
 
 /* --- lists ---------------------------------------------------------------- */
 
-/* of[b] is where the rows of block b begin, of [blocks + 1]; at[i] where row i
- * stands: in the order that they have, block by block. */
+/* Sort rows by block: of[b] is the first of block b, [blocks + 1]; at[i] is the
+ * place of row i. */
 static tacit_status sort(const tct_resident_place_of_rows *place, int64_t n,
                          int blocks, int32_t **of, int32_t **at)
 {
     TRY(TCT_ALLOC(blocks + 2, "a persistent kernel", of));
     TRY(TCT_ALLOC(n, "a persistent kernel", at));
-    int32_t *next = *of + 1; /* of block b, while they are dealt out */
+    int32_t *next = *of + 1; /* next free one of block b */
     memset(*of, 0, (size_t)(blocks + 2) * sizeof **of);
     for (int64_t i = 0; i < n; i++) next[place[i].block + 1]++;
     for (int b = 0; b < blocks; b++) next[b + 1] += next[b];
@@ -100,7 +99,7 @@ static tacit_status sort(const tct_resident_place_of_rows *place, int64_t n,
     return TACIT_OK;
 }
 
-/* Where the part of each block begins. */
+/* Copy the first index of each block to the device. */
 static tacit_status upload_offsets(const maker *m, const int32_t *of,
                                    const int32_t **out)
 {
@@ -132,8 +131,8 @@ static tacit_status list_sends(const maker *m, tct_resident_halo *H)
     return status;
 }
 
-/* Say where entries of each block would stand on the chip; how many do, of the
- * block that has most. Where most would not, none does. */
+/* Choose which entries of each block stay on the chip; returns the most of a
+ * block. If most would not fit, none stay. */
 static int count_entries(const maker *m)
 {
     int most = 0;
@@ -174,7 +173,7 @@ static tacit_status list_edges(maker *m, tct_resident_halo *H)
 
 /* --- ghosts --------------------------------------------------------------- */
 
-/* Where each ghost comes to in a half of the boxes. */
+/* The place of each ghost in one half of the double buffer. */
 static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
                                  int32_t **out)
 {
@@ -192,10 +191,10 @@ static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
     return TACIT_OK;
 }
 
-/* The ghosts of blocks, as they are dealt out. */
+/* The ghosts of blocks, while they are assigned. */
 typedef struct {
-    int32_t *block;    /* of each ghost: the last one that has it, from 1 on */
-    int32_t *number;   /* ... and its number there                           */
+    int32_t *block;    /* of each ghost: last block that has it, from 1 */
+    int32_t *number;   /* ... and its number in it                           */
     int32_t *of, *all; /* those of block b: all[of[b]] on                    */
 } dealt;
 
@@ -232,8 +231,7 @@ static tacit_status upload_ghosts(const maker *m, const dealt *D,
     return tct_gpu_upload(col, (size_t)entries * sizeof *col, &H->col);
 }
 
-/* Each block has the ghosts that its rows need, and columns are their numbers
- * there. */
+/* Each block lists the ghosts of its rows; columns become their numbers. */
 static tacit_status list_ghosts(const maker *m, const int32_t *place,
                                 tct_resident_halo *H)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/halo.cu - where the rows of a matrix live in a persistent
+ * solver/resident/halo.cu - the places of the rows of a matrix in a persistent
  * kernel. */
 #include "solver/resident/rows.cuh"
 

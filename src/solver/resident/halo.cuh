@@ -1,48 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/halo.cuh - what a persistent kernel sends to those of other
- * GPUs, and its rows with columns of theirs.
+ * solver/resident/halo.cuh - messages of a persistent kernel to other GPUs, and
+ * rows with columns of theirs.
  *
- * A value goes to a box of the peer, with the number of its message, at a
- * meeting of all persistent grids that the method has anyway, for a sum: when
- * the block has come, and waits for others. (Before it, the block would come
- * when the peer has its values: 1 us later.) It is read after the meeting, when
- * it has come: mostly it has. The message after the next one takes the same
- * box: between the two there is such a meeting behind what reads the first one.
+ * A value is written to a buffer of the peer, with the number of its message,
+ * while this block waits in a barrier of all grids that the method needs for a
+ * sum. (Sent before the barrier, it would delay the block by 1 us.) The peer
+ * reads it after the barrier; mostly it has arrived. The message after the next
+ * reuses the buffer: between the two there is such a barrier, after the read of
+ * the first.
  *
- * Each block has the ghosts of its rows to itself, so that it waits for no
- * other block to read them. Where a method's product follows the meeting
- * directly they are what came. Else, so that there is no meeting more than on
- * one GPU, blocks keep vectors of ghosts, which they update as their owner
- * does: the same arithmetic on the same values, so the same bits. */
+ * Each block has its own copies of the ghosts of its rows, so that it waits for
+ * no other block. If the product directly follows the barrier, the ghosts are
+ * the received values. Otherwise blocks keep vectors of ghosts and update them
+ * as the owner does: the same arithmetic, so the same bits, without another
+ * barrier. */
 #ifndef TCT_SOLVER_RESIDENT_HALO_CUH
 #define TCT_SOLVER_RESIDENT_HALO_CUH
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/rows.cuh"
 
-/* What the first threads of a block send, its first rows with columns of
- * others, and the first of its ghosts stay on the chip. */
+/* The first sends, edges and ghosts of a block stay on the chip. */
 enum {
     TCT_NEAR = 64,
     TCT_NEAR_GHOSTS = 128,
-    TCT_NEAR_BOXES = 2 * TCT_NEAR_GHOSTS /* a kernel sends so much at once */
+    TCT_NEAR_BOXES = 2 * TCT_NEAR_GHOSTS /* values of one message */
 };
 struct tct_near {
     int sends, edges, ghosts; /* of this block                    */
-    int lanes;                /* that an edge has                 */
-    int team; /* threads that have to do with ghosts and edges: others do not
-                 come to what follows */
+    int lanes;                /* lanes per edge                   */
+    int team; /* threads with ghosts or edges; others skip what follows */
     const tct_resident_send *send; /* all of them                      */
     const tct_resident_edge *edge;
-    const int32_t *place;    /* where ghosts come to             */
+    const int32_t *place;    /* place of each received ghost     */
     double *ghost[TCT_KEPT]; /* their values                     */
     tct_resident_send near_send[TCT_NEAR];
     tct_resident_edge near_edge[TCT_NEAR];
     int near_place[TCT_NEAR_GHOSTS];
     double near_ghost[TCT_KEPT][TCT_NEAR_GHOSTS];
-    tct_numbered box[TCT_NEAR_BOXES]; /* copies of what may have come     */
+    tct_numbered box[TCT_NEAR_BOXES]; /* copies of values that may have
+                                       * arrived */
 };
 
-/* Of a GPU alone nothing. */
+/* For a GPU alone: empty. */
 struct tct_no_near {
 };
 template <bool PEERS> struct tct_near_of {
@@ -53,8 +52,8 @@ template <> struct tct_near_of<false> {
 };
 template <bool PEERS> using tct_near_if = typename tct_near_of<PEERS>::type;
 
-/* Entries of rows with columns of others, in front of all else in the shared
- * memory that kernels are given. */
+/* Entries of rows with columns of other ranks, at the start of dynamic shared
+ * memory. */
 static __device__ inline double *tct_near_val(void)
 {
     extern __shared__ double chip[];
@@ -70,7 +69,7 @@ static __device__ inline bool tct_is_near(const tct_resident_halo &H,
     return e.near + e.count <= H.entries;
 }
 
-/* Every thread calls it, once, at the start; N is in shared memory. The team is
+/* Called once by every thread, at the start; N is in shared memory. The team is
  * the block's first `team` threads. */
 static __device__ inline void tct_near_fill(const tct_resident_halo &H,
                                             tct_near &N, int team)
@@ -108,8 +107,8 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     __syncthreads();
 }
 
-/* A wait for what a peer sends: whoever has waited for too long tells the
- * persistent grid, and then nobody waits any more. */
+/* A wait for a peer's value; after a timeout the thread sets the grid's status,
+ * and all waits end. */
 static __device__ inline bool tct_wait_over(const tct_persistent_grid<true> &g,
                                             tct_wait &w)
 {
@@ -120,7 +119,7 @@ static __device__ inline bool tct_wait_over(const tct_persistent_grid<true> &g,
 
 /* --- ghosts --------------------------------------------------------------- */
 
-/* Ghosts of this block whose COLS values are copied ahead. */
+/* Ghosts per block whose COLS values are copied ahead. */
 template <int COLS>
 static __device__ inline int tct_copied_ahead(const tct_near &N)
 {
@@ -134,8 +133,8 @@ tct_ghost_box(const tct_resident_halo &H, const tct_near &N, int g,
            (g < TCT_NEAR_GHOSTS ? N.near_place[g] : tct_read_only(&N.place[g]));
 }
 
-/* Begin to copy what message `number`, of COLS values a ghost, has brought so
- * far: tct_for_ghosts asks for the rest. */
+/* Begin to copy the values of message `number` that have arrived, COLS per
+ * ghost; tct_for_ghosts waits for the rest. */
 template <int COLS>
 static __device__ inline void tct_expect(const tct_resident_halo &H,
                                          tct_near &N, uint64_t number)
@@ -146,7 +145,7 @@ static __device__ inline void tct_expect(const tct_resident_halo &H,
             tct_copy(&N.box[COLS * g + j], tct_ghost_box(H, N, g, number) + j);
 }
 
-/* Have all COLS values come? */
+/* Have all COLS values arrived? */
 template <int COLS>
 static __device__ inline bool
 tct_take_values(const tct_numbered *box, uint64_t number, double (&v)[COLS])
@@ -159,8 +158,8 @@ tct_take_values(const tct_numbered *box, uint64_t number, double (&v)[COLS])
     return all;
 }
 
-/* work(ghost, what message `number` says of it) for all ghosts of this block, a
- * ghost always by the same thread. */
+/* work(ghost, values of message `number`) for all ghosts of this block, a ghost
+ * always by the same thread. */
 template <int COLS, class WORK>
 static __device__ inline void
 tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
@@ -174,7 +173,7 @@ tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
         bool all = g < ahead && tct_take_values(&N.box[COLS * g], number, v);
         for (tct_wait waited = {0, 0}; !all;) {
             const tct_numbered *box = tct_ghost_box(H, N, g, number);
-            tct_numbered got[COLS]; /* under way together */
+            tct_numbered got[COLS]; /* loaded together */
             for (int j = 0; j < COLS; j++) got[j] = tct_numbered_value(box + j);
             all =
                 tct_take_values(got, number, v) || tct_wait_over(grid, waited);
@@ -183,11 +182,10 @@ tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
     }
 }
 
-/* --- rows at the edge ----------------------------------------------------- */
+/* --- rows with columns of other ranks ------------------------------------- */
 
-/* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
- * which this block has stored, as all its threads know. Thread 0 has other work
- * meanwhile. */
+/* Send COLS values of each row that a peer needs: value(j, slot, row, thread),
+ * already stored by this block. Thread 0 has other work meanwhile. */
 template <int COLS, class VALUE>
 static __device__ inline void tct_send(const tct_near &N, uint64_t number,
                                        const VALUE &value)
@@ -203,9 +201,9 @@ static __device__ inline void tct_send(const tct_near &N, uint64_t number,
     }
 }
 
-/* add(slot, row, sums, thread) for each row of this block with columns of other
- * ranks: what they add to its product with the first COLS vectors of ghosts.
- * Where there are few such rows each has several lanes. */
+/* add(slot, row, sums, thread) for each row with columns of other ranks: their
+ * products with the first COLS vectors of ghosts. Few such rows get several
+ * lanes each. */
 template <int COLS, class ADD>
 static __device__ inline void tct_add_edges(const tct_resident_halo &H,
                                             const tct_near &N, const ADD &add)
@@ -238,7 +236,7 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
     tct_sync_some(1, N.team);
 }
 
-/* Keep value(slot, row, thread) of the owners of all ghosts as their vector n:
+/* Receive value(slot, row, thread) of the owners of all ghosts as vector n:
  * message `i` of this kernel. */
 template <class VALUE>
 static __device__ inline tct_barrier_status

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/halo.h - what a persistent kernel sends to those of other
- * GPUs and gets of them, listed for each of its blocks. */
+ * solver/resident/halo.h - the messages between persistent kernels of several
+ * GPUs, listed by block. */
 #ifndef TCT_SOLVER_RESIDENT_HALO_H
 #define TCT_SOLVER_RESIDENT_HALO_H
 #include "solver/resident/job.h"
@@ -9,14 +9,14 @@
 typedef struct tct_peer_halo {
     tct_resident_halo *there; /* on the device; NULL: not made yet */
     tct_resident_halo here;
-    /* what it is of */
+    /* what it was made for */
     const tct_block *local;
     const struct tct_plan *plan;
     const tct_resident_kernel *kernel;
     int version;
 } tct_peer_halo;
 
-/* Can the ranks of R have such kernels? If not, why. */
+/* Can the ranks of R have such kernels? If not, the reason. */
 bool tct_peer_halo_fits(const tct_run *R, const tct_resident_kernel *K,
                         char *reason, size_t size);
 /* Bring `H` up to date for R's operator and the division of `J`.

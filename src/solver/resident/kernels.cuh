@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/kernels.cuh - which kernels a method has: one for each block
- * size, store and walk that it says. */
+ * solver/resident/kernels.cuh - the kernels of a method: one for each block
+ * size, store and walk that it lists. */
 #ifndef TCT_SOLVER_RESIDENT_KERNELS_CUH
 #define TCT_SOLVER_RESIDENT_KERNELS_CUH
 #include "solver/resident/job.h"
 
 /* With a preconditioner there are kernels for fewer formats: those of matrices
- * whose diagonals differ, to which a diagonal one is worth something. */
+ * with a varying diagonal, which gain by it. */
 static constexpr bool tct_has_with_m(int b, int store)
 {
     return b != 4 && b != 5 &&
@@ -14,15 +14,14 @@ static constexpr bool tct_has_with_m(int b, int store)
             (store == GPU_DICT8 && b == 1));
 }
 
-/* On several GPUs, too: those of matrices that are large, and of what they are
- * solved with. */
+/* On several GPUs: the formats of large matrices. */
 static constexpr bool tct_has_with_peers(int b, int store)
 {
     return (b == 1 || b == 3) && (store == GPU_F64 || store == GPU_DICT8);
 }
 
-/* A method's KERNELS say by `has(b, store)` which it has, and
- * `code<B, STORE, WALK>` is one of them. */
+/* KERNELS::has(b, store) says which kernels a method has; `code<B, STORE,
+ * WALK>` is one of them. */
 template <class KERNELS, int B, int STORE, int WALK>
 static const void *tct_kernel_if()
 {
@@ -59,7 +58,7 @@ static const void *tct_kernel(int b, int store, int walk)
     }
 }
 
-/* The row of a method with a preconditioner, from that without. */
+/* The row of a method with a preconditioner, from the row without. */
 static constexpr tct_resident_kernel tct_with_m(tct_resident_kernel row,
                                                 int vectors, int8_t places,
                                                 tct_resident_code kernel,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/long_rows.cuh - rows kept apart, in a persistent kernel: the
- * block that has a row in its slices, where it is empty, sums it too. Its warps
- * share its rows; where they are many, a warp takes a row, or all of the block
- * one that is very long. */
+ * solver/resident/long_rows.cuh - rows kept apart from slices, in a persistent
+ * kernel. The block that has such a row, empty, in its slices sums it too. Its
+ * warps share its rows: a row a warp if there are many, all warps for a very
+ * long one. */
 #ifndef TCT_SOLVER_RESIDENT_LONG_ROWS_CUH
 #define TCT_SOLVER_RESIDENT_LONG_ROWS_CUH
 #include "device/gpu/epilogue.cuh"
@@ -11,15 +11,14 @@
 
 enum { TCT_FOR_A_WARP = 1024 }; /* entries, at most */
 
-/* Those of this block, in the order of rows. */
+/* Those of this block, in ascending order. */
 struct tct_long_rows {
     const tct_gpu_long *row;
     int count;
-    bool wide; /* some are more than a warp's */
+    bool wide; /* some exceed a warp */
 };
 
-/* Block that has the row at `place`, and the warp there (see tct_row, the other
- * way round). */
+/* Block and warp of the row at `place`, the inverse of tct_row. */
 static __device__ inline int tct_block_of_place(const tct_resident_job &J,
                                                 int m, int place)
 {
@@ -32,8 +31,7 @@ static __device__ inline int tct_warp_of(const tct_resident_job &J, int part)
     return J.warp == 1 ? part % J.block : part / J.warp;
 }
 
-/* How many rows there are in the threads before this one, of `mine` in each;
- * every thread calls it. */
+/* Exclusive prefix sum of `mine` over the threads; called by every thread. */
 static __device__ inline int tct_block_scan(int mine)
 {
     __shared__ int warp[TCT_WARPS_MOST];
@@ -51,8 +49,8 @@ static __device__ inline int tct_block_scan(int mine)
     return before;
 }
 
-/* Every thread calls it, at the start: the rows of block 0, of block 1, ... are
- * noted one after the other in long_own. */
+/* Called by every thread, at the start: lists the rows of block 0, 1, ... in
+ * long_own. */
 template <int WALK>
 static __device__ inline tct_long_rows
 tct_find_long_rows(const tct_resident_job &J)
@@ -74,7 +72,7 @@ tct_find_long_rows(const tct_resident_job &J)
     }
     atomicAdd(&first, others);
     atomicAdd(&count, mine);
-    int at = tct_block_scan(mine); /* waits for all, too */
+    int at = tct_block_scan(mine); /* also a barrier */
     for (int i = from; i < to; i++) {
         const int place = tct_read_only(&J.A.long_place[i]);
         if (tct_block_of_place(J, m, place) != (int)blockIdx.x) continue;
@@ -87,7 +85,7 @@ tct_find_long_rows(const tct_resident_job &J)
     return {J.A.long_own + first, count, wide != 0};
 }
 
-/* Entries `k`, k + step, ... of a row, some loads under way together. */
+/* Entries `k`, k + step, ... of a row, some loaded together. */
 template <int COLS>
 static __device__ inline void
 tct_sum_entries(const tct_gpu_arrays &A, const tct_gpu_long &row, int k,
@@ -115,8 +113,8 @@ tct_sum_entries(const tct_gpu_arrays &A, const tct_gpu_long &row, int k,
     }
 }
 
-/* `take(slot, row, sums, thread)` for each: by another thread than the one that
- * has the row, and that has stored 0 for it before. */
+/* `take(slot, row, sums, thread)` for each such row, by any thread; the thread
+ * that has the row has stored 0 for it before. */
 template <int WALK, int COLS, class TAKE>
 static __device__ inline void
 tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,

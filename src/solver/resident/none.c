@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/none.c - what a build without CUDA has of persistent
- * kernels: the sentence that there are none. */
+ * solver/resident/none.c - persistent kernels in a build without CUDA: the
+ * reason why there are none. */
 #include "solver/resident/resident.h"
 
 bool tct_resident_kernels(const char *method, char *text, size_t size)
@@ -11,7 +11,7 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     return false;
 }
 
-/* Never driven by: it needs a GPU's queue. */
+/* Never the driver: it needs a GPU's queue. */
 const tct_driver tct_driver_resident = {
     .about = {"resident", TCT_RESIDENT_SUMMARY, TCT_NO_CUDA, true},
     .needs = TCT_BY_KERNEL,

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/pipe_pr.cu - solver/pipe_pr.c as one kernel, line for line.
+ * solver/resident/pipe_pr.cu - methods/pipe_pr.c as one kernel, line for line.
  *
- * One barrier an iteration, to which blocks bring their sums, and which shows r
- * and s to all. The last warp, which mostly has no rows, adds the sums up, of
- * all GPUs, while the others multiply. Others may still multiply by r and s
- * when a block updates its part: so they have two places each, which take
- * turns.
+ * One barrier an iteration; it carries the sums of all blocks and publishes r
+ * and s. The last warp, mostly without rows, adds up the sums of all GPUs while
+ * the other warps multiply. Another block may still multiply by r and s when a
+ * block updates its part: so both are double-buffered.
  *
- * A preconditioner M is a diagonal d here. What the matrix multiplies, and what
- * takes turns, are then z = M r and st = M s, and r and s stay on the chip; the
- * update forms z = d r and st = d s anew, and wt = M w and ut = M u are no
- * vectors. So z and st follow r and s, where those of loop host have
- * recurrences of their own: another rounding. */
+ * A preconditioner M is a diagonal d. The matrix then multiplies z = M r and st
+ * = M s, which are double-buffered, and r and s stay on the chip. The update
+ * forms z = d r and st = d s, and wt = M w and ut = M u are not stored. In loop
+ * host z and st have recurrences of their own: the rounding differs. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
-/* w p x u r s, M's d, z st: in the order that pays most */
+/* w p x u r s, M's d, z st: by priority for the chip */
 enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP, V_DIA, V_Z, V_ST };
 
-/* u = A s, w' = A r, with M u = A st, w' = A z; w, the recurrence's, is
- * replaced */
+/* u = A s, w' = A r, with M u = A st, w' = A z; w replaces that of the
+ * recurrence */
 template <int B, int STORE, int WALK, bool PEERS>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
@@ -59,7 +57,7 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
     }
 }
 
-/* s and r, to peers, which are in memory */
+/* s and r, from memory, to peers */
 static __device__ inline void send(const tct_near &near, uint64_t message,
                                    const tct_chip_vector (&rs)[2])
 {
@@ -70,8 +68,8 @@ static __device__ inline void send(const tct_near &near, uint64_t message,
 }
 
 /* x = x + alpha p, r = r - alpha s, p = r + beta p, s = w - alpha u + beta s;
- * rr, mu = (p, s), (r, s), (s, s). r and s are read in their old place and
- * stored in their new one. */
+ * rr, mu = (p, s), (r, s), (s, s). r and s are read from one buffer and stored
+ * in the other. */
 template <int B, int WALK>
 static __device__ inline void
 update(const tct_resident_job &J, double alpha, double beta,
@@ -93,8 +91,8 @@ update(const tct_resident_job &J, double alpha, double beta,
         });
 }
 
-/* The same with M: p = z + beta p; rr, rz, mu, (z, s), (st, s). What takes
- * turns is z and st, which are stored in their new place. */
+/* The same with M: p = z + beta p; rr, rz, mu, (z, s), (st, s). z and st are
+ * double-buffered. */
 template <int B, int WALK>
 static __device__ inline void update(const tct_resident_job &J, double alpha,
                                      double beta, const tct_chip_vector (&)[2],
@@ -117,7 +115,7 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
         });
 }
 
-/* the first sums; p and s = A p are there */
+/* the first sums; p and s = A p are given */
 template <int B, int WALK>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
 {
@@ -153,8 +151,7 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
         });
 }
 
-/* The last warp: rr, rz, mu, ... of all; alpha and beta, unless that is the
- * end */
+/* The last warp: rr, rz, mu, ... of all; alpha and beta, unless it ends */
 template <bool M, bool PEERS>
 static __device__ inline void
 scalars(const tct_resident_job &J, const tct_persistent_grid<PEERS> &grid,
@@ -181,7 +178,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_persistent_grid<PEERS> grid = tct_persistent_open<PEERS>(J.grid, c);
     if constexpr (PEERS)
         tct_near_fill(*J.halo, near, min((int)blockDim.x, J.tile * GPU_WAVE));
-    /* r and s, or z and st, in the places that take turns */
+    /* r and s, or z and st: double buffers */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
         {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
@@ -214,7 +211,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_AP]);
-    /* back to their places; z and st are formed anew */
+    /* back to the first buffer; z and st are formed anew */
     for (int t = 0; !M && now == 1 && t < J.slots; t++) {
         const int64_t a = tct_row<B, WALK>(J, t);
         for (int i = 0; a >= 0 && i < 2; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/resident.c - start a persistent kernel and look on: how its
- * work is divided, and what stays on the chip. */
+ * solver/resident/resident.c - starts a persistent kernel and takes its
+ * samples; divides its work and chooses what stays on the chip. */
 #include "solver/resident/resident.h"
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
@@ -15,16 +15,16 @@ static const tct_resident_kernel *const kernels[] = {
     tct_resident_sstep};
 
 enum { SAMPLES_AT_ONCE = TCT_SAMPLES - 64 };
-enum { LATE_MOST = 16 }; /* iterations of blocks, until a look is posted */
+enum { LATE_MOST = 16 }; /* iterations of blocks, until a sample is posted */
 
 typedef struct {
-    void *meeting; /* where its persistent grid meets */
+    void *meeting; /* barrier state of its persistent grid */
     double *second[TCT_SECOND_PLACES];
     double *many;       /* sums of a block of iterations */
     tct_peer_halo halo; /* of several GPUs */
     int blocks, slots;
-    int vectors;    /* those that may be on the chip, and slots of them all */
-    double on_chip; /* that are                                             */
+    int vectors;    /* may be on the chip; slots of all */
+    double on_chip; /* ... the part that is                                 */
 } residence;
 
 static const tct_resident_kernel *kernel_called(const char *method)
@@ -63,7 +63,7 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
                : NULL;
 }
 
-/* --- which are there? ----------------------------------------------------- */
+/* --- which kernels? ------------------------------------------------------- */
 
 /* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
 static void list_stores(tct_resident_code code, int b, char *text, size_t size)
@@ -80,7 +80,7 @@ static void list_stores(tct_resident_code code, int b, char *text, size_t size)
     }
 }
 
-/* Formats and stores of its kernels, appended to `text`. */
+/* Formats and stores of a method's kernels, appended to `text`. */
 static void list_formats(tct_resident_code code, char *text, size_t size)
 {
     for (int b = 1; b <= GPU_BLOCK_MOST; b++) {
@@ -92,7 +92,7 @@ static void list_formats(tct_resident_code code, char *text, size_t size)
     }
 }
 
-/* --- can it? -------------------------------------------------------------- */
+/* --- can R have one? ------------------------------------------------------ */
 
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
@@ -190,7 +190,7 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
 {
     const residence *H = R->drive;
     const tct_gpu_slices *B = slices_of(R->A->local);
-    /* M w and M u are no vectors in a kernel */
+    /* M w and M u are not stored by a kernel */
     double *const *second = R->M ? R->y + 1 : H->second;
     *J = (tct_resident_job){
         .grid = tct_persistent_job_of(R->q, H->meeting, R->c, most),
@@ -202,9 +202,9 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
         J->v[v].memory = vector_of(R, K->from[v]);
 }
 
-/* A kernel that is to be started: its job, and how. */
+/* The launch of a kernel: job and grid. */
 typedef struct {
-    union { /* what all kernels have is first in each */
+    union { /* all begin with the common job */
         tct_resident_job J;
         tct_factor_job factor;
         tct_sstep_job sstep;
@@ -213,7 +213,7 @@ typedef struct {
     size_t shared;
 } plan;
 
-/* Of `blocks` blocks, of which all together need so many warps. */
+/* Threads of a block, for `blocks` blocks and so many warps in all. */
 static int threads_of(const tct_resident_job *J, int warps, int blocks)
 {
     const int pollers = tct_persistent_threads(blocks);
@@ -223,12 +223,12 @@ static int threads_of(const tct_resident_job *J, int warps, int blocks)
     if (threads > TCT_THREADS_MOST(J->A.walk))
         threads = TCT_THREADS_MOST(J->A.walk);
     if (threads < TCT_THREADS_MOST(J->A.walk))
-        threads += GPU_WAVE; /* a warp that speaks */
+        threads += GPU_WAVE; /* a warp for communication */
     if (J->A.long_rows > 0) threads = TCT_THREADS_MOST(J->A.walk);
     return threads < pollers ? pollers : threads;
 }
 
-/* What stays on the chip. */
+/* Choose what stays on the chip. */
 static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
 {
     residence *H = R->drive;
@@ -251,7 +251,7 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
     for (int v = 0; v < K->vectors; v++) H->on_chip += p->job.J.v[v].slots;
 }
 
-/* Plan a kernel for `most` looks.
+/* Plan a kernel for `most` checks.
  * Errors      NO_MEMORY, DEVICE (only of several GPUs). */
 static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
 {
@@ -264,7 +264,7 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     if (rows) p->job.factor.rows = *tct_rows_kernel_of(rows);
     if (R->q->ranks > 1 && !(J->grid.peers = tct_peer_gangs(R->q)))
         return q_own_status(R->q);
-    /* some blocks wait for peers while the others are at the barrier */
+    /* some blocks wait for peers while others are at the barrier */
     if (R->q->ranks > 1)
         J->grid.limit_ns =
             R->q->peer_seconds > 0.0
@@ -285,9 +285,8 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     return TACIT_OK;
 }
 
-/* Has no rank's queue failed since all agreed that there is a kernel? A kernel
- * that one rank does not start is waited for in vain by the others. Collective,
- * unless all know already. */
+/* Are the queues of all ranks still well? If one rank does not start its
+ * kernel, the others' wait without end. Collective, unless all ranks know. */
 static bool is_well(tacit_queue *q)
 {
     double word = tct_flags_mine(q);
@@ -299,7 +298,7 @@ static bool is_well(tacit_queue *q)
     return q->failed == TACIT_OK;
 }
 
-/* Launch it for `most` looks, on all ranks or none; false if a queue has
+/* Launch it for `most` checks, on all ranks or none; false if a queue has
  * failed. */
 static bool launch(const tct_run *R, int64_t most)
 {
@@ -319,8 +318,8 @@ static bool launch(const tct_run *R, int64_t most)
                                     .shared = p.shared});
 }
 
-/* Is there a kernel for what R has come to: its rescue, another precision? Of
- * several ranks all must have one, and what it needs: collective. */
+/* Is there a kernel for the run's current method and precision? Collective:
+ * with several ranks all must have one, and its memory. */
 static bool has_kernel(const tct_run *R)
 {
     char reason[TCT_REFUSAL];
@@ -336,8 +335,8 @@ static bool has_kernel(const tct_run *R)
     return tct_reduce_i64(q->world, TCT_MIN, 1, &has) >= 0 && has;
 }
 
-/* A kernel enqueues nothing that could be counted: what an iteration counts as
- * lies between the first look and the second of the method's text. */
+/* A kernel enqueues no operations to count: an iteration counts as what the
+ * method enqueues between its first two checks. */
 typedef struct {
     tct_recording part[2];
     int looks;
@@ -376,7 +375,7 @@ static void say_spending(const tct_run *R)
                 R->now->about.name, text);
 }
 
-/* What kernels start from that is more than r, or r and p. */
+/* Start values of a kernel other than r and p. */
 static void enqueue_start(tct_run *R, const tct_resident_kernel *K)
 {
     double *const r = R->v[V_R], *const p = R->v[V_P];
@@ -432,7 +431,7 @@ static void run_kernel(tct_run *R)
             }
         }
         g->made = g->taken;
-        R->resumed = true; /* more looks than fit at once: go on */
+        R->resumed = true; /* more samples than fit at once: go on */
         if (R->block) tct_sstep_flags(R);
     }
     say_what_is_late(R);
@@ -440,7 +439,7 @@ static void run_kernel(tct_run *R)
     if (!R->block) count_iterations(R, R->k - first);
 }
 
-/* The text has begun blocks. */
+/* Driver of blocks, called by the method. */
 static void run_blocks(tct_run *R)
 {
     if (!tct_take_samples(R, 0)) run_kernel(R);

@@ -8,7 +8,7 @@
     "one persistent kernel for the whole solve, " \
     "without a preconditioner, with jacobi, or of cg with ic0"
 
-/* For which blocks and stores `method` has kernels, into `text` [size]; false
+/* Block sizes and stores of the kernels of `method`, into `text` [size]; false
  * if it has none. */
 bool tct_resident_kernels(const char *method, char *text, size_t size);
 

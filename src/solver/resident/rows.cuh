@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/rows.cuh - who has which rows of the matrix in a persistent
- * kernel, and what stays on the chip.
+ * solver/resident/rows.cuh - which block has which rows of the matrix in a
+ * persistent kernel, and what stays on the chip.
  *
  * One block a multiprocessor. A unit of the format (a warp's 32 rows) belongs
  * to one warp for the whole solve: block b has the tiles b, b + blocks, ... of
  * the matrix, so that all blocks work on the same region at a time. A tile a
- * block is a round. The first rounds of vectors, and values of the matrix where
- * there is room left, live in shared memory. How blocks meet is persistent
- * grid.cuh's. */
+ * block is a round. The vectors of the first rounds and, if room is left,
+ * values of the matrix are in shared memory. Barriers are in
+ * persistent_grid.cuh. */
 #ifndef TCT_SOLVER_RESIDENT_ROWS_CUH
 #define TCT_SOLVER_RESIDENT_ROWS_CUH
 #include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 
-/* Part of this warp in round `j`, a unit of 32 rows, or two: if there is
- * one. */
+/* Part of this warp in round `j`, of 32 or 64 rows, if it exists. */
 static __device__ inline int tct_place_in_round(const tct_resident_job &J,
                                                 int j)
 {
@@ -29,8 +28,7 @@ static __device__ inline int tct_part_in_round(const tct_resident_job &J, int j)
 }
 
 /* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot
- * `t`; < 0: none. (Behind the last part there are no rows, which tct_row_of
- * finds by itself.) */
+ * `t`; < 0: none. (tct_row_of returns none after the last part.) */
 template <int B, int WALK>
 static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 {
@@ -47,7 +45,7 @@ static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 
 /* --- vectors -------------------------------------------------------------- */
 
-/* Where the elements of some slots are. */
+/* Storage of the elements of some slots. */
 enum tct_place { TCT_CHIP, TCT_MEMORY, TCT_EITHER };
 
 /* Element of slot `t` of a vector, of this thread or another. */
@@ -68,16 +66,15 @@ template <int N> struct tct_list {
     const tct_chip_vector *v[N];
 };
 
-/* Slots from `t` up to `end`: `work(e)` gets the elements of a row and may
- * change them; those whose bit in WRITES is set are stored. Loads of some slots
- * are under way together. */
+/* Slots `t` to `end`: `work(e)` gets the elements of a row and may change them;
+ * those with their bit in WRITES are stored. Some slots are loaded together. */
 template <int B, int WALK, tct_place PLACE, int N, int NCHIP, unsigned READS,
           unsigned WRITES, class WORK>
 static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
                                               const tct_list<N> &list, int t,
                                               int end, const WORK &work)
 {
-    /* as many as there are registers for: with runs there are fewest */
+    /* as registers allow: runs leave the fewest */
     constexpr int AT_ONCE = N > 5 ? 2 : N > 3 && WALK == GPU_RUNS ? 3 : 4;
     for (; t < end; t += AT_ONCE) {
         int64_t row[AT_ONCE];
@@ -114,7 +111,7 @@ static __device__ inline void tct_sweep_thread(const tct_resident_job &J,
                                                const tct_list<N> &list,
                                                const WORK &work)
 {
-    int all = J.slots, any = 0; /* slots that are on the chip in each vector */
+    int all = J.slots, any = 0; /* slots on the chip in each vector, in any */
     for (int n = 0; n < NCHIP; n++) {
         all = min(all, list.v[n]->slots);
         any = max(any, list.v[n]->slots);
@@ -128,7 +125,7 @@ static __device__ inline void tct_sweep_thread(const tct_resident_job &J,
         J, list, any, J.slots, work);
 }
 
-/* Bring the first slots of vectors onto the chip, and back. */
+/* Copy the first slots of vectors to the chip, or back. */
 template <int B, int WALK, class... MORE>
 static __device__ inline void tct_chip_load(const tct_resident_job &J,
                                             const tct_chip_vector &v,
@@ -154,10 +151,10 @@ static __device__ inline void tct_chip_store(const tct_resident_job &J,
 
 /* --- the product ---------------------------------------------------------- */
 
-/* Who a warp is in the first round of a product: one of a team, each of which
- * has a stretch of the columns of a part. The first one has its rows. */
+/* A warp in the first round of a product: a member of a team. Members share the
+ * columns of a part; the first one has its rows. */
 struct tct_member {
-    int own, number; /* warp that has the rows; which one of the team */
+    int own, number; /* warp that has the rows; number in the team */
     int part;        /* < 0: none                                     */
 };
 template <int WALK>
@@ -185,9 +182,9 @@ tct_stretch(const tct_resident_job &J, const tct_gpu_slice &s, int number)
 }
 
 /* Values of part number `i` of a block (round i / tile, warp i % tile), in
- * shared memory behind the vectors: the first J.chip_columns block columns of
- * every part; or, where that is 0, all of the first J.chip_parts parts. From
- * column `from` on. */
+ * shared memory after the vectors: the first J.chip_columns block columns of
+ * every part or, if that is 0, all of the first J.chip_parts parts. From column
+ * `from` on. */
 template <int B, int STORE>
 static __device__ inline tct_values<STORE, true>
 tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
@@ -205,7 +202,7 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
     return v;
 }
 
-/* The sums of a team to its first one. */
+/* Add the sums of a team, in its first member. */
 template <int COLS>
 static __device__ inline void
 tct_join(const tct_resident_job &J, const tct_member &me, tct_sums<COLS> &sum)
@@ -220,7 +217,7 @@ tct_join(const tct_resident_job &J, const tct_member &me, tct_sums<COLS> &sum)
         for (int c = 0; c < COLS; c++) sum.v[c] += desk[(k * COLS + c) * each];
 }
 
-/* Every thread calls it, once, at the start. */
+/* Called once by every thread, at the start. */
 template <int B, int STORE, int WALK>
 static __device__ inline tct_values<STORE, true>
 tct_chip_fill(const tct_resident_job &J)
@@ -252,7 +249,7 @@ tct_chip_fill(const tct_resident_job &J)
     return all;
 }
 
-/* Rounds from `j` on, one a lane, whose slices are not joined. */
+/* Rounds from `j` on whose slices are not joined, one per lane. */
 static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
                                                     int j)
 {
@@ -261,8 +258,8 @@ static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
     return tct_unjoined(J.A, part, part >= 0);
 }
 
-/* What a warp knows of the parts to come: two slices, and the first columns of
- * the first. After the last round comes round 0 again. */
+/* Prefetched data of a warp's next parts: two slices, and the first columns of
+ * the first. Round 0 follows the last round. */
 struct tct_ahead {
     uint32_t word, next;
     tct_lanes apart; /* of the first rounds: whose slices are not joined */
@@ -300,7 +297,7 @@ static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
     return a;
 }
 
-/* The one round of a team: `take` gets the sums of its first one's rows. */
+/* The one round of a team: `take` gets the row sums of its first member. */
 template <int B, int STORE, int WALK, int COLS, class TAKE>
 static __device__ inline void
 tct_multiply_together(const tct_resident_job &J,
@@ -326,7 +323,7 @@ tct_multiply_together(const tct_resident_job &J,
 }
 
 /* Row sums of all slots of this thread: `take(slot, row, sums, thread)` gets
- * each; of rows kept apart 0 first and then, from any thread, the sums. */
+ * each; of rows kept apart first 0 and then, from any thread, the sums. */
 template <int B, int STORE, int WALK, int COLS, class TAKE>
 static __device__ inline void
 tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
@@ -343,7 +340,7 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
         const int part = tct_part_in_round(J, j);
         ahead.word = ahead.next;
         ahead.next = tct_part_words<B, WALK>(J.A, tct_part_in_round(J, j2));
-        if (part < 0) { /* then none follows but that of round 0 */
+        if (part < 0) { /* only round 0 follows */
             if (j1 == 0)
                 ahead.head = tct_part_head<B, COLS, WALK>(
                     J.A, ahead.word, tct_part_in_round(J, 0), A.policy);

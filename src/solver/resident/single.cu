@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/single.cu - solver/single.c as one kernel, line for line.
+ * solver/resident/single.cu - methods/single.c as one kernel, line for line.
  *
- * Two barriers an iteration: one for the sums, and one so that all of p is
- * there before any row is multiplied.
+ * Two barriers an iteration: one for the sums, and one so that p is complete
+ * before any row is multiplied.
  *
- * A preconditioner M is a diagonal d here: z = M r and st = M s are no vectors
- * but d r and d s, formed where they are needed. So z follows r, where that of
- * loop host has a recurrence of its own: another rounding. */
+ * A preconditioner M is a diagonal d: z = M r and st = M s are formed as d r
+ * and d s where needed, not stored. In loop host z has a recurrence of its own:
+ * the rounding differs. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
-/* r s x, M's d, p: in the order that pays most */
+/* r s x, M's d, p: by priority for the chip */
 enum { V_RES, V_AP, V_SOL, V_DIA, V_DIR };
 /* of ghosts */
 enum { KEPT_P, KEPT_R, KEPT_DIA };
 
-/* s = A p; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
- * but for (p, s) in a sweep of their own, which leaves the product its
- * registers */
+/* s = A p, and the sums (r, r), with M (r, z), (p, s), (z, s), (s, st). All but
+ * (p, s) are formed in a second sweep, since the product needs the
+ * registers. */
 template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __device__ inline void
 product(const tct_resident_job &J, const tct_values<STORE, true> &A,
@@ -69,13 +69,13 @@ static __device__ inline void send(const tct_resident_job &J,
     });
 }
 
-/* x = x + alpha p, r = r - alpha s, p = z + beta p; z is r without M, and p is
- * in memory, where all see it */
+/* x = x + alpha p, r = r - alpha s, p = z + beta p; z is r without M, and p
+ * goes to memory */
 template <int B, int WALK, bool M>
 static __device__ inline void update(const tct_resident_job &J, double alpha,
                                      double beta)
 {
-    double sum[1 + M] = {0.0}; /* the product's sweep has it, with the others */
+    double sum[1 + M] = {0.0}; /* summed in the product's sweep */
     if constexpr (M)
         tct_sweep_thread<B, WALK, 5, 4, 0b11111, 0b10101>(
             J,
@@ -94,7 +94,7 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
             beta, sum);
 }
 
-/* The same of ghosts, of whose s has come. */
+/* The same for ghosts, whose s has arrived. */
 template <bool M>
 static __device__ inline void
 ghosts(const tct_resident_job &J, const tct_near &near,
@@ -121,7 +121,7 @@ ghosts(const tct_resident_job &J, const tct_near &near,
         });
 }
 
-/* What peers need to know of this GPU's rows at the start, and it of theirs. */
+/* Exchange with peers the start values of edge rows. */
 template <bool M>
 static __device__ inline tct_barrier_status
 keep(const tct_resident_job &J, const tct_near &near,
@@ -142,7 +142,7 @@ keep(const tct_resident_job &J, const tct_near &near,
                     });
 }
 
-/* The number of the message of iteration `k`, behind those that keep. */
+/* The number of iteration `k`'s message, after those of the start. */
 template <bool M, bool PEERS>
 static __device__ inline uint64_t
 message(const tct_persistent_grid<PEERS> &grid, int64_t k)
@@ -155,7 +155,7 @@ message(const tct_persistent_grid<PEERS> &grid, int64_t k)
 template <int B, int WALK, bool M>
 static __device__ inline void begin(const tct_resident_job &J)
 {
-    double rz = 0.0; /* the product's sweep has it */
+    double rz = 0.0; /* summed in the product's sweep */
     if constexpr (M)
         tct_update<B, WALK, 2, tct_pass_times>(
             J, {{&J.v[V_DIA], &J.v[V_RES], &J.v[V_DIR]}}, 1.0, 0.0, &rz);

@@ -5,8 +5,8 @@
 #include "device/gpu/pass.cuh"
 #include "solver/resident/rows.cuh"
 
-/* PASS on `list`, its vectors in their order, the first NCHIP of which may be
- * on the chip; its sums, if it has any, are added to `s`. */
+/* PASS on `list`, its vectors in order, the first NCHIP of which may be on the
+ * chip; its sums are added to `s`. */
 template <int B, int WALK, int NCHIP, class PASS>
 static __device__ inline void tct_update(const tct_resident_job &J,
                                          const tct_list<PASS::vectors> &list,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/sstep/basis.c - polynomials that keep the vectors of a block apart,
- * and the interval that they are for.
+ * solver/sstep/basis.c - polynomials whose Krylov vectors stay independent, and
+ * their interval.
  *
  * [PR12] Philippe and Reichel, "On the generation of Krylov subspace bases",
- * Appl.
- *        Numer. Math. 62 (2012): Chebyshev polynomials, after some ordinary steps
- *        have told the interval. */
+ *        Appl. Numer. Math. 62 (2012): Chebyshev polynomials, on an interval
+ *        estimated by some ordinary steps. */
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
@@ -24,7 +23,7 @@ static double zero_of(int s, int i)
     return 0.5 * (1.0 + cos(acos(-1.0) * (i + 0.5) / s));
 }
 
-/* How far x is from the nodes before, as a sum of logarithms. */
+/* Sum of the logarithms of the distances of x to the nodes so far. */
 static double apart(const tct_term *terms, int count, double x)
 {
     double sum = 0.0;
@@ -32,7 +31,7 @@ static double apart(const tct_term *terms, int count, double x)
     return sum;
 }
 
-/* In Leja's order: each as far from those before as may be. */
+/* Leja's order: each node as far from the earlier ones as possible. */
 static void order_nodes(int s, tct_term *terms)
 {
     bool used[TCT_SSTEP_MOST] = {false};

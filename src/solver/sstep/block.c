@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/sstep/block.c - what a block enqueues behind its vectors, and what it
- * counts as where a kernel has made it. */
+ * solver/sstep/block.c - the operations of a block after its vectors, and the
+ * counts of blocks made by a kernel. */
 #include "solver/sstep/sstep.h"
 
 void tct_sstep_sum(tct_run *R, int s)
@@ -38,8 +38,8 @@ void tct_sstep_renew(tct_run *R)
     q_axpy(R->q, R->n, +1, &S->B->renew, t, r);
 }
 
-/* Blocks of s vectors count as what the text enqueues, with their updates if
- * they are `taken`; of none: r that is formed anew. */
+/* Count `times` blocks of s vectors as the enqueued operations would, with
+ * their updates if they are `taken`; s = 0: r formed anew. */
 static void count(tct_run *R, int s, bool taken, int64_t times)
 {
     const tct_sstep *S = R->own;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/sstep/ends.c - how blocks begin, and what they leave.
  *
- * The first iterations are those of cg: they are not lost, and tell where the
- * eigenvalues are, which the vectors of a block have to know.
+ * The first iterations are those of cg: besides their progress they give Ritz
+ * values, which bound the eigenvalues for the basis.
  *
  * An interval that is 1.2 times too long doubles the iterations of blocks of
- * 12, one that is 0.9 times as long as it should be costs a tenth. The largest
- * Ritz value of some steps is 0.98 to 1.00 times the largest eigenvalue; bounds
- * from row sums are 24 times too large for some matrices. */
+ * 12; one of 0.9 times the right length costs a tenth. The largest Ritz value
+ * of some steps is 0.98 to 1.00 times the largest eigenvalue; bounds from row
+ * sums are 24 times too large for some matrices. */
 #include "solver/after_phase.h"
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
-/* Iterations that are better forgotten, unless (r, r) has become much
+/* Directions of fewer iterations are dropped, unless (r, r) has become much
  * smaller. */
 enum { EARLY = 128 };
 static const double ABOVE_RITZ = 1.02;
 
-/* At a look of cg's text: t = A p of this step, p is of the next. The last
- * direction of all comes first in P; behind it all has to be known. */
+/* The check of cg, which also notes directions: t = A p is of this step, p of
+ * the next. The last direction comes first in P; after it all samples must have
+ * arrived. */
 static bool look_and_note(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -33,9 +34,8 @@ static bool look_and_note(tct_run *R)
     return S->ended || at == 0;
 }
 
-/* What the steps have told: p' A p of the last ones, the last one first; where
- * eigenvalues are; and what the last one has made of the energy of the
- * error. */
+/* Read the notes of the steps: p' A p, the last one first; the interval of the
+ * eigenvalues; and the last reduction of the energy of the error. */
 static double take_notes(tct_run *R, double *curvature)
 {
     tct_sstep *S = R->own;
@@ -55,8 +55,8 @@ static double take_notes(tct_run *R, double *curvature)
     return last[C_ALPHA - C_PT] * last[C_RR_OLD - C_PT];
 }
 
-/* P' A P = I. How many of the directions are worth to be kept is how many steps
- * the first block may have. */
+/* Scale to P' A P = I. The number of directions worth keeping is the most steps
+ * of the first block. */
 static void keep_directions(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -98,7 +98,7 @@ void tct_sstep_length(tct_run *R, bool twice)
     R->cycle = S->prompt || twice ? -1 : tct_is_expensive(R->M) ? 1 : every;
 }
 
-/* From here on looks stand for blocks. */
+/* From now on a check stands for a block. */
 static void begin_blocks(tct_run *R)
 {
     tct_sstep *S = R->own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/sstep/krylov.c - the vectors of a block: of the Krylov space of M A
- * and M r, in a basis. Its coefficients are on the device, so that what is
- * recorded stays right when they are others. */
+ * and M r, in a basis. The coefficients are on the device, so that a recording
+ * stays valid when they change. */
 #include "solver/sstep/sstep.h"
 
 /* y_(j+1) from t = A M y_j */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/sstep/panels.c - what a method with blocks owns on the device: the
- * panels of the directions before and of the block that is made, side by side,
- * and what the blocks have come to. */
+ * solver/sstep/panels.c - the device data of a method with blocks: panels of
+ * the last directions and of the current block, adjacent, and the state of the
+ * blocks. */
 #include "solver/sstep/sstep.h"
 #include <string.h>
 
