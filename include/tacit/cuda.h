@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/cuda.h - a queue beside your own work on a GPU: its stream or yours,
+ * tacit/cuda.h - a queue next to your own work on a GPU: its stream or yours,
  * kernels of your own, vectors and rows that are in the device's memory. The
  * one public header that needs CUDA's; installed only where Tacit was built
  * with CUDA. A program links the CUDA runtime itself, of any version that its
@@ -14,20 +14,20 @@
  *     tacit_solver_run(solver, b, x, NULL, &result);
  *     use<<<blocks, threads, 0, stream>>>(x);
  *
- * Vectors: where a function asks for a device vector, it takes any memory that
- * kernels of the queue's device may read and write, wherever it is from:
- * tacit_queue_alloc, cudaMalloc, cudaMallocAsync, cudaMallocManaged, an array
- * of another library. It begins at a multiple of 8 bytes; of 16 is faster, and
- * other bits may come out where one vector does and another does not. What is
- * in it was enqueued on the queue's stream, or was waited for.
+ * Vectors: a device vector is any memory that kernels of the queue's device may
+ * read and write: tacit_queue_alloc, cudaMalloc, cudaMallocAsync,
+ * cudaMallocManaged, an array of another library. It begins at a multiple of 8
+ * bytes; 16 is faster. If only some vectors begin at multiples of 16, the last
+ * bits of results may differ. Its contents were enqueued on the queue's stream,
+ * or you have waited for them.
  *
- * Errors: what cudaGetLastError still holds of your own calls, take before you
- * call; a program that links the static library has it in common with this one.
+ * Errors: call cudaGetLastError for your own calls before you call Tacit; a
+ * program that links the static library shares that error with it.
  *
- * Device: each call with a queue, or with what was made on it, makes the
- * queue's device the current one of the thread that calls, where the call needs
- * it, and leaves it so. So one thread may have queues on several GPUs; before
- * runtime calls of your own, set the device that they are for. */
+ * Device: a call with a queue, or with an object made on it, may make the
+ * queue's device the current one of the calling thread, and leaves it so. So
+ * one thread may have queues on several GPUs; set the device before runtime
+ * calls of your own. */
 #ifndef TACIT_CUDA_H
 #define TACIT_CUDA_H
 #include <cuda_runtime_api.h>
@@ -38,39 +38,37 @@
 
 TACIT_BEGIN_DECLS
 
-/* Open a line as tacit_queue_create does, but on `stream`. `spec` may have all
- * that it has there, "trace:cuda(1)@mpi"; NULL is "cuda". The device is the one
- * with the number in `spec`, or else the current one of the calling thread, and
- * `stream` must be of that device.
+/* Open a queue as tacit_queue_create does, but on `stream`. `spec` is as for
+ * that, "trace:cuda(1)@mpi"; NULL is "cuda". The device is the one with the
+ * number in `spec`, or else the current one of the calling thread, and `stream`
+ * must be of that device.
  *
  * Order: the queue's work comes after what you enqueued on `stream` before the
  * call, without a wait of yours, and before what you enqueue after it. Work on
  * other streams is ordered by your events. During a call only the calling
- * thread uses `stream`, and what you launch from an operator's function belongs
- * there.
+ * thread uses `stream`, and an operator's function launches its kernels on it.
  *
  * Streams: of either kind. A default stream is refused, NULL and
  * cudaStreamPerThread too: a solve in loop graph could not record it. A stream
- * of cudaStreamCreate waits for the legacy default stream and is waited for, so
- * work there is in order too; but while such a one is recorded, in the first
- * iterations of loop graph, no other thread may use the legacy default stream.
- * cudaStreamNonBlocking has neither.
+ * of cudaStreamCreate and the legacy default stream wait for each other, so
+ * that their work is in order; but while loop graph records, in its first
+ * iterations, no other thread may use the legacy default stream. A stream with
+ * cudaStreamNonBlocking has neither property.
  *
  * Capture: a stream that is being captured is refused, and none of this
  * library's calls can be part of a graph of yours: they wait for the device.
  *
  * Collective.  Borrows `world` and `stream`: they must outlive the queue, which
  * waits for the stream when it is destroyed.
- * Errors      as tacit_queue_create; INVALID (a stream that is refused, with the
- *             reason), UNSUPPORTED (a device that has no streams). */
+ * Errors      as tacit_queue_create; INVALID (a stream that is refused, with
+ *             the reason), UNSUPPORTED (a device that has no streams). */
 TACIT_API tacit_status tacit_queue_on_stream(tacit_world *world,
                                              const char *spec, int threads,
                                              cudaStream_t stream,
                                              tacit_queue **out);
 
-/* The stream of `queue`. What was enqueued until now runs before what is
- * launched on it next: ask again before you launch something, after other calls
- * with the queue.
+/* The stream of `queue`. Work enqueued until now runs before your next launch
+ * on it: ask again after other calls with the queue.
  *
  *     static tacit_status apply(void *ctx, tacit_queue *q, const double *x,
  *                               double *y)      // of tacit_operator_function
@@ -81,8 +79,8 @@ TACIT_API tacit_status tacit_queue_on_stream(tacit_world *world,
  *         ...
  *     }
  *
- * In tacit_operator_function nothing may wait for the stream, nor allocate:
- * loop graph records what is launched, once, and runs it again.
+ * In tacit_operator_function do not wait for the stream, and do not allocate:
+ * loop graph records the launches once and replays them.
  * Returns     in `out` a stream that the queue owns, or the one that it was
  *             given.
  * Errors      INVALID, UNSUPPORTED (the queue's device is not a GPU). */
@@ -104,12 +102,12 @@ typedef struct tacit_device_rows {
 } tacit_device_rows;
 
 /* Make a matrix of the world of `queue` from `rows` in memory of its device,
- * after what was enqueued on its stream; a rank may own none. New values for an
+ * after the work enqueued on its stream; a rank may own none. New values for an
  * operator come the same way: make a matrix of them for tacit_operator_update.
  * Collective.  Blocking.  Borrows the world of `queue`; copies the rows.
- * Cost        the arrays cross to the host, where set-up looks at patterns: 12
- *             to 16 bytes an entry, in pageable memory.
- * Memory      on the host, beside the matrix, 16 bytes an entry and 8 a row
+ * Cost        the arrays cross to the host, where set-up reads patterns: 12 to
+ *             16 bytes an entry, in pageable memory.
+ * Memory      on the host, besides the matrix, 16 bytes an entry and 8 a row
  *             until it returns.
  * Errors      as tacit_matrix_from_rows, with the same sentences; INVALID (the
  *             size of `rows`; an array given in both widths), UNSUPPORTED (the

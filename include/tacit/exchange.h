@@ -27,18 +27,18 @@ typedef struct tacit_channel {
     int64_t count; /* elements of a column, 0 or more */
 } tacit_channel;
 
-/* Plan messages on `queue`: of each column send[k].count elements go to
- * send[k].rank, those with the numbers `index`, which lists them for all of
- * `send` one after the other; and receive[k].count come from receive[k].rank.
- * The k-th channel from a rank to another is that rank's k-th to this one; a
- * rank may send to itself. At most `columns` vectors go at once.
+/* Plan messages on `queue`: of each column, send[k].count elements go to
+ * send[k].rank, and receive[k].count come from receive[k].rank. `index` lists
+ * the numbers of the sent elements, for send[0], send[1], ... in turn. The k-th
+ * channel from a rank to another is that rank's k-th to this one; a rank may
+ * send to itself. At most `columns` vectors go at once.
  *   send     [sends]
  *   index    [sum of send[].count]  from 0
  *   receive  [receives]
  * Collective.  Borrows `queue`; copies the lists.
- * Errors      INVALID (a rank that is not there, a count below 0, columns below
- *             1, a rank that does not receive what it is sent), NO_MEMORY,
- *             COMM. */
+ * Errors      INVALID (a rank that does not exist, a count below 0, columns
+ *             below 1, a rank that does not receive what it is sent),
+ *             NO_MEMORY, COMM. */
 TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
                                              const tacit_channel *send,
                                              const int32_t *index, int receives,
@@ -48,20 +48,20 @@ TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
 /* Free `*exchange` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_exchange_destroy(tacit_exchange **exchange);
 
-/* A channel that is to be used by itself, when its two ends come to it, is an
- * exchange of its own: one end sends, the other receives, for the rest there is
- * nothing to begin.
+/* A channel that its two ends start independently of other channels is an
+ * exchange of its own: one end sends, the other receives, and the other ranks
+ * need not begin it.
  *
  * Enqueue the sending of `columns` vectors, the first being `x`, each `stride`
  * doubles after the one before; they must not change before the end, which
  * comes before the next begin.
- * Collective among those that share messages: the same `columns` on all, and
+ * Collective among ranks that share messages: the same `columns` on all, and
  * exchanges that are under way at once in one order. The queue fails (INVALID)
  * where columns are not from 1 to those planned. */
 TACIT_API void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
                                     ptrdiff_t stride, int columns);
 
-/* Enqueue the wait for what was begun.
+/* Enqueue the wait for the messages of the last begin.
  * Returns     device memory, owned by the exchange and valid until the next
  *             one begins: for the first column the values of receive[0], then
  *             those of receive[1], ...; then for the second column. */

@@ -7,13 +7,12 @@
  *     tacit_factor_solve(F, columns, B, ldb, X, ldx);
  *     tacit_factor_destroy(&F);
  *
- * Rows are numbered anew, by nested dissection, so that L has few entries.
+ * Rows are renumbered by nested dissection, so that L has few entries.
  * Neighbouring columns of L with about the same rows are a panel, which is
- * stored densely. Panels form a forest, the elimination tree; above it there is
- * a binary tree of 2 leaves - 1 tree nodes, the top of the dissection, by which
- * grids of processes share the work. One property is what all that solves with
- * a factor builds upon: the rows of a panel lie in its own tree node or in
- * those above it (tacit_factor_check).
+ * stored densely. Panels form a forest, the elimination tree; above it a binary
+ * tree of 2 leaves - 1 tree nodes, the top of the dissection, divides the work
+ * among grids of processes. All solves rely on one property: the rows of a
+ * panel lie in its own tree node or in those above it (tacit_factor_check).
  *
  * Threads     a factor that is not being destroyed may be used by several
  *             threads at once. */
@@ -34,45 +33,46 @@ typedef enum tacit_factor_kind {
     TACIT_FACTOR_ILU0 = 4  /* A is about L U, of the pattern of A           */
 } tacit_factor_kind;
 
-/* What a factor is made of, ours or anybody's: read only, in the new numbering
- * but for `original`. Panel K has columns [first[K], first[K + 1]), w of them,
- * and h rows, row[row_start[K]] to row[row_start[K + 1] - 1], of which the
- * first w are its columns. Entry i of its column j stands at
+/* The arrays of a factor, of Tacit or of another library: read only, in the new
+ * numbering except `original`. Panel K has columns [first[K], first[K + 1]), w
+ * of them, and h rows, row[row_start[K]] to row[row_start[K + 1] - 1], of which
+ * the first w are its columns. Entry i of its column j stands at
  * value[value_start[K] + j h + i]; those above the diagonal are not read. */
 typedef struct tacit_factor_panels {
     size_t size; /* of this struct, set by the caller: status.h               */
     tacit_factor_kind kind;
     int64_t rows;             /* of the matrix, fewer than 2^31             */
-    int32_t panels;           /* how many                                   */
+    int32_t panels;           /* their number                               */
     const int64_t *first;     /* [panels + 1] first[0] = 0, ends with `rows` */
-    const int32_t *parent;    /* [panels] that of the first row below the
-                                   columns, with a larger number; -1: none is
-                                   below                                       */
+    const int32_t *parent;    /* [panels] panel of the first row below the
+                               * columns, with a larger number; -1: no such
+                               * row */
     const int64_t *row_start; /* [panels + 1] from 0                        */
     const int32_t *row;       /* [row_start[panels]] ascending in a panel   */
     const int64_t *value_start; /* [panels + 1] from 0, at least w h apart    */
-    const double *value;        /* [value_start[panels]] L; what is on its
-                                   diagonal is there, ones, too: of kind LDLT
-                                   it has them, and of LU and ILU0 ours         */
-    const double *upper;        /* [value_start[panels]] U' in the places of L,
-                                   of kinds LU and ILU0; NULL: L', or D L'     */
+    const double *value;        /* [value_start[panels]] L, with its
+                                 * diagonal; that is of ones for kind LDLT,
+                                 * and for LU and ILU0 of this library */
+    const double *upper;        /* [value_start[panels]] U', in the layout of
+                                 * L, for kinds LU and ILU0; NULL: L', or D
+                                 * L' */
     const double *diagonal;     /* [rows] D, of kind LDLT alone               */
-    int leaves;                 /* of the tree above, a power of two          */
-    const int32_t *node;     /* [panels] its tree node: 0 is the root, 2 i + 1
-                                   and 2 i + 2 are below i, the leaves last    */
-    const int32_t *original; /* [rows] the original number of each row;
-                                   NULL: they have kept theirs                 */
-    const double *row_scale; /* [rows] and ...                             */
-    const double *col_scale; /* [rows] by original number: the factors are
-                                   of diag(row_scale) A diag(col_scale);
-                                   NULL: of A                                  */
+    int leaves;                 /* of the tree above the panels, a power of
+                                 * two */
+    const int32_t *node;        /* [panels] its tree node: 0 is the root, 2 i +
+                              * 1 and 2 i + 2 are below i, the leaves last */
+    const int32_t *original;    /* [rows] the original number of each row; NULL:
+                              * unchanged */
+    const double *row_scale;    /* [rows] and ...                             */
+    const double *col_scale;    /* [rows] by original number: the factors are of
+                              * diag(row_scale) A diag(col_scale); NULL: of A */
 } tacit_factor_panels;
 
-/* OK if `panels` are what they have to be: sizes and starts; columns without a
- * gap; rows ascending, in range, and the columns of the panel first; parents
- * above; diagonals that are finite and not 0, L's of ones for kind LDLT; rows
- * in tree nodes that are the panel's or above it.
- * Cost        a look at each row number and each entry of the diagonal.
+/* OK if `panels` are valid: sizes and starts; columns without a gap; rows
+ * ascending, in range, and the columns of the panel first; parents above;
+ * diagonals that are finite and not 0, L's of ones for kind LDLT; rows in tree
+ * nodes that are the panel's or above it.
+ * Cost        reads each row number and each entry of the diagonal.
  * Errors      INVALID (arrays that are missing or do not belong to the kind),
  *             INPUT (what is broken, with its panel and row), NO_MEMORY. */
 TACIT_API tacit_status tacit_factor_check(const tacit_factor_panels *panels);
@@ -80,56 +80,57 @@ TACIT_API tacit_status tacit_factor_check(const tacit_factor_panels *panels);
 /* How a factor is made; NULL and 0 are the defaults. */
 typedef struct tacit_factor_options {
     size_t size; /* of this struct, set by the caller: status.h            */
-    int leaves;  /* of the tree above: a power of two up to 4096; 1         */
+    int leaves;  /* of the tree above the panels: a power of two up to 4096;
+                  * 1 */
     int width;   /* columns of a panel, at most; 128. Of kinds IC0 and ILU0
                     each row is a panel                                     */
     tacit_factor_kind kind; /* LLT                                            */
     const char *order;      /* of rows, see below: "nd"; IC0, ILU0: "top-nd"  */
 } tacit_factor_options;
 
-/* Factor `matrix`. Its kind says what it must be, and what it becomes:
+/* Factor `matrix`. Each kind needs a property of the matrix:
  *   LLT    symmetric and positive definite: A = L L'
  *   LDLT   symmetric: A = L D L'
- *   LU     square: A = L U. Where its pattern is not symmetric it is made so by
- *          zeros, which a note counts
- *   IC0    symmetric, its diagonal positive: L has entries where A has them, and
- *          L L' those of A there (Meijerink and van der Vorst 1977). Where a pivot
- *          is below 1e-8 of its diagonal, A's diagonal is taken 1.001, 1.002,
- *          1.004, ... times as large (Manteuffel 1980)
+ *   LU     square: A = L U. A pattern that is not symmetric is made so by
+ *          zeros; a note has their number
+ *   IC0    symmetric, its diagonal positive: L has entries where A has them,
+ *          and L L' those of A there (Meijerink and van der Vorst 1977). If a
+ *          pivot is below 1e-8 of its diagonal, A's diagonal is multiplied by
+ *          1.001, 1.002, 1.004, ... (Manteuffel 1980)
  *   ILU0   square: the same for L U
- * None pivots: rows and columns are in one order, which knows no values. That
- * is safe where A is positive definite or its diagonal dominates, and it is
- * checked: a pivot that is 0 or not finite is an error, and so is one that is
- * less than 1e-13 of what it is the difference of, since that is rounding
- * alone; below 1e-8 a warning names it, but of kinds LLT and IC0. With LDLT and
- * LU a system is then solved: a residual, row by row, above 1e-6 of |A| |x| +
- * |b| (Oettli and Prager 1964) is an error, which names the largest multiplier,
- * and above 1e-10 a warning.
+ * None pivots: rows and columns have one order, which does not depend on
+ * values. That is safe if A is positive definite or its diagonal dominates, and
+ * it is checked: a pivot that is 0 or not finite is an error. A pivot is a
+ * difference; one below 1e-13 of its terms is rounding alone, and an error;
+ * below 1e-8 a warning names it, except for kinds LLT and IC0. For LDLT and LU
+ * a system is then solved: a residual of any row above 1e-6 of |A| |x| + |b|
+ * (Oettli and Prager 1964) is an error, which names the largest multiplier;
+ * above 1e-10 it is a warning.
  *
  * The order of rows is
- *   nd          nested dissection (METIS) all through: the least fill
- *   top-nd      nested dissection of the top, as many leaves as asked for; within
- *               a tree node as the matrix has them
- *   natural     as the matrix has them; all rows are then in the root of the tree
- *   multicolor  as top-nd, but within a tree node colour after colour, of which
- *               neighbours have different ones, the first that is free
+ *   nd          nested dissection (METIS) to the end: the least fill
+ *   top-nd      nested dissection of the top, as many leaves as asked for;
+ *               within a tree node the matrix's order
+ *   natural     the matrix's order; all rows are in the root of the tree
+ *   multicolor  as top-nd, but within a tree node by colour: a row gets the
+ *               first colour that no neighbour has
  * Exact factors are then post-ordered within tree nodes, which changes no
- * entry, and made by supernodes, multifrontal. Dense work is that of BLAS and
- * LAPACK, which are loaded when they are first asked for: libopenblas.so.0,
- * liblapack.so.3, or what the environment's TACIT_LAPACK names. OpenBLAS maps
- * 128 MiB a thread. Without them, or where limits leave no room for that, own
- * loops do it, which take longer, and a warning says so (tacit_set_log).
- * Threads     as many as tacit_world_set_threads allows; the values of IC0 and ILU0
- *             are found by one.
- * Memory      predicted before any arithmetic is done, and refused if it is not
- *             free; what no order saves is before rows are ordered. With a million
- *             rows or more, which METIS takes minutes for, an estimate is told
- *             first: a note, or a warning if so much is not free (tacit_set_log).
- *             LU stores twice the values of LLT.
- * Errors      INVALID (options; entries that were dropped), INPUT (not square,
- *             not symmetric, a pivot that cannot be, with its row and what it came
- *             to), UNSUPPORTED (more than one rank, 2^31 rows, more than METIS
- *             counts), NO_MEMORY. */
+ * entry, and made by supernodes, multifrontal. Dense operations are those of
+ * BLAS and LAPACK, loaded at first use: libopenblas.so.0, liblapack.so.3, or
+ * the library that the environment's TACIT_LAPACK names. OpenBLAS maps 128 MiB
+ * a thread. Without them, or if limits leave no room for that, slower loops of
+ * Tacit do the work, with a warning (tacit_set_log).
+ * Threads     as many as tacit_world_set_threads allows; the values of IC0 and
+ *             ILU0 are found by one.
+ * Memory      predicted before any arithmetic, and refused if it is not free; a
+ *             lower bound of all orders is checked before rows are ordered. For
+ *             a million rows or more, which take METIS minutes, an estimate
+ *             comes first: a note, or a warning if that much is not free
+ *             (tacit_set_log). LU stores twice the values of LLT.
+ * Errors      INVALID (options; dropped entries), INPUT (not square, not
+ *             symmetric, an invalid pivot, with its row and value), UNSUPPORTED
+ *             (more than one rank, 2^31 rows, more than METIS counts),
+ *             NO_MEMORY. */
 TACIT_API tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                            const tacit_factor_options *options,
                                            tacit_factor **out);
@@ -137,8 +138,7 @@ TACIT_API tacit_status tacit_factor_create(const tacit_matrix *matrix,
 /* Free `*factor` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_factor_destroy(tacit_factor **factor);
 
-/* What `factor` is made of, into `out`, which says how large it is; arrays are
- * owned by the factor.
+/* The arrays of `factor`, owned by it, into `out`, whose size is set.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_factor_view(const tacit_factor *factor,
                                          tacit_factor_panels *out);
@@ -150,40 +150,43 @@ typedef struct tacit_factor_info {
     int64_t stored;     /* values that panels store, of U', too              */
     int32_t supernodes; /* columns of the same rows, before they were cut    */
     int32_t panels;     /* into panels of no more than `width` columns       */
-    int32_t depth;      /* panels, at most, each of which waits for another  */
-    int leaves;         /* of the tree above                                 */
+    int32_t depth;      /* panels, the longest chain that must be solved in
+                         * order */
+    int leaves;         /* of the tree above the panels                      */
     double flops;       /* of the factorization, those on stored zeros, too  */
     double bytes;       /* of the factor                                     */
-    double peak_bytes;  /* ... and of what its making took besides, predicted */
+    double peak_bytes;  /* ... with the memory of the factorization,
+                         * predicted */
     double order_seconds, symbolic_seconds, numeric_seconds;
-    const char *dense; /* whose dense operations: "OpenBLAS", "LAPACK", "own" */
+    const char *dense; /* source of dense operations: "OpenBLAS", "LAPACK",
+                        * "own" */
     tacit_factor_kind kind;
-    const char
-        *order;    /* of rows: "nd", ...; "given", if it was not made here */
-    int64_t added; /* zeros that made the pattern symmetric              */
-    double shift;  /* of kind IC0: the diagonal was taken 1 + shift times */
+    const char *order; /* of rows: "nd", ...; "given" for an imported factor */
+    int64_t added;     /* zeros that made the pattern symmetric              */
+    double shift; /* of kind IC0: the diagonal was multiplied by 1 + shift */
     double
-        least_pivot; /* of LDLT, LU and ILU0 that which has lost most digits */
+        least_pivot; /* of LDLT, LU and ILU0: the pivot that lost most digits */
     int64_t least_row;  /* ... its row, from 0, in original numbers           */
-    double least_share; /* ... of what it is the difference of; others: 0     */
-    double backward_error; /* of the solve that tried LDLT or LU              */
+    double least_share; /* ... over the terms of its difference; others: 0    */
+    double backward_error; /* of the system solved as a check of LDLT or LU   */
 } tacit_factor_info;
 
-/* What is known of `factor`, into `out`, which says how large it is.
+/* Describe `factor` in `out`, whose size is set.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_factor_describe(const tacit_factor *factor,
                                              tacit_factor_info *out);
 
 /* Solve A X = B for `columns` vectors in host memory, in original row order:
  * column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows. X
- * may be B. The same bits come from any number of threads: as many work as made
- * the factor, from the first solve until the factor is destroyed.
- * Threads     any number may solve with a factor at once: its threads are with one of
- *             them, the others are on their own.
- * Memory      for each of 64 columns a vector, some rows of it for each of up to some 40
- *             subtrees, and for each thread as many as the largest panel has.
- * Cost        each value of L is read twice for every 64 columns, or one of L and
- *             one of U' once.
+ * may be B. The same bits come from any number of threads: as many
+ * threads work as made the factor.
+ * Threads     any number may solve with a factor at once: its threads are with
+ *             one of them, the others are on their own.
+ * Memory      for each of 64 columns a vector, some rows of it for each of up
+ *             to some 40 subtrees, and for each thread as many as the largest
+ *             panel has.
+ * Cost        each value of L is read twice for every 64 columns, or one of L
+ *             and one of U' once.
  * Errors      INVALID, NO_MEMORY. */
 TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
                                           int columns, const double *B,
@@ -194,52 +197,50 @@ TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
 /* Solves with a factor on the GPU of a queue, for vectors in its memory.
  *
  *     tacit_factor_panels panels = {.size = sizeof panels};
- *     tacit_factor_view(F, &panels);               // or anybody's
+ *     tacit_factor_view(F, &panels);               // or another's
  *     tacit_factor_solver_create(queue, &panels, NULL, &S);
  *     tacit_factor_solver_run(S, 1, b, n, x, n);   // device pointers
  *     tacit_factor_solver_wait(S);
  *
- * A solve with L and U is one kernel, in which nothing is added in an order
- * that depends on time: the same columns give the same bits in every run.
- * Diagonal blocks are inverted when the solver is made; where that would cost
- * accuracy they are made narrower. */
+ * A solve with L and U is one kernel, whose sums have a fixed order: the same
+ * columns give the same bits in every run. Diagonal blocks are inverted when
+ * the solver is made; blocks whose inverse would cost accuracy are made
+ * narrower. */
 typedef struct tacit_factor_solver tacit_factor_solver;
 
 /* NULL and 0 are the defaults. */
 typedef struct tacit_factor_solver_options {
     size_t size; /* of this struct, set by the caller: status.h              */
-    int columns; /* that a launch solves for, up to 64; 1. More of them are
-                    solved for in several                                     */
-    double seconds; /* that a kernel waits for a part of itself before it gives
-                       up; 10                                                */
+    int columns; /* per launch, up to 64; 1. More take several launches */
+    double seconds; /* a kernel's limit for waits between its parts; 10 */
 } tacit_factor_solver_options;
 
-/* Make the plan of a solve with `panels`, and bring both to the GPU of `queue`.
+/* Make the plan of a solve with `panels`, and copy both to the GPU of `queue`.
  * Borrows `queue`, which must outlive it; copies `panels`.
  * Memory      on the GPU, the panels' values (of kind LU twice), 3 integers for
  *             each row of a panel, and for each column solved for at once a
  *             vector for each row of a panel below its columns and two of the
- *             matrix's rows; on the host, the values once more until it returns.
- * Cost        about the flops of the factorization, by BLAS and LAPACK as
- *             tacit_factor_create has them.
- * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue that
- *             is not on a GPU, or of several processes; kinds IC0 and ILU0, and
- *             other factors where a row below a panel is none of its parent's,
- *             see tacit/foreign.h;
- *             2^31 rows of all panels), NO_MEMORY, DEVICE. */
+ *             matrix's rows; on the host, a copy of the values until it
+ *             returns.
+ * Cost        about the flops of the factorization, by BLAS and LAPACK as in
+ *             tacit_factor_create.
+ * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue
+ *             that is not on a GPU, or of several processes; kinds IC0 and
+ *             ILU0, and factors with a row below a panel that its parent lacks,
+ *             see tacit/foreign.h; 2^31 rows of all panels), NO_MEMORY,
+ *             DEVICE. */
 TACIT_API tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out);
 
-/* Free `*solver` and set it to NULL, when the queue has come to its end; NULL
- * is fine. */
+/* Free `*solver` and set it to NULL, after all work of the queue; NULL is
+ * fine. */
 TACIT_API void tacit_factor_solver_destroy(tacit_factor_solver **solver);
 
 /* Enqueue a solve for `columns` vectors in memory of the GPU, in original row
  * order: column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >=
- * rows. X may be B. It is kernels of the queue's stream and nothing else, so
- * that on a stream of yours (tacit/cuda.h) it may be a part of what you
- * capture.
+ * rows. X may be B. It consists of kernels on the queue's stream alone, so that
+ * you may capture it on a stream of yours (tacit/cuda.h).
  * Cost        each value of L is read twice for every `columns` of the options.
  * Errors      INVALID, DEVICE (the launch). */
 TACIT_API tacit_status tacit_factor_solver_run(tacit_factor_solver *solver,
@@ -247,31 +248,32 @@ TACIT_API tacit_status tacit_factor_solver_run(tacit_factor_solver *solver,
                                                size_t ldb, double *X,
                                                size_t ldx);
 
-/* Wait for what was enqueued until now: has each solve come to its end?
+/* Wait for all solves enqueued until now, and check that each has finished.
  * Blocking.
- * Errors      DEVICE (a part of a kernel waited in vain, with the panel and what
- *             it waited for; solves until now are void, later ones are not). */
+ * Errors      DEVICE (a part of a kernel timed out, with the panel and what it
+ *             waited for; results until now are invalid, later ones are
+ *             valid). */
 TACIT_API tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver);
 
 typedef struct tacit_factor_solver_info {
-    size_t size;   /* of this struct, set by the caller                   */
-    int columns;   /* solved for at once                                  */
-    int blocks;    /* of the kernel for one column                        */
-    int32_t nodes; /* columns with the same rows below, panels put together */
-    int32_t branches; /* subtrees that a block does by itself                */
+    size_t size;      /* of this struct, set by the caller                   */
+    int columns;      /* solved for at once                                  */
+    int blocks;       /* of the kernel for one column                        */
+    int32_t nodes;    /* columns with the same rows below them, after merging
+                    * panels */
+    int32_t branches; /* subtrees that one block solves                      */
     int32_t tasks;    /* of a solve for one column, and ...                  */
     int32_t tasks_of_many; /* ... for several                                 */
-    int32_t depth;    /* tasks on the longest way from a leaf to a root      */
-    int32_t narrowed; /* nodes that were made narrower, for accuracy         */
-    double condition; /* of what was inverted: the largest of a node's
-                          || | L^-1 | | L | ||                                */
+    int32_t depth;    /* tasks on the longest path from a leaf to a root     */
+    int32_t narrowed; /* nodes made narrower, for accuracy                   */
+    double condition; /* largest of the inverted blocks' || | L^-1 | | L | || */
     double values_bytes; /* read of L in a pass                               */
     double bytes;        /* on the GPU                                        */
     double plan_seconds, upload_seconds;
-    char path[128]; /* how it solves                                      */
+    char path[128]; /* name of the algorithm                              */
 } tacit_factor_solver_info;
 
-/* What is known of `solver`, into `out`, which says how large it is.
+/* Describe `solver` in `out`, whose size is set.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_factor_solver_describe(
     const tacit_factor_solver *solver, tacit_factor_solver_info *out);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/file.h - files beside the matrices and vectors of tacit/matrix.h: the
- * formats, and what is asked or written without one. A file that is written
- * appears whole or not at all.
+ * tacit/file.h - file formats, and files that are not matrices or vectors
+ * (tacit/matrix.h). A file that is written appears whole or not at all.
  *
- * Threads: what takes a world is for one thread at a time, as that is
- * (tacit/world.h); the rest may be called by any thread at any time. */
+ * Threads: a function that takes a world is for one thread at a time, as the
+ * world is (tacit/world.h); the others may be called by any thread. */
 #ifndef TACIT_FILE_H
 #define TACIT_FILE_H
 #include <stdbool.h>
@@ -16,10 +15,10 @@ typedef struct tacit_file_format {
     const char *name; /* "matrix-market" */
     const char *summary;
     const char *reason;      /* why this build has it not; NULL: it has */
-    const char *told_by;     /* what its content begins with */
-    const char *suffixes[4]; /* names that are written in it, NULL at the end */
+    const char *told_by;     /* how its content begins */
+    const char *suffixes[4]; /* endings of file names, NULL at the end */
     bool reads_matrix, writes_matrix, reads_vector, writes_vector;
-    bool may_pack; /* a name that ends in .gz, too, is written packed */
+    bool may_pack; /* a further ending .gz makes a packed file */
     bool reads_vectors, writes_vectors; /* several, as columns        */
 } tacit_file_format;
 
@@ -28,26 +27,25 @@ TACIT_API const tacit_file_format *tacit_file_format_at(int i);
 
 typedef enum tacit_file_kind {
     TACIT_FILE_TEXT,   /* of any name */
-    TACIT_FILE_MATRIX, /* its name tells a format that a matrix, ... */
-    TACIT_FILE_VECTOR, /* ... that a vector is written in, */
-    TACIT_FILE_VECTORS /* ... that several are */
+    TACIT_FILE_MATRIX, /* its name has the ending of a matrix format, ... */
+    TACIT_FILE_VECTOR, /* ... of a vector format, ... */
+    TACIT_FILE_VECTORS /* ... of a format of several vectors */
 } tacit_file_kind;
 
 /* OK if rank 0 could write such a file at `path`: to be asked before a long
  * computation. Leaves nothing behind.
  * Collective.
- * Errors      INVALID (its name tells no such format; ranks give different
+ * Errors      INVALID (its name has no such ending; ranks give different
  *             names), IO, naming the file and the reason. */
 TACIT_API tacit_status tacit_file_check_writable(tacit_world *world,
                                                  const char *path,
                                                  tacit_file_kind kind);
 
-/* Does what is written at `path` go to standard output: "-", /dev/stdout,
- * /dev/fd/1? */
+/* Is `path` standard output: "-", /dev/stdout, /dev/fd/1? */
 TACIT_API bool tacit_file_is_stdout(const char *path);
 
-/* Write the `text` of rank 0 to `path`; that of the others is not looked at.
- * The caller's own FILE on it, such as stdout, has been flushed. Collective.
+/* Write the `text` of rank 0 to `path`; that of other ranks is ignored. Flush
+ * your own FILE on it, such as stdout, before. Collective.
  * Errors      INVALID (ranks give different names), NO_MEMORY, IO, naming the
  *             file and the reason. */
 TACIT_API tacit_status tacit_file_write(tacit_world *world, const char *path,

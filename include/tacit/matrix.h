@@ -8,12 +8,12 @@
  *     tacit_matrix_partition(A, "metis", NULL);           // optional
  *
  * After a partition the rows of a rank are no longer a range of the original
- * numbering: tacit_matrix_original_rows tells, and the vector functions below
- * speak in original row numbers.
+ * numbering (tacit_matrix_original_rows); the vector functions below use
+ * original row numbers.
  *
- * The names of files and of gallery matrices, and of what cuts rows, are the
- * same on all ranks; a collective call to which ranks give different ones is
- * INVALID, and the sentence has two of them.
+ * The names of files, gallery matrices and partitioners are the same on all
+ * ranks; a collective call with different ones is INVALID, and the message has
+ * two of them.
  *
  * Threads: a matrix is for one thread at a time, as its world is, also where it
  * is `const`: most calls are collective, and of MPI they need what tacit/mpi.h
@@ -33,7 +33,7 @@ typedef struct tacit_matrix tacit_matrix;
 /* Make a matrix from rows [first_row, first_row + rows) that this rank owns.
  * The ranges of the ranks follow one another in rank order and cover all
  * `global_rows` rows; a rank may own none. Entries of a row may come in any
- * order; entries that stand twice are added up.
+ * order; repeated entries are added up.
  *   ptr   [rows + 1]   where each row starts, ptr[0] = 0
  *   cols  [ptr[rows]]  global columns, 0 to global_rows - 1
  *   vals  [ptr[rows]]
@@ -48,25 +48,23 @@ TACIT_API tacit_status tacit_matrix_from_rows(
 typedef struct tacit_matrix_options {
     size_t size;     /* of this struct, set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */
-    bool drop_zeros; /* forget entries that are then stored but zero   */
+    bool drop_zeros; /* drop entries that are stored but zero then     */
 } tacit_matrix_options;
 
-/* Read a file, told by its content, or make a gallery matrix, told by
+/* Read a file, whose format its content shows, or make a gallery matrix,
  * "name:arguments"; "-" is standard input, which rank 0 reads; `options` NULL
  * is all defaults. A METIS graph is read as its Laplacian, which a shift makes
- * definite. Rows are dealt out contiguously. A text file is read by rank 0 in
- * pieces; of a .tacit file or a gallery matrix each rank reads or makes only
- * its part.
+ * definite. Ranks get contiguous rows. A text file is read by rank 0 in pieces;
+ * of a .tacit file or a gallery matrix each rank reads or makes only its part.
  * Collective.  Borrows `world`.
- * Errors      INVALID (unknown gallery name, with the nearest known one),
- *             INPUT (what is wrong, and where: line and column; a shift of a
- *             matrix that is not square), IO, NO_MEMORY (before anything is
- *             allocated). */
+ * Errors      INVALID (unknown gallery name, with the nearest known one), INPUT
+ *             (the fault, with line and column; a shift of a matrix that is not
+ *             square), IO, NO_MEMORY (before anything is allocated). */
 TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                          const tacit_matrix_options *options,
                                          tacit_matrix **out);
 
-/* A family of gallery matrices, or one that stands in for a well-known one. */
+/* A family of gallery matrices, or a stand-in for a well-known one. */
 typedef struct tacit_gallery {
     const char *name;    /* "poisson2d", "like:apache2"               */
     const char *usage;   /* "poisson2d:N or poisson2d:NXxNY"          */
@@ -76,8 +74,8 @@ typedef struct tacit_gallery {
 /* Row `i` of the gallery, NULL past the end. Owned by the library. */
 TACIT_API const tacit_gallery *tacit_gallery_at(int i);
 
-/* The family that `name` ("poisson2d", "poisson2d:100") names, NULL if none:
- * tacit_matrix_open then takes it for a file. */
+/* The family that `name` ("poisson2d", "poisson2d:100") names, or NULL:
+ * tacit_matrix_open then reads a file. */
 TACIT_API const tacit_gallery *tacit_gallery_find(const char *name);
 
 /* Free `*matrix` and set it to NULL; NULL is fine. */
@@ -98,7 +96,7 @@ typedef struct tacit_matrix_info {
                                    numbers; -1 if none                      */
     double diagonal_min, diagonal_max;
     double norm_inf;        /* largest row sum of absolute values         */
-    double shift;           /* was added to the diagonal                  */
+    double shift;           /* added to the diagonal                      */
     int block;              /* rows come in dense blocks of this size, 1  */
     const char *format;     /* "Matrix Market", "gallery", ...            */
     bool symmetric_storage; /* the file held one triangle                 */
@@ -122,22 +120,21 @@ TACIT_API tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix);
 
 /* Move rows between ranks and renumber them: `how` is
  *   contiguous   nothing moves
- *   boxes        of the grid that a gallery matrix stands on (Berger and Bokhari
- *                1987), by formula
+ *   boxes        of the grid of a gallery matrix (Berger and Bokhari 1987), by
+ *                formula
  *   metis        few edges are cut (Karypis and Kumar 1998): rank 0 gathers the
- *                pattern, or, of 8 million rows and entries on, one of 200,000
- *                nodes that all ranks have made of it
+ *                pattern, or from 8 million rows and entries on a coarser one
+ *                of 200,000 nodes, made by all ranks
  *   ptscotch     few edges are cut (Chevalier and Pellegrini 2008) by ranks of
- *                MPI, of a symmetric pattern, which stays where it is; builds
+ *                MPI, of a symmetric pattern, which stays distributed; builds
  *                may lack it
  *   file         the part of each row from the file `file`, a number a line, as
  *                METIS writes it
- * Rows that come in dense blocks are cut apart neither by METIS nor by
- * PT-Scotch. After NO_MEMORY or COMM the matrix can only be destroyed.
+ * METIS and PT-Scotch keep the rows of a dense block together. After NO_MEMORY
+ * or COMM the matrix can only be destroyed.
  * Collective.
- * Memory      "metis": up to 1.5 GB on rank 0, or on each rank one to two
- *             times what its rows take; then, to move them, their new place
- *             beside the old.
+ * Memory      "metis": up to 1.5 GB on rank 0, or on each rank one to two times
+ *             its rows; then a second copy of the rows, to move them.
  * Errors      INVALID (unknown; no grid), INPUT (not square; a part out of
  *             range, with the line, or empty; a pattern that is not symmetric,
  *             for PT-Scotch), IO, NO_MEMORY, UNSUPPORTED (a graph that METIS or
@@ -149,7 +146,7 @@ TACIT_API tacit_status tacit_matrix_partition(tacit_matrix *matrix,
 
 typedef struct tacit_partitioner {
     const char *name, *summary;
-    bool from_file;     /* takes the parts from a file, and cuts nothing */
+    bool from_file;     /* reads parts from a file instead of cutting */
     const char *reason; /* why this build has it not; NULL: it has       */
 } tacit_partitioner;
 
@@ -181,8 +178,8 @@ TACIT_API tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
                                                 const char *path,
                                                 const int32_t *part);
 
-/* Give back the entries of `matrix`, as an operator does that takes them: what
- * is left is the numbering of its rows, enough for its vector functions. */
+/* Free the entries of `matrix`, as tacit_operator_take does. The numbering of
+ * its rows remains, enough for its vector functions. */
 TACIT_API void tacit_matrix_drop_entries(tacit_matrix *matrix);
 
 /* Rows that this rank owns, and the first of them in the present numbering. */
@@ -191,12 +188,12 @@ TACIT_API int64_t tacit_matrix_first_row(const tacit_matrix *matrix);
 TACIT_API int64_t tacit_matrix_global_rows(const tacit_matrix *matrix);
 TACIT_API int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix);
 
-/* The original number of each row that this rank owns [local rows]; NULL
- * where nothing has moved. Owned by the matrix. */
+/* The original number of each row that this rank owns [local rows]; NULL if no
+ * row has moved. Owned by the matrix. */
 TACIT_API const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix);
 
 /* The rows of this rank, in the present numbering; columns are global,
- * ascending and unique in each row, of 32 bits where they fit: one of the two
+ * ascending and unique in each row, of 32 bits if they fit: one of the two
  * arrays of columns is NULL. */
 typedef struct tacit_rows {
     int64_t first, count;
@@ -206,22 +203,22 @@ typedef struct tacit_rows {
     const double *vals;    /* [ptr[count]] */
 } tacit_rows;
 
-/* Look at the rows of this rank. They are owned by the matrix: not to be
- * written to, and valid until it is partitioned, taken or destroyed.
+/* View the rows of this rank. They are owned by the matrix: read only, and
+ * valid until it is partitioned, taken or destroyed.
  * Errors      INVALID (an operator has taken the entries). */
 TACIT_API tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix,
                                               tacit_rows *out);
 
 /* Read the part of a vector file that belongs to this rank's rows into `x`
  * [local rows]; the file, of any format or plain numbers, is in the original
- * row order; "-" is standard input. A file that holds a matrix and a right-hand
- * side (Harwell-Boeing, PETSc) gives that. Collective.
+ * row order; "-" is standard input. Of a file with a matrix and a right-hand
+ * side (Harwell-Boeing, PETSc) the latter is read. Collective.
  * Errors      INPUT (wrong length, with both numbers; bad data), IO. */
 TACIT_API tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
                                                 const char *path, double *x);
 
-/* The same, but the vector to start from, of a file that holds one beside a
- * matrix (Harwell-Boeing). */
+/* The same for the first guess, of a file that holds one with a matrix
+ * (Harwell-Boeing). */
 TACIT_API tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
                                                const char *path, double *x);
 
@@ -230,27 +227,27 @@ TACIT_API tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
  * into `*X`, column by column [*columns * local rows]. Plain numbers and a
  * PETSc Vec are one column.
  * Collective.  Free `*X` with tacit_matrix_free_vectors.
- * Memory      where rows have moved, as much once more while it reads.
+ * Memory      if rows have moved, twice as much while it reads.
  * Errors      as tacit_matrix_read_vector; INPUT if there is no column;
  *             NO_MEMORY. */
 TACIT_API tacit_status tacit_matrix_read_vectors(const tacit_matrix *matrix,
                                                  const char *path, int *columns,
                                                  double **X);
 
-/* The same, but the vectors to start from, of a file that holds them beside a
- * matrix (Harwell-Boeing). */
+/* The same for first guesses, of a file that holds them with a matrix
+ * (Harwell-Boeing). */
 TACIT_API tacit_status tacit_matrix_read_guesses(const tacit_matrix *matrix,
                                                  const char *path, int *columns,
                                                  double **X);
 
-/* The motions of a rigid body, to which an elastic one that nothing holds puts
- * up no resistance: `dims` translations, then the rotations in each plane of
- * directions (3 in 2 dimensions, 6 in 3). They are what algebraic multigrid
- * must know of elasticity (Vanek, Mandel and Brezina 1996).
- *   points     [rows][dims] the point that each row displaces
- *   component  [rows] in which direction: 0 to dims - 1
- *   centre     [dims] what rotations are about, NULL: the mean of the points; where
- *              ranks have rows of their own all must have the same, near the body
+/* The rigid-body modes, which do not deform an elastic body: `dims`
+ * translations, then the rotations in each plane of directions (3 in 2
+ * dimensions, 6 in 3). Algebraic multigrid needs them for elasticity (Vanek,
+ * Mandel and Brezina 1996).
+ *   points     [rows][dims] the point displaced by each row
+ *   component  [rows] its direction: 0 to dims - 1
+ *   centre     [dims] of rotations, NULL: the mean of the points; all ranks of
+ *              a distributed matrix give the same one, near the body
  *   modes      [3 or 6][rows] one after the other
  * Local.  Errors INVALID. */
 TACIT_API tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
@@ -259,16 +256,16 @@ TACIT_API tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                                               const double *centre,
                                               double *modes);
 
-/* The same for the rows of `matrix`, rotations being about the mean of all
- * ranks' points: where `path` is NULL, by what a gallery matrix of elasticity
- * knows of itself (elasticity3d, mesh: with kind=elasticity), and `*columns` is
- * 0 for any other; or by a file of points, of any format of vectors, a point a
- * line with 2 or 3 coordinates. Each point then has as many rows, one for each
- * direction, that follow one another.
+/* The same for the rows of `matrix`, with rotations about the mean of all
+ * ranks' points. `path` NULL: the points of a gallery matrix of elasticity
+ * (elasticity3d, mesh: with kind=elasticity); `*columns` is 0 for other
+ * matrices. Else a file of points, of any format of vectors, a point a line
+ * with 2 or 3 coordinates; each point has as many consecutive rows, one for
+ * each direction.
  *   columns  3 or 6
  *   modes    [*columns * local rows], freed with tacit_matrix_free_vectors
  * Collective.
- * Errors      INPUT (not as many points as rows are for, with both numbers), IO,
+ * Errors      INPUT (a wrong number of points, with both numbers), IO,
  *             NO_MEMORY. */
 TACIT_API tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
                                                      const char *path,
@@ -279,27 +276,28 @@ TACIT_API tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
 TACIT_API void tacit_matrix_free_vectors(double **X);
 
 /* Write the distributed vector `x` [local rows] in the original row order, by
- * the ending of `path`: .mtx, .npy, .petsc or .tacit; .mtx to "-", which is
- * standard output, and to what is no file. A file appears whole or not at all.
+ * the ending of `path`: .mtx, .npy, .petsc or .tacit; .mtx for "-", which is
+ * standard output, and for a path that is not a file. A file appears whole or
+ * not at all.
  * Collective.  Errors INVALID (unknown ending), IO. */
 TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                                  const char *path,
                                                  const double *x);
 
-/* Write `columns` vectors as the columns of one file: that of number j begins
- * at X + j stride, stride >= local rows. Collective.
+/* Write `columns` vectors as the columns of one file: column j begins at X + j
+ * stride, stride >= local rows. Collective.
  * Memory      a copy of them, if rows have moved.
- * Errors      as tacit_matrix_write_vector; INVALID, too, if the format holds
- *             one vector and there are more (tacit_file_check_writable tells
- *             before); NO_MEMORY. */
+ * Errors      as tacit_matrix_write_vector; INVALID if the format holds one
+ *             vector and there are more (see tacit_file_check_writable);
+ *             NO_MEMORY. */
 TACIT_API tacit_status tacit_matrix_write_vectors(const tacit_matrix *matrix,
                                                   const char *path, int columns,
                                                   const double *X,
                                                   size_t stride);
 
 /* Write the matrix in its original order, by the ending of `path`: .mtx,
- * .mtx.gz, .tacit, .petsc, .npz; .mtx to "-", which is standard output, and to
- * what is no file.
+ * .mtx.gz, .tacit, .petsc, .npz; .mtx for "-", which is standard output, and
+ * for a path that is not a file.
  * Collective.
  * Memory      a copy of the rows, if they have moved.
  * Errors      INVALID (unknown ending; an operator has taken the entries), IO,

@@ -9,14 +9,14 @@
 
 TACIT_BEGIN_DECLS
 
-/* A world of the processes of `comm`, which Tacit duplicates: its messages
- * never meet the caller's. MPI must be initialised, and finalised only after
+/* A world of the processes of `comm`, which Tacit duplicates, to separate its
+ * messages from the caller's. MPI must be initialised, and finalised only after
  * tacit_world_destroy.
- * Threads: all of MPI is called by the thread that calls Tacit, in every call
- * that takes the world or what belongs to it, tacit_..._destroy among them.
- * MPI_THREAD_FUNNELED is enough where that is the thread that has initialised
- * MPI, MPI_THREAD_SERIALIZED where it is another, MPI_THREAD_MULTIPLE where
- * threads use several worlds at once, or MPI beside Tacit.
+ * Threads: the thread that calls Tacit calls MPI, in every call with the world
+ * or an object of it, including tacit_..._destroy. MPI_THREAD_FUNNELED is
+ * enough if that thread has initialised MPI; another thread needs
+ * MPI_THREAD_SERIALIZED; threads that use several worlds at once, or MPI
+ * besides Tacit, need MPI_THREAD_MULTIPLE.
  * Collective on `comm`.
  * Errors      COMM, NO_MEMORY. */
 TACIT_API tacit_status tacit_world_from_mpi(MPI_Comm comm, tacit_world **out);

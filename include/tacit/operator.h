@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/operator.h - what the solver multiplies by: the local block in the
- * format that is fastest on this device, the ghost block, and the exchange
- * between them (A = local + ghost, Trotter et al., section 3.2).
+ * tacit/operator.h - the matrix as the solver multiplies by it: the local block
+ * in the format that is fastest on this device, the ghost block, and the
+ * exchange between them (A = local + ghost, Trotter et al., section 3.2).
  *
- * Threads: an operator is for one thread at a time, as its queue and its world
- * are, also where it is `const`: products share its buffers. Of MPI it needs
- * what tacit/mpi.h says. It is set up with the threads of its queue. */
+ * Threads: an operator, `const` or not, is for one thread at a time, as its
+ * queue and its world are: products share its buffers. tacit/mpi.h has its
+ * needs of MPI. It is set up with the threads of its queue. */
 #ifndef TACIT_OPERATOR_H
 #define TACIT_OPERATOR_H
 #include <tacit/matrix.h>
@@ -15,24 +15,24 @@ TACIT_BEGIN_DECLS
 
 typedef struct tacit_operator tacit_operator;
 
-/* How a local block may be stored. */
+/* A format of the local block. */
 typedef struct tacit_format {
     const char *name;   /* "csr", "sell", "bsell" */
     const char *device; /* "host", "cuda" */
     const char *summary;
-    bool stores; /* values in as few bits as lose nothing, unless NAME/f64 */
+    bool stores; /* values in the fewest bits that lose nothing, unless
+                  * NAME/f64 */
 } tacit_format;
 
 /* Format `i` of `device`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_format *tacit_format_at(const char *device, int i);
 
-/* OK if `format` is one for tacit_operator_create on `device`, whatever the
- * matrix will be.
+/* OK if tacit_operator_create accepts `format` on `device`, for some matrix.
  * Errors      INVALID (unknown, with the nearest one), UNSUPPORTED. */
 TACIT_API tacit_status tacit_format_check(const char *device,
                                           const char *format);
 
-/* How a rank may keep its rows. */
+/* An order of a rank's rows. */
 typedef struct tacit_order {
     const char *name, *summary;
 } tacit_order;
@@ -42,17 +42,16 @@ TACIT_API const tacit_order *tacit_order_at(int i);
 
 /* Build the operator of `matrix` on the device of `queue`, the local block in
  * `format`: "csr", "sell", "bsell" (and "sell32" on a GPU), or "auto" (NULL):
- * measured, on a sample or, on a GPU, on the matrix. On a GPU "FORMAT/STORE"
- * says how values are kept: "auto" (as small as loses nothing), "f64", "f32",
- * "dict8", "dict16" (only where they lose nothing). For mixed precision there
- * may stand at the end "+low32" or "+low48", which add values of 32 or 48 bits,
- * or "+mixed" and "+mixed48", which add them only if products get faster by it
- * ("+mixed" both, since a solve may find 32 bits too few). Last of all may
- * stand the order in which a rank keeps its rows: "@none", "@rcm" (reverse
- * Cuthill and McKee), "@metis", or "@auto", the default: rcm if it makes
- * products faster, tried where it may. Vectors are those of the matrix's order:
- * they are brought into another one and back by what uses the operator. For
- * another order a second copy of the rows is in memory during set-up.
+ * the fastest, measured on a sample or, on a GPU, on the matrix. On a GPU
+ * "FORMAT/STORE" sets the storage of values: "auto" (the smallest without
+ * loss), "f64", "f32", "dict8", "dict16" (only if they lose nothing). For mixed
+ * precision append "+low32" or "+low48", which add values of 32 or 48 bits, or
+ * "+mixed" and "+mixed48", which add them only if that makes products faster
+ * ("+mixed" adds both, since a solve may find 32 bits too few). At the end may
+ * follow the order of a rank's rows: "@none", "@rcm" (reverse Cuthill and
+ * McKee), "@metis", or "@auto", the default: rcm if it makes products faster,
+ * tried if it may. Vectors stay in the matrix's order; users of the operator
+ * permute them. Another order needs a second copy of the rows during set-up.
  * Collective.  Borrows `queue`, which must outlive the operator; the matrix
  * is copied and may be destroyed.
  * Errors      INPUT (not square; entries of sizes too far apart for double
@@ -63,29 +62,29 @@ TACIT_API tacit_status tacit_operator_create(tacit_queue *queue,
                                              const char *format,
                                              tacit_operator **out);
 
-/* The same, but Takes the entries of `matrix`: they are given back while they
- * are converted, so that memory peaks at little more than one copy. What is
- * left of `matrix` is the numbering of its rows, enough for its vector
- * functions and for tacit_operator_manufacture. */
+/* The same, but Takes the entries of `matrix`: they are freed as they are
+ * converted, so that memory peaks at little more than one copy. The numbering
+ * of its rows remains, enough for its vector functions and for
+ * tacit_operator_manufacture. */
 TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
                                            tacit_matrix *matrix,
                                            const char *format,
                                            tacit_operator **out);
 
-/* An operator that is a function of the caller's, without a matrix. */
+/* An operator given by a function instead of a matrix. */
 typedef struct tacit_operator_function {
     size_t size; /* sizeof, as in {.size = sizeof f} */
-    /* y = A x for vectors on the device of `queue` [rows]. Called when the
-     * queue comes to it: the function does its work at once or, on a GPU,
-     * starts it on the queue's stream (tacit/cuda.h) and does not wait; of this
-     * library it calls tacit_exchange_begin and tacit_exchange_end, and
-     * tacit_queue_stream, alone. A must be symmetric, and linear.
+    /* y = A x for vectors on the device of `queue` [rows]. Called in the order
+     * of the queue: the function does its work at once or, on a GPU, starts it
+     * on the queue's stream (tacit/cuda.h) and does not wait. It may call only
+     * tacit_exchange_begin, tacit_exchange_end and tacit_queue_stream of this
+     * library. A must be symmetric, and linear.
      * Returns     TACIT_OK; below 0 ends the solve, on all ranks, with that
-     *             status and the sentence that tacit_error_set was given; the
-     *             queue is of no use then. It may fail on one rank alone and
-     *             anywhere: what it exchanged in the call before, in the same
-     *             order in every call, is made without it. Only a first call
-     *             must come through its exchanges before it fails. */
+     *             status and the message of tacit_error_set; the queue is
+     *             unusable then. It may fail on one rank alone: the library
+     *             then makes the exchanges of the previous call, whose order is
+     *             the same in every call. Only a first call must make its
+     *             exchanges before it fails. */
     tacit_status (*apply)(void *ctx, tacit_queue *queue, const double *x,
                           double *y);
     /* The diagonal of A into `d` [rows], in the same way: for preconditioners
@@ -93,35 +92,35 @@ typedef struct tacit_operator_function {
     tacit_status (*diagonal)(void *ctx, tacit_queue *queue, double *d);
     void *ctx;   /* handed to both; borrowed */
     double norm; /* a bound of ||A||; 0: estimated, by eight products */
-    /* Of a preconditioner: it is not the same linear map each time, as one that
-     * iterates. Methods that need it to be refuse it:
+    /* Of a preconditioner: it is not the same linear map each time, for example
+     * an iteration. Methods that need a fixed one refuse it:
      * tacit_solver_set_precond. */
     bool varies;
 } tacit_operator_function;
 
-/* Make an operator of `function`, of whose vectors this rank has `rows`
- * elements.
+/* Make an operator of `function`, with `rows` elements of a vector on this
+ * rank.
  * Collective.  Borrows `queue` and the function's ctx; copies the struct.
- * Errors      INVALID, NO_MEMORY, what the function says. */
+ * Errors      INVALID, NO_MEMORY, those of the function. */
 TACIT_API tacit_status tacit_operator_from_function(
     tacit_queue *queue, int64_t rows, const tacit_operator_function *function,
     tacit_operator **out);
 
-/* Replace the values by those of `matrix`, which has the same rows and the
- * same pattern. Nothing is planned or measured anew. Preconditioners that were
- * made for `A` know the old ones: tacit_precond_update.
+/* Replace the values by those of `matrix`, which has the same rows and the same
+ * pattern. Nothing is planned or measured anew. Preconditioners made for `A`
+ * keep the old values: tacit_precond_update.
  * Collective.
- * Errors      INVALID, naming an entry that only one of them has by its row and
- *             column in original numbers, counted from 1; ranks whose own rows
- *             fit may then have new values already: update again, or destroy.
- *             Also where a monitor calls it of a run with `A`: nothing is done. */
+ * Errors      INVALID, naming an entry that only one of them has, by row and
+ *             column in original numbers, from 1; ranks whose rows fit may have
+ *             new values by then: update again, or destroy. Also in a monitor
+ *             of a run with `A`, without effect. */
 TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
                                              const tacit_matrix *matrix);
 
 /* y = A x on device vectors [local rows], which do not overlap.
  * Collective.  Blocking: the queue has drained on return.
  * Cost        1 product, 1 exchange.
- * Errors      INVALID (they do), whatever the queue has met. */
+ * Errors      INVALID (they overlap), whatever the queue has met. */
 TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
                                             const double *x, double *y);
 
@@ -150,30 +149,30 @@ typedef struct tacit_operator_info {
     int64_t sent;                 /* values sent per exchange, rank        */
     int neighbours;               /* ranks this one sends to               */
     int64_t messages, volume;     /* per exchange, all ranks               */
-    double low_bytes_per_nonzero; /* of the block of low precision, or 0 */
+    double low_bytes_per_nonzero; /* of the reduced-precision block, or 0 */
     int low_bits;                 /* of its values, or 0                  */
-    const char *order;    /* of rows inside: "none": the matrix's, "rcm", ... */
+    const char *order;    /* of a rank's rows: "none": the matrix's, "rcm",
+                           * ... */
     double order_seconds; /* to find it; part of the next */
     double setup_seconds;
-    int threads; /* of the host that work on it on this rank; at most those of
-                    the queue: a small matrix is faster on fewer             */
+    int threads; /* host threads that work on it on this rank; at most those
+                  * of the queue: a small matrix is faster on fewer */
     bool packed; /* on a GPU: some values take fewer bytes than a double; if
-                    not, "FORMAT/f64" is no other format                     */
+                  * not, "FORMAT/f64" is the same format */
 } tacit_operator_info;
 
-/* What is known of `A` on this rank, into `out`, which says how large it is:
+/* Describe `A` on this rank in `out`, whose size is set:
  *
  *     tacit_operator_info info = {.size = sizeof info};
  *
- * Where `size` was not set nothing is written, whatever stood there stays: that
- * is INVALID, and the status alone tells. Of an operator without a matrix what
- * belongs to one is 0. The strings are owned by the operator; they hold until
+ * Without a size nothing is written (INVALID). Members about a matrix are 0 if
+ * the operator has none. The strings are owned by the operator; they hold until
  * it is updated or destroyed.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_operator_describe(const tacit_operator *A,
                                                tacit_operator_info *out);
 
-/* A format that might have been this rank's, and what was measured of it. */
+/* A candidate for this rank's format, and its measurements. */
 typedef struct tacit_trial {
     const char *format;
     double bytes;       /* per product, whole local block; < 0: does not fit */
@@ -192,8 +191,8 @@ TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
  * follow one another. The vectors are device vectors [local rows], and taken to
  * be in the order that the operator keeps; the exchange changes none.
  * Collective.
- * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), whatever the
- *             queue has met. */
+ * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), whatever
+ *             the queue has met. */
 TACIT_API tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                                       int64_t times,
                                                       const double *x,

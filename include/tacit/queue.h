@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/queue.h - an in-order line of work on one device.
+ * tacit/queue.h - queues: work on one device, in order.
  *
  *     tacit_queue *q = NULL;
  *     tacit_queue_create(world, "host", 0, &q);
@@ -13,45 +13,42 @@
  *
  * Devices:
  *     host             this process's processors
- *     cuda             an NVIDIA GPU: the one of the process's place among
- *                      those of its machine, in turn; vectors are memory of the
- *                      device
+ *     cuda             an NVIDIA GPU: processes of a machine get its GPUs in
+ *                      turn; vectors are in the device's memory
  *     cuda(1)          the GPU with that number, from 0
  * A queue on a stream of your own: tacit/cuda.h.
  *
- * Behind the device may stand the link, which is how messages go between the
- * processes of the world: "cuda@mpi". Without it the queue has each that it can
- * have, messages go through the best, and the first solver whose loop is "auto"
- * measures which that is; the others are closed then.
+ * After the device may follow the link, by which processes of the world
+ * exchange messages: "cuda@mpi". Without it the queue opens all links that it
+ * can and uses the best; the first solver with loop "auto" measures which is
+ * fastest and closes the others.
  *     self             a process alone; allows every loop of a solver
  *     peer             memory of GPUs of one machine, written by their kernels;
  *                      allows every loop
- *     nccl             NCCL, a library that is loaded when it is asked for (the
- *                      variable TACIT_NCCL may say where it is), enqueued on
- *                      the stream; allows loops host and graph, faster where
- *                      the environment has NCCL_GRAPH_MIXING_SUPPORT=0, as in
- *                      the program: a process whose own calls of NCCL may run
- *                      beside recordings of them must not have it
- *     nvshmem          memory of NVSHMEM's, written by the GPUs' kernels, as
- *                      with peer: a library that is loaded when it is asked for
- *                      (TACIT_NVSHMEM may say where it is) and starts once in a
- *                      process, so that the link belongs to the first world
- *                      that opens it; not ended before the process is; allows
- *                      every loop, or, where GPUs do not reach each other's
- *                      memory, as those of several machines, and messages go
- *                      through NVSHMEM's calls (libtacit_nvshmem.so; the
- *                      variable TACIT_NVSHMEM_MODULE may say where it is),
+ *     nccl             NCCL, enqueued on the stream; the library is loaded on
+ *                      demand (from the variable TACIT_NCCL, if set); allows
+ *                      loops host and graph, faster with
+ *                      NCCL_GRAPH_MIXING_SUPPORT=0 in the environment, as in
+ *                      the program: do not set it in a process whose own NCCL
+ *                      calls may run at the same time as recordings of them
+ *     nvshmem          NVSHMEM's memory, written by kernels as with peer. The
+ *                      library is loaded on demand (from TACIT_NVSHMEM, if set)
+ *                      and starts once in a process, until its end, so that the
+ *                      link belongs to the first world that opens it. Allows
+ *                      every loop. If GPUs do not reach each other's memory, as
+ *                      on several machines, messages go through NVSHMEM's calls
+ *                      (libtacit_nvshmem.so, or TACIT_NVSHMEM_MODULE), with
  *                      loops host and graph
- *     shm              memory that the processes of one machine, or threads,
- *                      share, written by the CPU; allows loop host
+ *     shm              shared memory of processes of one machine, or of
+ *                      threads, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device
- *                      before each message; allows loop host. Where MPI says
+ *                      before each message; allows loop host. If MPI reports
  *                      that it is GPU-aware, or the variable
- *                      TACIT_GPU_AWARE_MPI does ("yes", "no", "auto"),
- *                      exchanges go from GPU to GPU, else through memory of the
- *                      host, as all sums do
+ *                      TACIT_GPU_AWARE_MPI says so ("yes", "no", "auto"),
+ *                      exchanges go from GPU to GPU, else through host memory,
+ *                      as all sums do
  *
- * Decorators stand before the device and watch or disturb the line:
+ * Decorators precede the device and observe or disturb the queue:
  *     count:host       operations, messages and bytes (tacit_queue_tally)
  *     trace:host       a line per operation, through tacit_set_log
  *     memcheck:host    a host device with an address space of its own, late
@@ -59,24 +56,22 @@
  *     chaos(7):host    delays messages at random, with seed 7; chaos(7,100)
  *                      also fails the 100th operation on rank 7 mod size
  *     lose(1,100):host rank 1 is killed at its 100th sum or exchange;
- *                      lose(1,100,60) lets it be silent for 60 s
+ *                      lose(1,100,60) stops it for 60 s
  * They nest: "trace:count:cuda".
  *
- * Lost processes: in a sum or an exchange, and so in all that iterates, a
- * process that another one waits for has 60 s to come, or as many as the
- * environment variable TACIT_PATIENCE says when the queue is made (0: no limit;
- * time in which the waiting process is stopped does not count, but a kernel
- * that waits on a GPU goes on counting). Then the call fails with COMM, and the
- * message says which rank has not answered, as far as that can be known; see
- * tacit_world_abort. Where link mpi has more than 64 ranks, sums that nothing
- * stands behind wait without limit.
+ * Lost processes: a wait for another process in a sum or an exchange, and so in
+ * every iteration, has a timeout of 60 s, or of TACIT_PATIENCE seconds as in
+ * the environment when the queue is made (0: none; time in which the waiting
+ * process is stopped does not count, except for a kernel on a GPU). Then the
+ * call fails with COMM, and the message names the rank that has not answered,
+ * if known; see tacit_world_abort. With link mpi and more than 64 ranks, sums
+ * that do not overlap with other work have no timeout.
  *
- * Threads: a queue, its vectors and all that works on it are for one thread at
- * a time, as its world is; queues of different worlds may run at the same time.
- * On the host a queue has threads of its own, one less than were asked for,
- * from creation to destruction, and sets up operators with no more than these:
- * with 1 thread all that it does is done by the thread that calls. They call no
- * MPI. */
+ * Threads: a queue, its vectors and objects made on it are for one thread at a
+ * time, as its world is; queues of different worlds may run at the same time.
+ * On the host a queue has threads of its own, one less than its number of
+ * threads, from creation to destruction, and sets up operators with these. With
+ * 1 thread the calling thread does all work. Its threads do not call MPI. */
 #ifndef TACIT_QUEUE_H
 #define TACIT_QUEUE_H
 #include <stdbool.h>
@@ -88,15 +83,15 @@ TACIT_BEGIN_DECLS
 
 typedef struct tacit_queue tacit_queue;
 
-/* Open a line on the device that `spec` names, for the processes of `world`;
- * at most `threads` host threads, the caller among them; 0 for as many as the
- * world may have or else for the processors that this process may use (or
- * OMP_NUM_THREADS), divided among the processes of this machine.
+/* Open a queue on the device `spec`, for the processes of `world`; at most
+ * `threads` host threads, the caller among them; 0: the limit of the world or
+ * else the processors available to this process (or OMP_NUM_THREADS), divided
+ * among the processes of this machine.
  * Collective.  Borrows `world`: it must outlive the queue.
  * Errors      INVALID (unknown device, decorator or link, or one that this
- *             build lacks; a number of a GPU that is not there), UNSUPPORTED (a
- *             link that this world cannot have, with the reason; memcheck
- *             before cuda), DEVICE (no GPU is usable), NO_MEMORY. */
+ *             build lacks; a GPU that does not exist), UNSUPPORTED (a link that
+ *             this world cannot have, with the reason; memcheck before cuda),
+ *             DEVICE (no GPU is usable), NO_MEMORY. */
 TACIT_API tacit_status tacit_queue_create(tacit_world *world, const char *spec,
                                           int threads, tacit_queue **out);
 
@@ -144,7 +139,7 @@ typedef struct tacit_decorator {
 TACIT_API const tacit_decorator *tacit_decorator_at(int i);
 
 /* Free `*queue` and set it to NULL; NULL is fine. In a monitor of a run on it
- * nothing is freed, as of tacit_solver_destroy. */
+ * it frees nothing, as tacit_solver_destroy. */
 TACIT_API void tacit_queue_destroy(tacit_queue **queue);
 
 /* Allocate a vector of `n` doubles on the device, contents undefined.
@@ -156,7 +151,7 @@ TACIT_API void tacit_queue_free(tacit_queue *queue, double **x);
 
 /* Copy `n` doubles from host memory to the device vector `x`, or back.
  * Blocking: the queue has drained on return.
- * Errors      whatever the queue has met since it was last asked. */
+ * Errors      any of the queue since the last such call. */
 TACIT_API tacit_status tacit_queue_put(tacit_queue *queue, size_t n,
                                        const double *host, double *x);
 TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
@@ -165,9 +160,8 @@ TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
 /* The name of the link that messages go through: "self", "shm", "mpi". */
 TACIT_API const char *tacit_queue_link(const tacit_queue *queue);
 
-/* What that link has settled for this queue, for people, "" if nothing: of mpi
- * on a GPU "GPU-aware" or "through memory of the host". Owned by the
- * library. */
+/* A property of that link for this queue, for people, or "": for mpi on a GPU
+ * "GPU-aware" or "through memory of the host". Owned by the library. */
 TACIT_API const char *tacit_queue_link_detail(const tacit_queue *queue);
 
 /* x = value, of `n` doubles on the device.
@@ -178,12 +172,12 @@ TACIT_API tacit_status tacit_queue_fill(tacit_queue *queue, size_t n,
 /* Euclidean norm of x - y over all ranks, of device vectors [n] each; `y` NULL
  * is the norm of x.
  * Collective.
- * Errors      NO_MEMORY, whatever the queue has met. */
+ * Errors      NO_MEMORY, any of the queue. */
 TACIT_API tacit_status tacit_queue_distance(tacit_queue *queue, size_t n,
                                             const double *x, const double *y,
                                             double *out);
 
-/* Host threads that work for this queue. */
+/* Host threads of this queue. */
 TACIT_API int tacit_queue_threads(const tacit_queue *queue);
 
 /* The name of the hardware, "AMD EPYC, 2 threads", into `text` [size]. */
@@ -200,18 +194,18 @@ TACIT_API tacit_status tacit_queue_measure_copy(tacit_queue *queue,
                                                 double *gbytes_per_second);
 
 /* Seconds of a sum of `count` doubles, 1 to 1024, over the ranks, by this
- * rank's clock: one of `times` that follow one another.
- * Collective.  Errors INVALID, NO_MEMORY, whatever the queue has met. */
+ * rank's clock: the mean of `times` in a row.
+ * Collective.  Errors INVALID, NO_MEMORY, any of the queue. */
 TACIT_API tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
                                                int64_t times, double *seconds);
 
-/* What passed through a queue, by kind. Counts follow section 4.1.4 of
- * Trotter et al. (the aCG paper): for m rows and n non-zeros a product is
- * 2 n flops and 20 (n + m) bytes, an axpy 2 m and 24 m, a dot 2 m and 16 m,
- * a norm 2 m and 8 m, whatever the format; `moved_bytes` is what the format
- * and the fused operations really read and write. On a GPU loop host counts
- * what was enqueued, also ahead of a look that ends the solve, loop graph whole
- * recordings, and loop resident the iterations. */
+/* Operations of a queue, by kind. Counts follow section 4.1.4 of Trotter et al.
+ * (the aCG paper): for m rows and n non-zeros a product is 2 n flops and 20 (n
+ * + m) bytes, an axpy 2 m and 24 m, a dot 2 m and 16 m, a norm 2 m and 8 m,
+ * whatever the format; `moved_bytes` is the traffic of the format and of fused
+ * operations. On a GPU loop host counts enqueued operations, also those after
+ * the iteration that ends the solve, loop graph whole recordings, and loop
+ * resident the iterations. */
 typedef struct tacit_tally_row {
     int64_t count;
     double seconds; /* 0 unless the queue is timed: "count(1):..." */

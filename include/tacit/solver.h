@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/solver.h - solve A x = b for symmetric positive definite A.
  *
- * A is taken to be symmetric: its values to rounding, since the methods use it
- * as its own transpose; the whole of it is stored and multiplied by, and
- * nothing here looks. tacit_matrix_check_symmetric does, once per matrix, and
- * the program calls it before a solve. Of a matrix that is not symmetric a
- * solve may end with any outcome; what it calls converged is a solution all
- * the same, as b - A x is formed with A as it is. That A is positive definite
- * is found out on the way: BREAKDOWN if not.
+ * A must be symmetric, its values up to rounding, since the methods use it as
+ * its own transpose; it is stored and multiplied as a whole, without a check.
+ * tacit_matrix_check_symmetric checks, once per matrix; the program calls it
+ * before a solve. For a matrix that is not symmetric a solve may end with any
+ * outcome; a converged x is a solution all the same, as b - A x is formed with
+ * A as it is. If A is not positive definite, the solve ends with BREAKDOWN.
  *
  *     tacit_solver *s = NULL;
  *     tacit_solver_create(q, A, "cg", &s);
@@ -19,10 +18,9 @@
  *
  * Creating allocates and returns a status; running never allocates.
  *
- * Threads: a solver is for one thread at a time, as its queue and its world
- * are, and of MPI needs what tacit/mpi.h says; solvers of different worlds may
- * run at the same time. Monitors are called by the thread that runs the
- * solver. */
+ * Threads: a solver is for one thread at a time, as its queue and its world are
+ * (MPI: see tacit/mpi.h); solvers of different worlds may run at the same time.
+ * Monitors are called by the thread that runs the solver. */
 #ifndef TACIT_SOLVER_H
 #define TACIT_SOLVER_H
 #include <tacit/operator.h>
@@ -31,19 +29,17 @@ TACIT_BEGIN_DECLS
 
 typedef struct tacit_solver tacit_solver;
 
-/* Called once per iteration (of method sstep: once per block of them, which has
- * no other numbers), on every rank with the same numbers: the recurrence's
- * ||r|| / ||b||. The first call is for iteration 0, the first
- * guess, before anything is iterated; a right-hand side of zeros has no calls.
- * Return 0 to go on, anything else to stop with
- * TACIT_INTERRUPTED once every rank knows; ranks may return different
- * things. */
+/* Called once per iteration (method sstep: once per block of iterations), on
+ * every rank with the same numbers: the recurrence's ||r|| / ||b||. The first
+ * call is for iteration 0, the first guess; a right-hand side of zeros has no
+ * calls. Return 0 to go on, another value to stop with TACIT_INTERRUPTED once
+ * every rank knows; ranks may return different values. */
 typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
                                 double relative_residual);
 
-/* The same for the columns of a block, from 0: once per iteration of each that
- * is not done. The iterations of a column come in their order; those of
- * different columns in any. What is not 0 stops all columns. */
+/* The same for the columns of a block, from 0: once per iteration of each
+ * unfinished column. The iterations of a column come in order; those of
+ * different columns in any. A value other than 0 stops all columns. */
 typedef int (*tacit_column_monitor_fn)(void *ctx, int column, int64_t iteration,
                                        double relative_residual);
 
@@ -69,7 +65,7 @@ typedef enum tacit_stop_reason {
 
 enum { TACIT_MADE_MOST = 4 };
 
-/* Iterations that a method made of a solve. */
+/* A method and its iterations in a solve. */
 typedef struct tacit_made {
     const char *method; /* owned by the library; NULL: no more entries */
     int64_t iterations;
@@ -83,22 +79,22 @@ typedef struct tacit_result {
     double norm_b;
     double relative_residual;      /* ||r|| / ||b|| of the recurrence [-]   */
     double true_relative_residual; /* ||b - A x|| / ||b||, recomputed [-]   */
-    int64_t restarts;         /* times the recurrence said converged, or could
-                         get no smaller, and b - A x said no; the solve then
-                         went on from the true residual                     */
+    int64_t restarts;         /* times the recurrence claimed convergence, or
+                               * could get no smaller, and b - A x did not
+                               * meet the target; the solve then went on from
+                               * the true residual */
     int64_t replacements;     /* times a method formed vectors anew           */
     int64_t extra_products;   /* with A, besides those of the iterations: for
                          true residuals and replacements                    */
-    const char *rescued_by;   /* the method that went on when the recurrences
-                               of the chosen one were too inaccurate for this
-                               matrix; NULL: none                           */
+    const char *rescued_by;   /* the method that took over when the
+                               * recurrences of the chosen one were too
+                               * inaccurate for this matrix; NULL: none */
     int64_t rescued_at;       /* ... after this iteration                     */
     int bits;                 /* of the matrix values in the recurrence at the
                          end: 64, or less in mixed precision                */
-    int64_t reliable_updates; /* in mixed precision: times b - A x took the
-                         place of r                                         */
-    bool fell_back;           /* low precision was too low, and the solve took
-                         more bits                                          */
+    int64_t reliable_updates; /* in mixed precision: times b - A x replaced r */
+    bool fell_back;           /* the reduced precision was too low, and the
+                               * solve took more bits */
     int64_t fell_back_at;     /* ... after this iteration, the last time      */
     int64_t breakdown_iteration;    /* -1 if none                          */
     const char *breakdown_quantity; /* "p'Ap", "||r||"; NULL if none       */
@@ -108,44 +104,43 @@ typedef struct tacit_result {
     char loop_detail[96]; /* "while node, 10 iterations"; may be empty    */
     tacit_made made[TACIT_MADE_MOST]; /* which method made how many iterations,
                                          in the order in which they began   */
-    double
-        attainable; /* what rounding allows of the true relative residual at x,
-                          eps (|A| |x| + |b|) / |b|; |A| is the largest row sum.
-                          Of stagnation and breakdown; 0: not known            */
+    double attainable; /* the true relative residual that rounding allows at x,
+                     * eps (|A| |x| + |b|) / |b|; |A| is the largest row sum.
+                     * After stagnation and breakdown; 0: not known */
 } tacit_result;
 
-/* Who drives the iteration. */
+/* A driver of the iteration. */
 typedef struct tacit_loop {
     const char *name;
     const char *summary;
-    const char *reason; /* why this build has it not; NULL: it has */
-    bool needs_gpu;     /* not on the host device */
+    const char *reason; /* why this build lacks it; NULL: it has it */
+    bool needs_gpu;     /* not for the host device */
 } tacit_loop;
 
 /* Loop `i`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_loop *tacit_loop_at(int i);
 
-/* What a solver can be told by name, in the words of the command line. */
+/* A setting of a solver by name, as on the command line. */
 typedef struct tacit_setting {
     const char *name; /* "max-iterations" */
     const char *summary;
 } tacit_setting;
 
 /* Setting `i`, NULL past the end:
- *   loop             host (its first value), graph, resident, or auto: each
- *                    that the solver can have runs some iterations, with each
- *                    link that its queue has open, and what is fastest on the
- *                    slowest rank stays
+ *   loop             host (the default), graph, resident, or auto: each
+ *                    available one runs some iterations, with each open link of
+ *                    its queue, and the fastest on the slowest rank stays
  *   steps            of method sstep: iterations for one reduction, 1 to 16, or
- *                    auto (its first value): 8. Takes memory for 4 vectors each
- *   basis            of method sstep: chebyshev (its first value), newton, or
+ *                    auto (the default): 8. Takes memory for 4 vectors each
+ *   basis            of method sstep: chebyshev (the default), newton, or
  *                    monomial: the powers of A, in which blocks of more than 4
- *                    break down, and single goes on
- *   pure             off (its first value), or on: the method's published
- *                    recurrence alone, without another method's start or rescue,
- *                    replacements and restarts; sstep then has basis monomial
- *   precond          none (its first value) or jacobi; ic0, amg and direct need
- *                    the matrix, too: tacit/precond.h
+ *                    break down, and single takes over
+ *   pure             off (the default), or on: the method's published
+ *                    recurrence alone, without another method's start or
+ *                    rescue, replacements and restarts; sstep then has basis
+ *                    monomial
+ *   precond          none (the default) or jacobi; ic0, amg and direct need the
+ *                    matrix, too: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
  *   max-iterations   and 10000 at first */
@@ -154,9 +149,9 @@ TACIT_API const tacit_setting *tacit_solver_setting(int i);
 /* Set `name` of `solver` to `value`, both as on the command line, for the runs
  * that follow.
  * Collective.
- * Errors      INVALID (unknown, with the nearest known name; a value that
- *             makes no sense; after a run began and before it ended, as in a
- *             monitor), UNSUPPORTED (with the reason), NO_MEMORY. */
+ * Errors      INVALID (unknown, with the nearest known name; an invalid value;
+ *             during a run, as in a monitor), UNSUPPORTED (with the reason),
+ *             NO_MEMORY. */
 TACIT_API tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
                                         const char *value);
 
@@ -164,7 +159,7 @@ TACIT_API tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
 TACIT_API tacit_status tacit_solver_set_loop(tacit_solver *solver,
                                              const char *loop);
 
-/* What a method costs, so that it can be read and tested. Per iteration. */
+/* The cost of a method, per iteration. */
 typedef struct tacit_method {
     const char *name;
     const char *summary;
@@ -180,12 +175,10 @@ typedef struct tacit_method {
     const char
         *first_by;     /* the method that does the first iterations, or NULL */
     int first;         /* ... how many                                   */
-    int steps;         /* iterations that have these reductions and scalars in
-                      common, as the setting "steps" is at first; 0: each has
-                      its own                                              */
+    int steps;         /* iterations that share these reductions and scalars,
+                        * by the default of "steps"; 0: each has its own */
     int panel_vectors; /* ... and vectors of local length for these        */
-    bool varying_precond; /* a preconditioner need not be the same linear map
-                      each time                                            */
+    bool varying_precond; /* a preconditioner may change between applications */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. Owned
@@ -193,25 +186,26 @@ typedef struct tacit_method {
 TACIT_API const tacit_method *tacit_method_at(int i);
 TACIT_API const tacit_method *tacit_method_find(const char *name);
 
-/* What loop resident has kernels for with the method called `name`: barriers,
- * formats and how they store values, without and with a preconditioner, into
- * `text` [size], 768 are enough; false if it has none. */
+/* The kernels of loop resident for the method called `name`: barriers, formats
+ * and stores of values, without and with a preconditioner, into `text` [size],
+ * 768 are enough; false if it has none. */
 TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
 
 /* A solver of `method` for `A`:
  *   cg         Hestenes and Stiefel 1952: 2 reductions
  *   single     Chen and Carson 2020: predict and recompute, 1 reduction
- *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a
- *              product; vectors replaced every 50 iterations; the first 50, and
- *              all that it is too inaccurate for, are done by single
+ *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a product;
+ *              vectors replaced every 50 iterations; single makes the first 50,
+ *              and takes over if it is too inaccurate
  *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
- *              behind two products; single where it is too inaccurate
- * What breaks down in another method, or stagnates above what rounding allows,
- * cg goes on with. Links of GPUs hide reductions in loop resident alone.
+ *              behind two products; single takes over if it is too inaccurate
+ * After a breakdown of another method, or stagnation above the limit of
+ * rounding, cg takes over. On GPUs links hide reductions in loop resident
+ * alone.
  *   sstep      after Chronopoulos and Gear 1989: 1 reduction for s iterations,
- *              in blocks in a Chebyshev basis; cg before them, single where it
- *              is too inaccurate. Every loop, resident on one GPU; "auto" leaves
+ *              in blocks in a Chebyshev basis; cg before them, single if it is
+ *              too inaccurate. Every loop, resident on one GPU; "auto" leaves
  *              loop graph out
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.
  * Errors      INVALID (unknown method, with the nearest known one),
@@ -222,12 +216,12 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
                                            tacit_solver **out);
 
 /* Solve on device vectors `b`, `x` [A's local rows], which do not overlap; `x`
- * is guess and result. Where `stop` is NULL what was set by name decides.
- * The recurrence decides when to look; b - A x, recomputed, decides when to
- * stop, and the solve goes on if the recurrence was wrong.
+ * is guess and result. `stop` NULL: as set by name. The recurrence decides when
+ * to check; b - A x, recomputed, decides when to stop, and the solve goes on if
+ * the recurrence was wrong.
  * Collective.  Blocking.
- * Returns     OK; NOT_CONVERGED, INTERRUPTED or BREAKDOWN, of which `result`
- *             says where: x is the best of those whose residual was recomputed.
+ * Returns     OK; NOT_CONVERGED, INTERRUPTED or BREAKDOWN, with details in
+ *             `result`: x is the best of those whose residual was recomputed.
  *             The first guess is one of them, except after an interrupt and at
  *             the limit of iterations.
  * Errors      INVALID (sizes not set, vectors that overlap, a solver whose
@@ -237,30 +231,28 @@ TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);
 
-/* Solve A X = B for `columns` right-hand sides, at least one and as many as you
- * like, on device panels: column j of B begins at B + j B_stride and has A's
- * local rows, which its stride is not less than; so with X, which is guess and
- * result. From their first element to their last, the panels share no memory.
- * Each column has a recurrence of its own, and stops, or breaks down, by itself
- * and as in tacit_solver_run, with its own entry of `results` [columns], whose
- * `size` is set and the same in all; `seconds` are those of the whole block in
- * each. A column that is done leaves the block. Where `monitor` is set and
- * `column_monitor` is not, it is called for all columns and cannot tell them
- * apart.
+/* Solve A X = B for `columns` right-hand sides, at least one, on device panels:
+ * column j of B begins at B + j B_stride, B_stride >= A's local rows; the same
+ * for X, guess and result. From their first element to their last, the panels
+ * do not overlap. Each column has its own recurrence, and stops or breaks down
+ * alone, as in tacit_solver_run, with its own entry of `results` [columns],
+ * whose `size` is set and the same in all; `seconds` are those of the whole
+ * block in each. A finished column leaves the block. If `monitor` is set and
+ * `column_monitor` is not, it is called for all columns without their number.
  * Collective.  Blocking.
- * Iteration   one of tacit_solver_run for each column that is not done, in
- *             step: a product reads the matrix once for up to 32 columns, and a
- *             sum is one message. Monitors are called where the CPU looks: on
- *             a GPU every few iterations. The first time some iterations are
- *             tried, and columns solved one after the other where that is
- *             faster: where vectors fit on the chip or in caches.
+ * Iteration   one of tacit_solver_run for each unfinished column, in step: a
+ *             product reads the matrix once for up to 32 columns, and a sum is
+ *             one message. Monitors are called at the CPU's checks: on a GPU
+ *             every few iterations. The first call times some iterations, and
+ *             columns are solved one by one if that is faster, as when vectors
+ *             fit on the chip or in caches.
  * Memory      for up to 32 columns: the method's vectors, B and X once more,
- *             until the solver is destroyed; on the CPU amg has three vectors
- *             a column more; fewer at once where there is less.
- * Returns     what the worst column came to, from OK over NOT_CONVERGED and
- *             INTERRUPTED to BREAKDOWN; tacit_error_message() is of the first
- *             column that came to that, and names it, counted from 1: "column
- *             3: not converged ...". The others are as their results say.
+ *             until the solver is destroyed; on the CPU amg has three more
+ *             vectors a column; fewer columns at once if memory is short.
+ * Returns     the worst status of a column, from OK over NOT_CONVERGED and
+ *             INTERRUPTED to BREAKDOWN; tacit_error_message() names the first
+ *             column with it, from 1: "column 3: not converged ...". `results`
+ *             has the others.
  * Errors      INVALID (no columns, or another number on another rank, and as
  *             tacit_solver_run), INPUT (a column of B is not finite), DEVICE,
  *             COMM: X is unspecified then. */
@@ -270,8 +262,8 @@ TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                                               const tacit_stop *stop,
                                               tacit_result *results);
 
-/* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own
- * nothing is freed, which is tacit_error_message() and a warning
+/* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own run
+ * it frees nothing, with a message in tacit_error_message() and a warning
  * (tacit_set_log). */
 TACIT_API void tacit_solver_destroy(tacit_solver **solver);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/tacit.h - all of Tacit but the headers that need a foreign one
+ * tacit/tacit.h - all of Tacit except the headers that need MPI or CUDA
  * (tacit/mpi.h, tacit/cuda.h). */
 #ifndef TACIT_TACIT_H
 #define TACIT_TACIT_H
