@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/base.h - what the baseline and the program share: the ways of errors
- * of who is built on the public headers, memory, the clock, and medians. */
+ * baseline/base.h - what the baseline and the program share: error macros of
+ * code built on the public headers, memory, the clock, and medians. */
 #ifndef TCT_BASELINE_BASE_H
 #define TCT_BASELINE_BASE_H
 #include <math.h>
@@ -47,7 +47,8 @@ static inline int base_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of `values` [count], which are sorted by it; NAN if none. */
+/* The median of `values` [count], which are sorted by it; NAN if `count` is
+ * 0. */
 static inline double base_median(double *values, int count)
 {
     if (count < 1) return (double)NAN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/peer_scalars.cu - the kernels of the baseline; none of the
+ * baseline/peer_scalars.cu - the kernels of the baseline, none of which is the
  * library's. */
 #include "baseline/peer_scalars.h"
 

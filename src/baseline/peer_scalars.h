@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/peer_scalars.h - the kernels that the baseline needs besides
- * cuSPARSE and cuBLAS: scalars that stay on the device. All pointers are the
- * device's; each call starts one kernel and returns the error of starting
- * it. */
+ * baseline/peer_scalars.h - the kernels of the baseline besides cuSPARSE and
+ * cuBLAS: scalars that stay on the device. All pointers are to device memory;
+ * each call starts one kernel and returns the error of the launch. */
 #ifndef TCT_BASELINE_PEER_SCALARS_H
 #define TCT_BASELINE_PEER_SCALARS_H
 #include <cuda_runtime_api.h>

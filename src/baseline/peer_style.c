@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #ifndef TCT_HAVE_PEER
-#define TCT_HAVE_PEER 0 /* 1 in a target that has peer_scalars.cu too */
+#define TCT_HAVE_PEER 0 /* 1 in a target with peer_scalars.cu */
 #endif
 
 static const tct_peer_variant variants[] = {
@@ -24,7 +24,7 @@ const tct_peer_variant *tct_peer_variant_at(int i)
     return i >= 0 && i < VARIANTS ? &variants[i] : NULL;
 }
 
-/* Two lines, as not every preprocessor knows __has_include. */
+/* Two lines: some preprocessors lack __has_include. */
 #if TCT_HAVE_PEER && defined(__has_include)
 #if __has_include(<cusparse.h>) && __has_include(<cublas_v2.h>)
 #define HAVE_PEER 1
@@ -59,7 +59,7 @@ double tct_peer_spmv_seconds(tct_peer *P)
 
 void tct_peer_destroy(tct_peer **P)
 {
-    *P = NULL; /* there are none */
+    *P = NULL; /* this build has none */
 }
 
 #else
@@ -100,11 +100,11 @@ static struct {
     SPARSE_NAMES(MEMBER)
     BLAS_NAMES(MEMBER)
 #undef MEMBER
-    /* from 12.4 on; takes what the product takes. NULL: not there */
+    /* from 12.4 on; arguments as the product's. NULL: missing */
     __typeof__(&cusparseSpMV) preprocess;
 } lib;
 
-/* dlopen `path`; a reason other than that it is not there goes into `why`. */
+/* dlopen `path`; `why` gets a reason other than a missing file. */
 static void *try_open(const char *path, char *why, size_t size)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -115,7 +115,7 @@ static void *try_open(const char *path, char *why, size_t size)
     return handle;
 }
 
-/* The library `stem`, where the loader or CUDA's own folders have it. */
+/* The library `stem`, from the loader's or CUDA's own folders. */
 static tacit_status open_library(const char *stem, void **out)
 {
     static const char *const endings[] = {".so", ".so.13", ".so.12"};
@@ -168,7 +168,7 @@ static tacit_status load(void)
 #undef FIND
     optional = dlsym(sparse, "cusparseSpMV_preprocess");
     memcpy(&lib.preprocess, &optional, sizeof optional);
-    lib.loaded = true; /* and stays: these libraries are never unloaded */
+    lib.loaded = true; /* and is never unloaded */
     return TACIT_OK;
 }
 
@@ -188,7 +188,7 @@ static tacit_status sparse_status(cusparseStatus_t s, const char *call)
 static tacit_status gpu_status(cudaError_t error, const char *call)
 {
     if (error == cudaSuccess) return TACIT_OK;
-    (void)cudaGetLastError(); /* an error that does not last is over */
+    (void)cudaGetLastError(); /* clear an error that does not last */
     FAIL(error == cudaErrorMemoryAllocation ? TACIT_NO_MEMORY : TACIT_DEVICE,
          "the GPU: the baseline: %s: %s (%s)", call, cudaGetErrorString(error),
          cudaGetErrorName(error));
@@ -207,7 +207,7 @@ static tacit_status blas_status(cublasStatus_t s, const char *call)
 
 /* --- the matrix and the vectors ------------------------------------------- */
 
-/* Scalars on the device. The squared norms of two iterations take turns. */
+/* Scalars on the device. The squared norms of two iterations alternate. */
 enum {
     S_RR,
     S_RR_ODD,
@@ -245,7 +245,7 @@ struct tct_peer {
     double *val, *b;
     vector x, r, p, t;
     double *s;    /* [S_COUNT] on the device             */
-    double *seen; /* 1 on the host, copied to by the GPU */
+    double *seen; /* 1 on the host, the GPU copies to it */
     algorithm algorithms[2];
     algorithm *best;
     double bytes;
@@ -265,7 +265,7 @@ static tacit_status new_array(tct_peer *P, const void *from, size_t count,
     }
     memcpy(out, &p, sizeof p);
     if (from) GPU(cudaMemcpy, p, from, bytes, cudaMemcpyHostToDevice);
-    /* what follows is on other streams, which do not wait for the copy */
+    /* other streams follow, which do not wait for the copy */
     GPU(cudaStreamSynchronize, NULL);
     P->bytes += (double)count * (double)size;
     return TACIT_OK;
@@ -318,7 +318,7 @@ static tacit_status make_vector(tct_peer *P, const double *from, vector *out)
     return TACIT_OK;
 }
 
-/* Numbers that are not zero: products are measured with them. */
+/* Non-zero numbers, to measure products. */
 static tacit_status make_vectors(tct_peer *P)
 {
     double *host = NULL;
@@ -404,7 +404,7 @@ static tacit_status measure(tct_peer *P, const algorithm *a, double *seconds)
     return TACIT_OK;
 }
 
-/* Keep the faster algorithm, give back what the other has taken. */
+/* Keep the faster algorithm, free the buffers of the other. */
 static tacit_status choose(tct_peer *P)
 {
     P->algorithms[0] = (algorithm){.id = CUSPARSE_SPMV_CSR_ALG1,
@@ -520,7 +520,7 @@ static tacit_status pointers(tct_peer *P, cublasPointerMode_t mode)
     return TACIT_OK;
 }
 
-/* Every scalar comes to the host: the dot and the norm both wait. */
+/* Every scalar is copied to the host: the dot and the norm both wait. */
 static tacit_status host_loop(tct_peer *P, run *s)
 {
     double *x = P->x.v, *r = P->r.v, *p = P->p.v, *t = P->t.v;
@@ -543,8 +543,8 @@ static tacit_status host_loop(tct_peer *P, run *s)
     return TACIT_OK;
 }
 
-/* t = A p and (p, t), on the device; where (r, r) is, and where the next one
- * goes: two places that take turns. */
+/* t = A p and (p, t), on the device; the place of (r, r) and that of the next
+ * one, which alternate. */
 static tacit_status begin_iteration(tct_peer *P, const run *s, double **old,
                                     double **rr)
 {
@@ -580,8 +580,8 @@ static tacit_status device_loop(tct_peer *P, run *s)
     return TACIT_OK;
 }
 
-/* Updates divide the scalars themselves, and the residual is copied on a
- * stream of its own while x and p are updated. */
+/* Updates divide the scalars themselves, and the residual is copied on its own
+ * stream while x and p are updated. */
 static tacit_status overlap_loop(tct_peer *P, run *s)
 {
     double *x = P->x.v, *r = P->r.v, *p = P->p.v, *t = P->t.v, *c = P->s;

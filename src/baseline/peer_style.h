@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * baseline/peer_style.h - the baseline on a GPU: conjugate gradients of
- * cuSPARSE's product in CSR and cuBLAS's vector operations, driven the way
- * other solvers drive them. It shares no kernel and no queue with the library,
- * and stands beside its rows in one run.
+ * cuSPARSE's product in CSR and cuBLAS's vector operations, driven as other
+ * solvers do. It shares no kernel and no queue with the library, and is
+ * compared with it in one run.
  *
  * cuSPARSE and cuBLAS are loaded when a tct_peer is created: a program with
- * this file in it starts without them. */
+ * this file starts without them. */
 #ifndef TCT_BASELINE_PEER_STYLE_H
 #define TCT_BASELINE_PEER_STYLE_H
 #include <stdbool.h>
@@ -25,13 +25,13 @@ typedef struct tct_peer_result {
     double device_bytes;   /* matrix, vectors and buffers           */
 } tct_peer_result;
 
-/* Copy a square matrix to the GPU that is current, in 32-bit indices where
- * they fit, and find the faster of cuSPARSE's two algorithms for CSR.
+/* Copy a square matrix to the current GPU, in 32-bit indices if they fit, and
+ * find the faster of cuSPARSE's two algorithms for CSR.
  *   ptr  [rows + 1]   where each row starts, ptr[0] = 0
  *   col  [ptr[rows]]  columns, 0 to rows - 1
  *   val  [ptr[rows]]
- * Errors      UNSUPPORTED (a build without CUDA, or a library that cannot be
- *             loaded: which and why), DEVICE, NO_MEMORY. */
+ * Errors      UNSUPPORTED (a build without CUDA, or a library that does not
+ *             load, with the reason), DEVICE, NO_MEMORY. */
 tacit_status tct_peer_create(int64_t rows, const int64_t *ptr,
                              const int32_t *col, const double *val,
                              tct_peer **out);
@@ -42,10 +42,9 @@ typedef struct tct_peer_variant {
 } tct_peer_variant;
 const tct_peer_variant *tct_peer_variant_at(int i);
 
-/* Solve A x = b from x = 0; `b` [rows] on the host, NULL for all ones. Stops
- * at ||r|| <= rtol ||b|| or after `max_iterations`; with rtol = 0 only at
- * r = 0, or where r is not finite. A short run before the one that is timed
- * loads the kernels. */
+/* Solve A x = b from x = 0; `b` [rows] on the host, NULL for all ones. Stops at
+ * ||r|| <= rtol ||b|| or after `max_iterations`; with rtol = 0 only at r = 0,
+ * or if r is not finite. A short run before the timed one loads the kernels. */
 tacit_status tct_peer_solve(tct_peer *P, int variant, const double *b,
                             double rtol, int64_t max_iterations,
                             tct_peer_result *out);

@@ -9,12 +9,11 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many messages to add, to leave out or to change, from one to the
- * other. */
+/* The number of letters to add, drop or change between `a` and `b`. */
 static size_t messages_between(const char *a, const char *b)
 {
     enum { MOST = 64 };
-    size_t d[MOST][MOST]; /* of their beginnings */
+    size_t d[MOST][MOST]; /* distances of their beginnings */
     const size_t m = strlen(a), n = strlen(b);
     if (m >= MOST || n >= MOST) return MOST;
     for (size_t i = 0; i <= m; i++)
@@ -31,7 +30,7 @@ const char *cli_nearest(const char *word, const char *const *names,
                         size_t count)
 {
     const char *best = NULL;
-    size_t far = strlen(word) / 2 + 2; /* further away is no help */
+    size_t far = strlen(word) / 2 + 2; /* a word further away is no help */
     for (size_t i = 0; i < count; i++) {
         const size_t d = messages_between(word, names[i]);
         if (d >= far) continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/base.h - small helpers of the program: what baseline/base.h has, the
- * nearest known word, and strict numbers. */
+ * cli/base.h - helpers of the program: baseline/base.h, the nearest known word,
+ * and strict numbers. */
 #ifndef TCT_CLI_BASE_H
 #define TCT_CLI_BASE_H
 #include "baseline/base.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/exit.c - how a run ends: the exit status and the one complaint. */
+ * cli/exit.c - how a run ends: the exit status and one line for an error. */
 #include "cli/cli.h"
 #include <stdarg.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void log_line(void *ctx, int level, const char *text)
 
 void cli_set_log(const cli *c)
 {
-    /* the log hands its context back as it came; nothing is written to it */
+    /* the log returns its context unchanged; it is not written to */
     tacit_set_log(log_line, (void *)(uintptr_t)c);
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/file.c - small text files, numbers that all ranks share, and how long
- * they wait. */
+ * cli/file.c - small text files, numbers common to all ranks, and timeouts. */
 #include "cli/cli.h"
 #include <math.h>
 #include <string.h>
 
 tacit_status cli_write_text(const cli *c, const char *path, const char *text)
 {
-    fflush(stdout); /* which may be where this goes */
+    fflush(stdout); /* the output may go there */
     return tacit_file_write(c->world, path, text);
 }
 

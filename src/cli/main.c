@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/main.c - the start and the end of the program. MPI is started only where
- * a launcher has started several processes, or where --comm mpi asks for it;
- * processes of its own where --ranks or --gpus asks for them. */
+ * cli/main.c - the start and the end of the program. MPI is started only if a
+ * launcher has started several processes, or for --comm mpi; --ranks and --gpus
+ * start processes of its own. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include <tacit/mpi.h>
 #endif
 
-/* What mpirun and srun of Open MPI, MPICH and PMIx leave in the environment. */
+/* Variables that mpirun and srun of Open MPI, MPICH and PMIx set. */
 bool cli_is_launched(void)
 {
     static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
@@ -54,7 +54,7 @@ static tacit_status start_mpi(tacit_world **out)
 static void stop_mpi(void) {}
 #endif
 
-/* The first of `names` that the environment holds as a number, or `none`. */
+/* The first of `names` that the environment has as a number, or `none`. */
 static int64_t from_environment(const char *const names[3], int64_t none)
 {
     int64_t value = none;
@@ -65,8 +65,8 @@ static int64_t from_environment(const char *const names[3], int64_t none)
     return none;
 }
 
-/* Has a launcher started processes that must find each other? A build without
- * MPI is good for one; of more, the first will say why not. */
+/* Has a launcher started processes that must connect? A build without MPI can
+ * run one; of more, the first prints the reason. */
 static bool must_join(cli *c)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
@@ -92,9 +92,9 @@ static tacit_status check_alone(const cli *c)
          c->set.gpus > 0 ? "gpus" : "ranks", c->ranks);
 }
 
-/* The world that --comm names, none yet where processes are to be started. A
- * launcher's processes have found each other before the command line is read:
- * its errors are then said once. */
+/* The world of --comm, none yet if processes are to be started. A launcher's
+ * processes connect before the command line is read, so that its errors are
+ * printed once. */
 static tacit_status open_world(cli *c, int argc, char **argv)
 {
     if (must_join(c)) TRY(start_mpi(&c->world));
@@ -142,7 +142,7 @@ static tacit_status run(cli *c)
     return set->command->run(c);
 }
 
-/* What was printed must have arrived, or the status says so. */
+/* Printed text must have been written, or the status is an error. */
 static tacit_status flush_output(const cli *c, tacit_status status)
 {
     if (status < 0) return status;
@@ -156,9 +156,8 @@ static tacit_status flush_output(const cli *c, tacit_status status)
     return flushed < 0 ? flushed : status;
 }
 
-/* A rank that others do not hear from keeps them from leaving in good order,
- * and who has noticed need not be the first: it speaks, unless a rank before it
- * does, and ends the job. */
+/* A lost rank prevents an orderly end, and any rank may notice first: it prints
+ * the error, unless a lower rank does, and ends the job. */
 static void end_job(const cli *c, tacit_status status)
 {
     char text[1100];
@@ -169,7 +168,7 @@ static void end_job(const cli *c, tacit_status status)
     tacit_world_abort(c->world, cli_exit_code(status));
 }
 
-/* The exit status of what `status` came to, after the complaint. */
+/* The exit status for `status`, after its message. */
 static int finish(const cli *c, tacit_status status)
 {
     status = flush_output(c, status);
@@ -200,8 +199,8 @@ static int run_ranks(cli *c)
 int main(int argc, char **argv)
 {
     cli c = {.rank = 0, .ranks = 1};
-    signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of the write */
-    /* nobody else uses NCCL here: comm/link/gpu/link_nccl.c */
+    signal(SIGXFSZ, SIG_IGN); /* ulimit -f then is an error of the write */
+    /* only the library uses NCCL here: comm/link/gpu/link_nccl.c */
     (void)setenv("NCCL_GRAPH_MIXING_SUPPORT", "0", 0);
     tacit_status status = open_world(&c, argc, argv);
     const bool starts = status >= 0 && !c.world;

@@ -39,7 +39,7 @@ tacit_status cli_bench_measure(const cli *c, const cli_part *p, double *out)
     return status;
 }
 
-/* Print `t`, unless its rows came to an error, and free it. */
+/* Print `t`, unless its rows ended with an error, and free it. */
 static tacit_status finish(const cli *c, tacit_status status, cli_table *t)
 {
     if (status >= 0 && cli_prints(c)) cli_table_print(t, stdout);
@@ -55,7 +55,7 @@ static tacit_status run_product(const cli_part *p, int64_t times,
     return tacit_operator_measure_product(p->A, times, p->x, p->y, seconds);
 }
 
-/* `packed`: did the format pack values? For the next one. */
+/* `packed`: did the format pack values? For the next call. */
 static tacit_status one_format(const cli *c, const cli_problem *p,
                                const char *format, bool *packed,
                                cli_table *table)
@@ -181,7 +181,7 @@ static tacit_status run_sum(const cli_part *p, int64_t times, double *seconds)
 
 static tacit_status sums(const cli *c, tacit_queue *q, cli_table *t)
 {
-    enum { MOST = 1024 }; /* that a sum can carry */
+    enum { MOST = 1024 }; /* doubles in a sum */
     cli_part sum = {.q = q, .run = run_sum};
     tacit_status status = TACIT_OK;
     for (sum.count = 1; sum.count <= MOST && status >= 0; sum.count *= 2) {
@@ -242,7 +242,7 @@ static tacit_status bench_run(cli *c)
     if (exchange && c->set.operands < 2) return bench_messages(c);
     if (c->set.operands < 2)
         FAIL(TACIT_INVALID, "tacit bench %s needs a MATRIX", what);
-    c->set.rhs = "ones"; /* any vector will do */
+    c->set.rhs = "ones"; /* any vector */
     return cli_problem_with(c, c->set.operand[1], CLI_FOR_PRODUCTS,
                             exchange ? bench_exchange : bench_spmv);
 }

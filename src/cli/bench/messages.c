@@ -1,45 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/bench/messages.c - `tacit bench exchange` without a matrix: a message
- * from rank 0 to the last rank, which sends it back when it has come. The other
- * ranks take part in the set-up and wait. */
+ * from rank 0 to the last rank, which returns it. The other ranks take part in
+ * the set-up and wait. */
 #include "cli/bench/bench.h"
 #include <inttypes.h>
 
 enum { LEAST = 8, MOST = 64 << 20 }; /* bytes */
 
-/* Each way is a plan of its own, which its two ends start when they come to
- * it. */
+/* Each direction is a plan of its own, so that its two ends start it alone. */
 typedef struct cli_trip {
     const cli *c;
     tacit_queue *q;
-    bool first, last; /* which end this rank is, if any */
+    bool first, last; /* is this rank one of the ends? */
     int64_t n;        /* doubles */
-    double *x;        /* [n] what rank 0 sends, on the device */
-    double *host;     /* [n] of both ends */
-    tacit_exchange *there, *back;
+    double *x;        /* [n] sent by rank 0, on the device */
+    double *host;     /* [n] on both ends */
+    tacit_exchange *forth, *back;
 } cli_trip;
 
 /* --- one trip ------------------------------------------------------------- */
 
-/* Enqueue it, and what came to this rank is returned, on the device. */
+/* Enqueue a trip; returns the device data that this rank receives. */
 static const double *go(const cli_trip *t)
 {
     const double *came = NULL;
     if (t->first) {
-        tacit_exchange_begin(t->there, t->x, 0, 1);
-        tacit_exchange_end(t->there);
+        tacit_exchange_begin(t->forth, t->x, 0, 1);
+        tacit_exchange_end(t->forth);
         tacit_exchange_begin(t->back, NULL, 0, 1);
         came = tacit_exchange_end(t->back);
     } else if (t->last) {
-        tacit_exchange_begin(t->there, NULL, 0, 1);
-        came = tacit_exchange_end(t->there);
+        tacit_exchange_begin(t->forth, NULL, 0, 1);
+        came = tacit_exchange_end(t->forth);
         tacit_exchange_begin(t->back, came, 0, 1);
         tacit_exchange_end(t->back);
     }
     return came;
 }
 
-/* By the clock of rank 0, to which the messages return. */
+/* Timed by rank 0, to which the messages return. */
 static tacit_status run_trips(const cli_part *p, int64_t times, double *seconds)
 {
     const double *came = NULL;
@@ -51,7 +50,7 @@ static tacit_status run_trips(const cli_part *p, int64_t times, double *seconds)
     return TACIT_OK;
 }
 
-/* Of no other size, so that nothing old is taken for it. */
+/* Different for each size, so that old data are noticed. */
 static double value_at(const cli_trip *t, int64_t i)
 {
     return (double)(t->n + i);
@@ -95,7 +94,7 @@ static tacit_status make_plans(cli_trip *t)
     tacit_status status = tacit_world_agree(t->c->world, fill_end(t, &index));
     if (status >= 0)
         status = tacit_exchange_create(t->q, t->first, &other, index, t->last,
-                                       &other, 1, &t->there);
+                                       &other, 1, &t->forth);
     if (status >= 0)
         status = tacit_exchange_create(t->q, t->last, &other, index, t->first,
                                        &other, 1, &t->back);
@@ -106,7 +105,7 @@ static tacit_status make_plans(cli_trip *t)
 static void free_trip(cli_trip *t)
 {
     tacit_exchange_destroy(&t->back);
-    tacit_exchange_destroy(&t->there);
+    tacit_exchange_destroy(&t->forth);
     tacit_queue_free(t->q, &t->x);
     free(t->host);
 }
@@ -125,7 +124,7 @@ static tacit_status measure_size(const cli_trip *t, cli_table *table)
     return TACIT_OK;
 }
 
-/* Is there no room for a message of that size, or in what ranks share? */
+/* Does the memory, or that shared by ranks, lack room for the message? */
 static bool is_too_large(tacit_status status)
 {
     return status == TACIT_NO_MEMORY || status == TACIT_IO;

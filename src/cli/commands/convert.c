@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/convert.c - `tacit convert`: a matrix from one file format, or
- * from the gallery, into another. */
+ * cli/commands/convert.c - `tacit convert`: from one file format, or the
+ * gallery, to another. */
 #include "cli/system/problem.h"
 #include <inttypes.h>
 

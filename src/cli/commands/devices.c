@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/devices.c - `tacit devices`: what this build and this machine
- * offer; what is missing, and why. Every row comes from a registry. */
+ * offer, and reasons for what is missing. Every row comes from a registry. */
 #include "cli/report/report.h"
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void add_axis(listing *l, const cli_axis *axis)
             cli_choice_missing(axis, &row));
 }
 
-/* The devices, the hardware in place of the summary where there is some. */
+/* The devices, with the hardware as the summary if it is known. */
 static tacit_status add_devices(const cli *c, listing *l)
 {
     cli_choice row;
@@ -51,7 +51,7 @@ static tacit_status add_devices(const cli *c, listing *l)
         if (!reason && tacit_queue_create(c->world, row.name,
                                           (int)c->set.threads, &queue) < 0) {
             snprintf(why, sizeof why, "%s", tacit_error_message());
-            reason = why; /* it is there, and cannot be used */
+            reason = why; /* it exists but cannot be used */
         } else if (!reason) {
             tacit_queue_describe(queue, name, sizeof name);
             tacit_queue_destroy(&queue);
@@ -61,7 +61,7 @@ static tacit_status add_devices(const cli *c, listing *l)
     return TACIT_OK;
 }
 
-/* The comms, with what is known of a library that one of them loads. */
+/* The comms, with the version of the library that one of them loads. */
 static void add_comms(listing *l)
 {
     cli_choice row;
@@ -78,7 +78,7 @@ static void add_comms(listing *l)
     }
 }
 
-/* What loop resident has kernels for. */
+/* The kernels of loop resident. */
 static void add_resident(listing *l)
 {
     const tacit_method *m;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/factor.c - `tacit factor`: factor the matrix, and say what that
- * came to. */
+ * cli/commands/factor.c - `tacit factor`: factor the matrix, and report the
+ * factor. */
 #include "cli/commands/factor.h"
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <string.h>
 #include <tacit/factor.h>
 
-/* Of a factor that was given `p` is NULL. */
+/* `p` is NULL for a factor that was given. */
 static cJSON *factor_json(const cli *c, const cli_problem *p,
                           const tacit_factor_info *f)
 {
@@ -20,8 +20,7 @@ static cJSON *factor_json(const cli *c, const cli_problem *p,
     return o;
 }
 
-/* What is told of what was not pivoted, and of a diagonal that was made
- * larger. */
+/* The pivots, and a diagonal that was enlarged. */
 static void print_pivots(cli_table *t, const tacit_factor_info *f)
 {
     char a[CLI_NUMBER];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/factor_files.c - a factor's files: L under the name that was
- * given, U and vectors beside it; and solves with a factor. */
+ * cli/commands/factor_files.c - a factor's files: L under the given name, U and
+ * vectors under names made from it; and solves with a factor. */
 #include "cli/commands/factor.h"
 #include "cli/report/report.h"
 #include "cli/system/problem.h"
@@ -148,7 +148,7 @@ static tacit_status solve_files(const cli *c, const tacit_factor *F,
     if (status == TACIT_OK)
         status = cli_check_finite(c, (int64_t)n, *columns, X);
     if (status == TACIT_OK && c->set.output) {
-        fflush(stdout); /* which may be where this goes */
+        fflush(stdout); /* the output may go there */
         status = tacit_matrix_write_vectors(m, c->set.output, *columns, X, n);
     }
     tacit_matrix_free_vectors(&X);

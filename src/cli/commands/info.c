@@ -40,7 +40,7 @@ static tacit_status list_gallery(const cli *c)
 
 /* --- a matrix ------------------------------------------------------------- */
 
-/* A format of a GPU, which was stored to see what it comes to. */
+/* A format of a GPU, stored to measure its size. */
 typedef struct stored {
     char format[CLI_FORMAT], detail[160], reason[160];
     double bytes_per_nonzero, padding;
@@ -51,7 +51,7 @@ enum { STORED_MOST = 16 };
 typedef struct about {
     cli_problem problem;
     bool square, symmetric;
-    char asymmetry[512];        /* the first entry without a partner */
+    char asymmetry[512];        /* the first entry that lacks a partner */
     cli_system system;          /* queue and operator, none if not square */
     stored stored[STORED_MOST]; /* on a GPU */
     int stored_count;
@@ -74,7 +74,7 @@ static tacit_status look_at_symmetry(about *a)
 static tacit_status store(about *a, stored *s)
 {
     tacit_operator *A = NULL;
-    char plain[CLI_FORMAT + 8]; /* rows as they come */
+    char plain[CLI_FORMAT + 8]; /* in their own order */
     snprintf(plain, sizeof plain, "%s@none", s->format);
     const tacit_status status =
         tacit_operator_create(a->system.queue, a->problem.matrix, plain, &A);
@@ -94,7 +94,7 @@ static tacit_status store(about *a, stored *s)
     return TACIT_OK;
 }
 
-/* The matrix in each format of the GPU, one after the other. */
+/* The matrix in each format of the GPU in turn. */
 static tacit_status store_all(const cli *c, about *a)
 {
     bool packed = false;
@@ -128,8 +128,8 @@ static tacit_status look(const cli *c, about *a)
     return cli_make_precond(c, &a->problem, &a->system);
 }
 
-/* Matrix bytes of all ranks in a format, below 0 where it does not fit; the
- * seconds of the slowest. */
+/* Matrix bytes of all ranks in a format, below 0 if it does not fit; the
+ * seconds of the slowest rank. */
 static double trial_of_all(const cli *c, const tacit_trial *mine,
                            double *seconds)
 {
@@ -192,7 +192,7 @@ static void print_about(const about *a)
     printf("partition\t%s\n", m->irregular ? "metis" : "contiguous");
 }
 
-/* One format: what it takes, and what a product took. */
+/* One format: its size, and the time of a product. */
 typedef struct finding {
     const char *format, *reason, *detail; /* NULL: none */
     double bytes;                         /* below 0: does not fit */
@@ -234,7 +234,7 @@ static void add_finding(cJSON *list, cli_table *table, const finding *f,
                   f->detail ? ": " : "", f->detail ? f->detail : "");
 }
 
-/* Seconds of a product, from the race for the fastest format; 0: no part. */
+/* Seconds of a product, from the autotuning of formats; 0: not measured. */
 static double raced(const about *a, const char *format)
 {
     const tacit_trial *trial;
@@ -261,7 +261,7 @@ static void add_stored(const about *a, cJSON *formats, cli_table *table)
     }
 }
 
-/* A rank without rows may have tried nothing: the sums go on without it. */
+/* A rank without rows may lack a trial: it is skipped in the sums. */
 static void add_trials(const cli *c, const about *a, cJSON *formats,
                        cli_table *table)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/partition.c - `tacit partition`: cut the rows into parts, say
- * what the cut costs, and write the part of each row as METIS does. */
+ * cli/commands/partition.c - `tacit partition`: cut the rows into parts, print
+ * the cost of the cut, and write the part of each row as METIS does. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static tacit_status cut_and_report(const cli *c, const cli_problem *p)
         tacit_matrix_cut(p->matrix, how, (int)c->set.parts, part, &cut);
     const double seconds = base_seconds() - start;
     if (status >= 0 && c->set.output) {
-        fflush(stdout); /* which may be where this goes */
+        fflush(stdout); /* the output may go there */
         status = tacit_matrix_write_parts(p->matrix, c->set.output, part);
     }
     if (status >= 0) status = report_cut(c, p, &cut, seconds);

@@ -14,8 +14,8 @@ typedef struct solve_job {
     cli_monitor monitor;
     cli_report report;
     double start;
-    double *seconds;    /* [report.count] of the solves that count */
-    tacit_result *best; /* [columns] of the one that stands in the report */
+    double *seconds;    /* [report.count] of the runs that count */
+    tacit_result *best; /* [columns] of the reported run */
 } solve_job;
 
 static const char *method_of(const cli *c)
@@ -23,14 +23,14 @@ static const char *method_of(const cli *c)
     return c->set.method ? c->set.method : "cg";
 }
 
-/* Operations that are timed one by one are enqueued one by one. */
+/* To time operations one by one they must be enqueued one by one. */
 static const char *loop_of(const cli *c)
 {
     if (c->set.loop) return c->set.loop;
     return c->set.profile ? "host" : "auto";
 }
 
-/* Said before anything long is begun. */
+/* Checked before anything long. */
 static tacit_status check_outputs(const cli *c)
 {
     if (c->set.output)
@@ -40,7 +40,7 @@ static tacit_status check_outputs(const cli *c)
     return cli_check_writable(c, c->set.history);
 }
 
-/* Now it is known how many vectors the output holds. */
+/* The number of output vectors is known now. */
 static tacit_status check_columns(const cli *c, const cli_system *s)
 {
     if (s->columns == 1 || !c->set.output) return TACIT_OK;
@@ -51,7 +51,7 @@ static tacit_status check_columns(const cli *c, const cli_system *s)
 static tacit_status make_factor(const cli *c, solve_job *job)
 {
     TRY(cli_make_precond(c, &job->problem, &job->system));
-    tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
+    tacit_matrix_drop_entries(job->problem.matrix); /* no longer needed */
     return TACIT_OK;
 }
 
@@ -62,7 +62,7 @@ static tacit_status make_solver(const cli *c, solve_job *job)
     TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
     TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
     if (job->system.races) return TACIT_OK;
-    tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
+    tacit_matrix_drop_entries(job->problem.matrix); /* no longer needed */
     return tacit_solver_set_loop(job->solver, loop_of(c));
 }
 
@@ -87,7 +87,7 @@ static tacit_status set_up(const cli *c, solve_job *job)
     return TACIT_OK;
 }
 
-/* The results of a block are the system's until its next run. */
+/* Results of a block stay the system's until its next run. */
 static void take(solve_job *job, const cli_run *run)
 {
     job->report.run = *run;
@@ -104,15 +104,15 @@ static tacit_status make_lists(const cli *c, int repeat, solve_job *job)
     return tacit_world_agree(c->world, status);
 }
 
-/* Does another run make sense? Not after one that did not converge: it would
- * not either. Who asks for no tolerance wants so many iterations each time. */
+/* Does another run make sense? Not after a run that failed to converge, unless
+ * it had no tolerance and so a fixed number of iterations. */
 static bool goes_on(const cli *c, tacit_status status)
 {
     const bool counted = c->set.rtol == 0.0 && c->set.atol == 0.0;
     return status == TACIT_OK || (counted && status == TACIT_NOT_CONVERGED);
 }
 
-/* The runs: the best of those that count stands in the report. */
+/* The runs: the best of those that count is reported. */
 static tacit_status run_all(const cli *c, solve_job *job)
 {
     const int warmup = c->set.warmup < 0 ? 0 : (int)c->set.warmup;
@@ -122,8 +122,9 @@ static tacit_status run_all(const cli *c, solve_job *job)
     for (int i = 0; i < warmup + repeat; i++) {
         cli_run run;
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
-        tacit_matrix_drop_entries(job->problem.matrix); /* a race had them */
-        if (i == 0) /* the next ones begin at once, on all ranks */
+        /* the race needed them */
+        tacit_matrix_drop_entries(job->problem.matrix);
+        if (i == 0) /* all ranks begin the others at once */
             TRY(cli_wait_as_in_solves(c, true));
         const bool more = goes_on(c, run.status);
         if (i < warmup && more) continue;
@@ -159,7 +160,7 @@ static void fill_report(const cli *c, solve_job *job)
     r->total = cli_max(c, base_seconds() - job->start);
     cli_peak_memory(c, r);
     r->copy = (double)NAN;
-    if (r->run.status == TACIT_INTERRUPTED) return; /* time is short */
+    if (r->run.status == TACIT_INTERRUPTED) return; /* the user wants an end */
     if (!c->set.quiet || c->set.json)
         r->copy = cli_measure_copy(c, job->system.queue);
 }
@@ -187,7 +188,7 @@ static int by_column(const void *a, const void *b)
     return (x->iteration > y->iteration) - (x->iteration < y->iteration);
 }
 
-/* `text` has room for a line of LINE bytes for each look, and one more. */
+/* `text` has LINE bytes for each check, and for one more. */
 enum { LINE = 64 };
 static void print_history(cli_monitor *m, bool columns, char *text)
 {
@@ -218,7 +219,7 @@ static tacit_status write_history(const cli *c, bool columns, cli_monitor *m)
     return status;
 }
 
-/* Everything that the solve left, also where it did not end well. */
+/* All outputs of the solve, also without success. */
 static tacit_status write_outputs(const cli *c, solve_job *job)
 {
     fill_report(c, job);
@@ -230,7 +231,7 @@ static tacit_status write_outputs(const cli *c, solve_job *job)
     return cli_write_json(c, c->set.json, cli_report_json(&job->report));
 }
 
-/* A solve that did not end well is one line of complaint. */
+/* An unsuccessful solve prints one line. */
 static tacit_status conclude(const cli *c, const cli_run *run)
 {
     char text[768], *end = text + sizeof text;

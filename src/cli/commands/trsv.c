@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/trsv.c - `tacit trsv`: factor the matrix on rank 0, give its
- * blocks to a grid of processes, and solve there. */
+ * cli/commands/trsv.c - `tacit trsv`: factor the matrix on rank 0, distribute
+ * its blocks over a grid of processes, and solve there. */
 #include "cli/commands/trsv.h"
 #include "cli/commands/factor.h"
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 static const char *const phases[] = {"L", "all-reduce", "U"};
 static const char *const keys[] = {"l", "all_reduce", "u"};
 
-/* --- what is asked for ---------------------------------------------------- */
+/* --- options -------------------------------------------------------------- */
 
 static tacit_trsv_scheme scheme_of(const cli *c)
 {
@@ -30,7 +30,7 @@ static tacit_trsv_map map_of(const cli *c)
                                                             : TACIT_TRSV_CYCLIC;
 }
 
-/* Does each process of a grid solve on its GPU? It has to be asked for. */
+/* Does each process of a grid solve on its GPU? Only if asked for. */
 static bool has_gpus(const cli *c)
 {
     return c->set.device && strcmp(c->set.device, "cuda") == 0;
@@ -48,7 +48,7 @@ static tacit_status read_grid(const cli *c, int grid[3])
     return cli_check_grid(c, CLI_GRID, grid);
 }
 
-/* Leaves for as many grids as there can be. */
+/* Enough leaves for the largest number of grids. */
 static int leaves_of(const cli *c, const int grid[3])
 {
     int leaves = 1;
@@ -62,7 +62,7 @@ static int leaves_of(const cli *c, const int grid[3])
     return leaves;
 }
 
-/* What rank 0 has in `X` for all. */
+/* Copy rank 0's `X` to all. */
 static tacit_status hand_out(const cli *c, const trsv_job *job, double *X)
 {
     for (int64_t j = 0; j < job->columns; j++)
@@ -85,7 +85,7 @@ static tacit_status share_rhs(const cli *c, trsv_job *job)
     return hand_out(c, job, job->B);
 }
 
-/* B to the GPU of each process. */
+/* Copy B to the GPU of each process. */
 static tacit_status bring(const cli *c, trsv_job *job)
 {
     char spec[CLI_SPEC];
@@ -94,17 +94,17 @@ static tacit_status bring(const cli *c, trsv_job *job)
                            (int)c->set.threads, &job->queue));
     tacit_status status = TACIT_OK;
     for (int k = 0; k < 2 && status >= 0; k++)
-        status = tacit_queue_alloc(job->queue, all, &job->there[k]);
+        status = tacit_queue_alloc(job->queue, all, &job->on_gpu[k]);
     if (status >= 0)
-        status = tacit_queue_put(job->queue, all, job->B, job->there[0]);
+        status = tacit_queue_put(job->queue, all, job->B, job->on_gpu[0]);
     if (status >= 0)
-        status = tacit_queue_fill(job->queue, all, 0.0, job->there[1]);
+        status = tacit_queue_fill(job->queue, all, 0.0, job->on_gpu[1]);
     return tacit_world_agree(c->world, status);
 }
 
 /* --- set-up --------------------------------------------------------------- */
 
-/* What rank 0 does while the others wait. */
+/* The work of rank 0; the others wait. */
 static tacit_status prepare(const cli *c, const int grid[3], trsv_job *job)
 {
     if (c->rank > 0) return TACIT_OK;
@@ -141,10 +141,10 @@ static tacit_status solve_once(const cli *c, trsv_job *job, bool counts)
 {
     const size_t n = (size_t)job->rows;
     double seconds[TRSV_PHASES + 1];
-    double *B = job->queue ? job->there[0] : job->B;
-    double *X = job->queue ? job->there[1] : job->X;
+    double *B = job->queue ? job->on_gpu[0] : job->B;
+    double *X = job->queue ? job->on_gpu[1] : job->X;
     if (!job->queue) memset(X, 0, n * (size_t)job->columns * sizeof *X);
-    TRY(tacit_world_agree(c->world, TACIT_OK)); /* all begin together */
+    TRY(tacit_world_agree(c->world, TACIT_OK)); /* a common start */
     const double start = base_seconds();
     TRY(tacit_trsv_solve(job->T, job->columns, B, n, X, n));
     TRY(tacit_trsv_wait(job->T));
@@ -174,8 +174,8 @@ static tacit_status solve_all(const cli *c, trsv_job *job)
         TRY(tacit_world_agree(
             c->world, tacit_queue_get(job->queue,
                                       (size_t)job->rows * (size_t)job->columns,
-                                      job->there[1], job->X)));
-    TRY(hand_out(c, job, job->X)); /* each row is of one rank */
+                                      job->on_gpu[1], job->X)));
+    TRY(hand_out(c, job, job->X)); /* each row belongs to one rank */
     for (int k = 0; k < TRSV_PHASES; k++)
         job->sent[k] = cli_sum(c, (double)job->info.sent[k]);
     job->bytes = cli_sum(c, job->info.bytes);
@@ -186,7 +186,7 @@ static tacit_status solve_all(const cli *c, trsv_job *job)
 
 /* --- the report ----------------------------------------------------------- */
 
-/* Rounds of messages in a solve: of 64 columns each. */
+/* Rounds of messages in a solve: one per 64 columns. */
 static int rounds_of(const trsv_job *job)
 {
     return (job->columns + TRSV_AT_ONCE - 1) / TRSV_AT_ONCE;
@@ -318,8 +318,8 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     return cli_write_json(c, c->set.json, trsv_json(c, job));
 }
 
-/* Incomplete factors are for the host; where nothing is said of a grid, a
- * process that is alone takes its GPU. */
+/* Incomplete factors are for the host; without a grid, a single process takes
+ * its GPU. */
 static tacit_status choose(const cli *c, bool *alone)
 {
     const tacit_factor_kind kind = cli_kind_of(c->set.kind);

@@ -9,9 +9,9 @@ typedef struct {
     tacit_queue *queue;
     tacit_factor_solver *S;
     tacit_factor_solver_info info;
-    double *B, *X; /* [columns rows] there                        */
+    double *B, *X; /* [columns rows] on the GPU                   */
     double copy;   /* GB/s                                        */
-    double bound;  /* seconds of reading L twice as fast as that */
+    double bound;  /* seconds to read L twice at that bandwidth */
 } gpu_job;
 
 static tacit_status bring(const cli *c, const trsv_job *job, gpu_job *g)
@@ -52,7 +52,7 @@ static tacit_status solve_all(const cli *c, trsv_job *job, gpu_job *g)
     return trsv_judge(job);
 }
 
-/* L is read twice for as many columns as go at once. */
+/* L is read twice for every launch of columns. */
 static void find_bound(const cli *c, const trsv_job *job, gpu_job *g)
 {
     const int passes =

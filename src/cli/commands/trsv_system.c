@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/trsv_system.c - what `tacit trsv` solves: a matrix and its
- * factor, or a factor alone, whose product then is the matrix; right-hand
- * sides, and what a solution leaves of them. */
+ * cli/commands/trsv_system.c - the system of `tacit trsv`: a matrix and its
+ * factor, or a factor alone, whose product is then the matrix; right-hand
+ * sides, and the errors of a solution. */
 #include "cli/commands/factor.h"
 #include "cli/commands/trsv.h"
 #include <inttypes.h>
@@ -130,7 +130,7 @@ static tacit_status read_rhs(const cli *c, trsv_job *job)
     return TACIT_OK;
 }
 
-/* --- to open it ----------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------- */
 
 static tacit_status read_given(const cli *c, int leaves, trsv_job *job)
 {
@@ -176,7 +176,7 @@ void trsv_close(trsv_job *job)
 {
     tacit_trsv_destroy(&job->T);
     for (int k = 0; k < 2 && job->queue; k++)
-        tacit_queue_free(job->queue, &job->there[k]);
+        tacit_queue_free(job->queue, &job->on_gpu[k]);
     tacit_queue_destroy(&job->queue);
     tacit_factor_destroy(&job->F);
     tacit_matrix_destroy(&job->shape);
@@ -187,9 +187,9 @@ void trsv_close(trsv_job *job)
     free(job->X);
 }
 
-/* --- what it came to ------------------------------------------------------ */
+/* --- errors --------------------------------------------------------------- */
 
-/* The larger one, or what is no number. */
+/* The larger one, or the one that is NAN. */
 static double worse(double a, double b)
 {
     return isnan(b) || b > a ? b : a;
@@ -202,7 +202,8 @@ static double largest(int64_t n, const double *v)
     return most;
 }
 
-/* ||b - r|| / ||b||; squares of b, divided by its largest entry, are doubles. */
+/* ||b - r|| / ||b||. b is divided by its largest entry, so that squares stay in
+ * range. */
 static double residual_of(int64_t n, const double *b, const double *r)
 {
     const double most = largest(n, b);

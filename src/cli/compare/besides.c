@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare/besides.c - rows besides those of methods, loops and formats: one
- * method with each preconditioner, method direct, and sstep with other numbers
- * of steps. */
+ * cli/compare/besides.c - further rows: one method with each preconditioner,
+ * method direct, and sstep with other numbers of steps. */
 #include "cli/compare/compare.h"
 #include <string.h>
 
@@ -32,7 +31,7 @@ static tacit_status each_precond(const cli *c, cli_comparison *all,
 static tacit_status each_steps(const cli *c, cli_comparison *all,
                                cli_monitor *m)
 {
-    static const char *const steps[] = {"4", "16"}; /* 8 is auto */
+    static const char *const steps[] = {"4", "16"}; /* auto is 8 */
     tacit_status status = TACIT_OK;
     for (int i = 0; status == TACIT_OK && i < 2; i++) {
         cli with = *c;
@@ -42,8 +41,8 @@ static tacit_status each_steps(const cli *c, cli_comparison *all,
     return status;
 }
 
-/* A factor may take far more time than all other rows, which entries alone do
- * not tell: those of some seconds at most are tried. */
+/* A factor may take far longer than all other rows: it is tried for at most
+ * ENTRIES entries, which take some seconds. */
 static tacit_status row_of_direct(const cli *c, cli_comparison *all,
                                   cli_monitor *m)
 {

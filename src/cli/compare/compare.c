@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare/compare.c - `tacit compare`: every combination that this build
- * has, in one run on one problem, ranked by the time to the solution. */
+ * cli/compare/compare.c - `tacit compare`: every combination of this build, in
+ * one run on one problem, ranked by the time to the solution. */
 #include "cli/compare/compare.h"
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 /* --- one row -------------------------------------------------------------- */
 
-/* At most CLI_POINTS of a history, the last one among them. */
+/* At most CLI_POINTS of a history, including the last one. */
 static void keep_points(const cli_monitor *m, cli_compared *row)
 {
     const int64_t stride = (m->count + CLI_POINTS - 2) / (CLI_POINTS - 1);
@@ -50,7 +50,7 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
     return over < 0 && status >= 0 ? over : status;
 }
 
-/* What rows share: the settings (method and loop NULL: each), a system. */
+/* Common to some rows: the settings (method and loop NULL: each), a system. */
 typedef struct batch {
     const cli *c;
     const char *method, *loop, *format;
@@ -59,8 +59,7 @@ typedef struct batch {
     cli_monitor *m;
 } batch;
 
-/* A loop or a method that does not fit, with the format it was asked for; or
- * a preconditioner. */
+/* Note a missing loop or method, with its format; or a preconditioner. */
 static void miss_row(const batch *b, cli_comparison *all, const char *method,
                      const char *loop)
 {
@@ -106,7 +105,7 @@ static void note_solver(const cli *c, const cli_system *s,
         row->steps = (int)steps;
 }
 
-/* A solver of `method`, or for method direct what solves without one. */
+/* A solver of `method`, or M for method direct. */
 static tacit_status make_solver(const cli *c, const cli_problem *p,
                                 cli_system *s, const char *method,
                                 tacit_solver **out)
@@ -143,7 +142,7 @@ static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
     return status;
 }
 
-/* One more run with every operation timed, for the bars of the page. */
+/* One more run, with every operation timed, for the bars of the page. */
 static tacit_status profile(const cli *c, const cli_problem *p, cli_system *s,
                             cli_compared *row)
 {
@@ -160,7 +159,7 @@ static tacit_status profile(const cli *c, const cli_problem *p, cli_system *s,
     return run.status == TACIT_INTERRUPTED ? TACIT_INTERRUPTED : TACIT_OK;
 }
 
-/* Rows that differ in the loop alone do the same operations. */
+/* Rows that differ only in the loop do the same operations. */
 static bool share_profile(const cli_comparison *all, int first,
                           cli_compared *row)
 {
@@ -229,7 +228,7 @@ void cli_compare_miss(cli_comparison *all, const char *what, const char *name,
         all->missing[all->missing_count++] = m;
 }
 
-/* Each loop that the device may have, or the one that is wanted. */
+/* Each loop of the device, or the one asked for. */
 static tacit_status all_loops(batch *b, cli_comparison *all, const char *method)
 {
     if (b->loop) return one_row(b, all, method, b->loop);
@@ -241,7 +240,7 @@ static tacit_status all_loops(batch *b, cli_comparison *all, const char *method)
     return status;
 }
 
-/* Remember what the next rows may want to know of this system. */
+/* Keep the data of this system that later rows need. */
 static tacit_status look_at(batch *b, cli_comparison *all)
 {
     if (strcmp(b->c->device, all->device) != 0) {
@@ -297,7 +296,7 @@ tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
 /* --- all rows ------------------------------------------------------------- */
 
 /* `method` with `loop` in every format but `besides` (NULL: none), whose
- * operator has `packed` values or not. */
+ * operator packed values or not. */
 static tacit_status each_format(const cli *c, cli_comparison *all,
                                 const char *method, const char *loop,
                                 const char *besides, bool packed,
@@ -309,7 +308,7 @@ static tacit_status each_format(const cli *c, cli_comparison *all,
     for (int i = 0; status == TACIT_OK && cli_format_at(c->device, i, format);
          i++) {
         if (cli_format_repeats(format, all->packed)) continue;
-        all->packed = false; /* where the format does not fit */
+        all->packed = false; /* if the format does not fit */
         if (!besides || strcmp(format, besides) != 0)
             status = cli_compare_batch(c, all, method, loop, format, m);
         else all->packed = packed;
@@ -317,12 +316,12 @@ static tacit_status each_format(const cli *c, cli_comparison *all,
     return status;
 }
 
-/* Does a row on the host take seconds, which those of a GPU do not? By the
- * iterations of the first row; to choose a format costs some products, too. */
+/* Would a row on the host take seconds? By the iterations of the first row; the
+ * choice of a format costs some products, too. */
 static bool is_long_on_host(cli_comparison *all)
 {
     enum { SETUP = 100 };           /* products, about        */
-    static const double most = 2e9; /* entries multiplied by: some seconds */
+    static const double most = 2e9; /* entries times products: some seconds */
     char number[CLI_NUMBER], reason[256];
     const int64_t entries = all->problem.info.nonzeros;
     const int64_t iterations =
@@ -339,7 +338,7 @@ static bool is_long_on_host(cli_comparison *all)
 static tacit_status row_of_host(const cli *c, cli_comparison *all,
                                 const char *method, cli_monitor *m)
 {
-    cli host = *c; /* slow beside a GPU: one run will do */
+    cli host = *c; /* one run will do */
     host.device = "host";
     host.precision = NULL;
     if (c->set.warmup < 0) host.set.warmup = 0;
@@ -348,8 +347,8 @@ static tacit_status row_of_host(const cli *c, cli_comparison *all,
     return cli_compare_batch(&host, all, method, "host", "auto", m);
 }
 
-/* The GPU: all methods and loops in one format, one method in all formats and
- * in mixed precision, and what a host makes of it. */
+/* Rows of the GPU: all methods and loops in one format, one method in all
+ * formats and in mixed precision, and one row on the host. */
 static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
                                 cli_monitor *m)
 {
@@ -444,7 +443,7 @@ static tacit_status make_room(const cli *c, cli_comparison *all)
                              ALLOC(all->room, "the rows", &all->rows));
 }
 
-/* Why no row has the link `name`; NULL: there is one that has. */
+/* Why no row has the link `name`; NULL: one has it. */
 static const char *without_link(const cli *c, const cli_comparison *all,
                                 const char *name)
 {
@@ -469,7 +468,7 @@ static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)
     }
 }
 
-/* The values of every axis that this run could not take. */
+/* The values of every axis that this run lacks. */
 static void list_missing(const cli *c, cli_comparison *all)
 {
     static const cli_axis *const axes[] = {
@@ -505,7 +504,7 @@ static tacit_status write_all(const cli *c, const cli_comparison *all)
     return cli_write_json(c, c->set.json, cli_compare_json(all));
 }
 
-/* Solved if any row is; otherwise what became of the first one. */
+/* Solved if any row is; otherwise the status of the first one. */
 static tacit_status conclude(const cli *c, const cli_comparison *all)
 {
     if (all->count == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare/compare.h - the rows of `tacit compare`, and what is made of
- * them. */
+ * cli/compare/compare.h - the rows of `tacit compare`, and their output. */
 #ifndef TCT_CLI_COMPARE_COMPARE_H
 #define TCT_CLI_COMPARE_COMPARE_H
 #include "cli/report/report.h"
@@ -10,14 +9,14 @@ enum { CLI_POINTS = 300, CLI_REPEATS = 3, CLI_MISSING_MOST = 128 };
 typedef struct cli_compared {
     cli_path path;
     bool baseline;   /* not of this library                      */
-    int steps;       /* iterations for one sum, or 0: each its own */
-    double setup;    /* seconds for the preconditioner           */
+    int steps;       /* iterations per sum, or 0: one */
+    double setup;    /* seconds of the preconditioner's set-up   */
     double total;    /* `solve`, and the share of a solve in `setup` */
-    cJSON *levels;   /* of a preconditioner that has some, or NULL */
+    cJSON *levels;   /* of a preconditioner with levels, or NULL */
     cli_run run;     /* the last one; its times are those of the median */
     double solve;    /* median seconds */
     double ratio;    /* of `total`, to the first row's */
-    double faster;   /* seconds of the best baseline over `total`, or NAN */
+    double faster;   /* time of the best baseline over `total`, or NAN */
     double fraction; /* of copy bandwidth, or NAN */
     bool profiled;
     tacit_tally profile; /* of one more run, every operation timed */
@@ -26,7 +25,7 @@ typedef struct cli_compared {
     double iteration[CLI_POINTS], residual[CLI_POINTS];
 } cli_compared;
 
-typedef struct cli_missing { /* what could not be compared */
+typedef struct cli_missing { /* something that could not be compared */
     char what[16], name[CLI_FORMAT], reason[256];
 } cli_missing;
 
@@ -36,7 +35,7 @@ typedef struct cli_comparison {
     int count, room;
     cli_missing missing[CLI_MISSING_MOST];
     int missing_count;
-    const char *device; /* of this comparison; a row may be on another */
+    const char *device; /* of this comparison; a row may differ */
     double copy;        /* GB/s of that device */
     double rtol, atol;
     double solves;      /* set-up counts once in so many */
@@ -53,22 +52,22 @@ typedef struct cli_comparison {
 /* The next row, cleared; NULL if there is no room. */
 cli_compared *cli_compare_next(cli_comparison *all);
 
-/* Say once why something is not among the rows. */
+/* Note once why something is not among the rows. */
 void cli_compare_miss(cli_comparison *all, const char *what, const char *name,
                       const char *reason);
 
-/* How often a combination is run: runs that do not count, and that do. */
+/* How often a combination is run: warm-up and timed runs. */
 int cli_compare_warmup(const cli *c);
 int cli_compare_repeat(const cli *c);
 
 /* The rows of one operator, in `format` and the precision of `c`; `method` and
- * `loop` NULL is each. TACIT_INTERRUPTED ends the comparison. */
+ * `loop` NULL: each. TACIT_INTERRUPTED ends the comparison. */
 tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
                                const char *method, const char *loop,
                                const char *format, cli_monitor *m);
 
 /* Preconditioners, and numbers of steps, with one method each, and method
- * direct, where the command line leaves them open. */
+ * direct, unless the command line sets them. */
 tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
                                  cli_monitor *m);
 

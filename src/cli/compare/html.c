@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/compare/html.c - a comparison as one self-contained page: tables here,
- * and the drawings of plot.c. No script, no file beside it. */
+ * drawings in plot.c. No script, no other file. */
 #include "cli/compare/compare.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* A table wider than the window scrolls in its box, with the names of rows in
- * sight; the page never does. */
+/* A table wider than the window scrolls in its box, with row names in sight;
+ * the page never does. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#222;--page:#fff;--line:#ddd;"
     "--faint:#6b6b6b;--stripe:#f4f6f8}"
@@ -34,7 +34,7 @@ static const char style[] =
     ".grid{stroke:var(--line)}.axis{fill:var(--faint)}"
     ".none{color:var(--faint)}";
 
-/* Text of a page: markup in names stays text. */
+/* Text of a page, with markup escaped. */
 static void escape(FILE *to, const char *text)
 {
     for (const char *c = text; *c; c++) switch (*c) {
@@ -92,8 +92,7 @@ static void ranking_head(FILE *to)
     fputs("<th class=\"text\">stop</tr>\n", to);
 }
 
-/* Numbers of a column have one unit, and as many digits behind the point, so
- * that they stand under one another. */
+/* A column has one unit and a fixed number of digits, so that numbers align. */
 static void ranking(FILE *to, const cli_comparison *all)
 {
     char faster[CLI_NUMBER], fraction[CLI_NUMBER], bytes[CLI_NUMBER];
@@ -172,7 +171,7 @@ static void hierarchy(FILE *to, const cli_compared *r)
     fputs("</table></div>\n", to);
 }
 
-/* The best row's, since methods, loops and formats share the levels. */
+/* Of the best row: methods, loops and formats share the levels. */
 static void levels(FILE *to, const cli_comparison *all)
 {
     for (int i = 0; i < all->count; i++)

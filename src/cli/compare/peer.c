@@ -67,7 +67,7 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
     return TACIT_OK;
 }
 
-/* The tolerance of the rows above, as a relative one. */
+/* The tolerance of the other rows, as a relative one. */
 static double tolerance(const cli_comparison *all)
 {
     const double norm_b =
@@ -97,7 +97,7 @@ tacit_status cli_compare_peers(const cli *c, cli_comparison *all)
     }
     tct_peer_destroy(&P);
     if (status >= 0) return status;
-    /* our rows are measured: whatever ails a baseline, it is only missing */
+    /* the library's rows are complete: a failed baseline is only missing */
     cli_compare_miss(all, "baseline", name, tacit_error_message());
     return TACIT_OK;
 }

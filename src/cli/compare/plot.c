@@ -8,13 +8,13 @@
 enum { WIDTH = 900, LEFT = 250, BAR = 22, PLOT_HEIGHT = 400, MARGIN = 50 };
 enum { COLUMNS = 3, LEGEND = (WIDTH - MARGIN) / COLUMNS };
 
-/* to be seen on white and on black */
+/* visible on white and on black */
 static const char *const colours[] = {"#3f7fc1", "#d1495b", "#4f9d69",
                                       "#d08f1c", "#9a6bb8", "#0f97a6",
                                       "#a0714f", "#8a8f98"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
-/* What tells a row from the others: the usual is left out. */
+/* The row's settings that distinguish it: common ones are left out. */
 static void label(FILE *to, const cli_comparison *all, const cli_compared *r)
 {
     const cli_path *p = &r->path;
@@ -35,8 +35,8 @@ enum { PIECES = 7 };
 static const char *const piece_names[PIECES] = {
     "spmv", "dot", "nrm2", "axpy", "reduce", "exchange", "other"};
 
-/* Seconds of each operation in the run that was timed operation by operation,
- * scaled to the undisturbed time per iteration. */
+/* Seconds of each operation in the timed run, scaled to the undisturbed time
+ * per iteration. */
 static void pieces_of(const cli_compared *r, double out[PIECES])
 {
     const tacit_tally *t = &r->profile;
@@ -45,7 +45,7 @@ static void pieces_of(const cli_compared *r, double out[PIECES])
                               t->reduce.seconds, t->exchange.seconds};
     double all = r->profile_seconds, sum = 0.0;
     for (int k = 0; k < PIECES - 1; k++) sum += seconds[k];
-    if (sum > all) all = sum; /* of the slowest ranks */
+    if (sum > all) all = sum; /* ranks differ */
     const double per = r->solve / (double)r->run.result.iterations;
     for (int k = 0; k < PIECES - 1; k++)
         out[k] = all > 0 ? per * seconds[k] / all : 0.0;
@@ -165,19 +165,18 @@ static void grid(FILE *to, const axes *a)
                 x_of(a, k), PLOT_HEIGHT - 10, k);
 }
 
-/* A curve is told by its colour, its dashes and its marks together; curves that
- * lie on one another or cross stay visible, each where the others have no
- * marks (marks). */
+/* Colour, dashes and marks distinguish a curve; where curves overlap or cross,
+ * each has marks where the others have none (marks). */
 static void mark(FILE *to, int i, double x, double y)
 {
     static const char *const shapes[] = {
         "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", /* a disc              */
         "M-3.5-3.5h7v7h-7z",                  /* a square            */
         "M0-4.5L4.3 3.5H-4.3z",               /* a triangle          */
-        "M0-5L5 0L0 5L-5 0z",                 /* on its corner       */
+        "M0-5L5 0L0 5L-5 0z",                 /* a diamond           */
         "M0 4.5L4.3-3.5H-4.3z",               /* a triangle, downwards */
         "M-4-4L4 4M4-4L-4 4",                 /* a cross             */
-        "M0-5V5M-5 0H5"};                     /* upright             */
+        "M0-5V5M-5 0H5"};                     /* a plus              */
     enum { SHAPES = sizeof shapes / sizeof *shapes };
     fprintf(to, "<path d=\"%s\" transform=\"translate(%.1f %.1f)\"/>",
             shapes[i % SHAPES], x, y);
@@ -195,9 +194,9 @@ static void open_curve(FILE *to, int i)
             colours[i % COLOURS], colours[i % COLOURS], dashes[i % DASHES]);
 }
 
-/* Marks at about even distances along the iterations of a curve. Curve `i` of
- * n has those x for itself that are i fifths of a unit more than a multiple of
- * n fifths, so that no two marks stand on one another. */
+/* Marks at nearly even distances along the iterations of a curve. Curve `i` of
+ * n has its marks at x that are i fifths of a unit more than a multiple of n
+ * fifths, so that marks never coincide. */
 static void marks(FILE *to, const axes *a, const cli_compared *r, int i, int n)
 {
     enum { MARKS = 6 };

@@ -13,7 +13,7 @@ static int by_time(const void *a, const void *b)
     return (x->total > y->total) - (x->total < y->total);
 }
 
-/* Seconds of the fastest baseline: of those that converged, if any did. */
+/* Seconds of the fastest baseline, among those that converged if any did. */
 static double best_baseline(const cli_comparison *all)
 {
     double best[2] = {(double)NAN, (double)NAN};

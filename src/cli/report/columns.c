@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/columns.c - what the columns of a block came to, for people: how
- * many ended how, then a line each; of many the first, and some that are not
- * solved. */
+ * cli/report/columns.c - the results of a block's columns, for people: counts
+ * by status, then a line each; if there are many, the first and some unsolved
+ * ones. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --kind's names are in the order of the kinds. */
+/* the names of --kind are in the order of the kinds */
 const char *cli_kind_name(tacit_factor_kind kind)
 {
     cli_choice row = {.name = ""};
@@ -46,7 +46,7 @@ void cli_add_factor(cJSON *o, const tacit_factor_info *f)
     cJSON_AddNumberToObject(o, "backward_error", f->backward_error);
 }
 
-/* Of a preconditioner that has one. */
+/* Of a preconditioner with a factor. */
 static bool describe(const tacit_operator *M, tacit_precond_info *about,
                      tacit_factor_info *factor)
 {
@@ -58,7 +58,7 @@ static bool describe(const tacit_operator *M, tacit_precond_info *about,
     return true;
 }
 
-/* Of one that is dealt out. */
+/* The grid of a distributed factor. */
 void cli_print_grid(FILE *to, const tacit_precond_info *about)
 {
     char bytes[CLI_NUMBER];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/json.c - what a solve came to, for programs. Every field of the
- * contract is there; one that does not apply is null. */
+ * cli/report/json.c - the result of a solve, for programs. Every field of the
+ * contract is present; one that does not apply is null. */
 #include "cli/report/report.h"
 #include <math.h>
 #include <string.h>
@@ -64,7 +64,7 @@ cJSON *cli_json_path(const cli_path *p)
     return o;
 }
 
-/* Which method made how many iterations. */
+/* The iterations of each method. */
 static cJSON *made_by(const tacit_result *r)
 {
     if (!r->made[0].method) return cJSON_CreateNull();
@@ -118,7 +118,7 @@ cJSON *cli_json_result(const cli_run *run)
     return one_result(run, &run->result);
 }
 
-/* One object for one column, an array of them for several. */
+/* One object for one column, an array for several. */
 static void add_results(cJSON *to, const cli_run *run)
 {
     if (!run->results) {

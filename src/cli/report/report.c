@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/report.c - what a solve came to, for people. */
+ * cli/report/report.c - the result of a solve, for people. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <math.h>
@@ -147,7 +147,7 @@ static void print_steps(FILE *to, const cli_report *r)
             cli_stop_name(s->stop), s->true_relative_residual);
 }
 
-/* Where not all iterations are the method's. */
+/* If other methods made some iterations. */
 static void print_made(FILE *to, const cli_report *r)
 {
     char text[CLI_MADE];

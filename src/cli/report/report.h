@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/report.h - what a solve came to, as text and as the JSON object
+ * cli/report/report.h - the result of a solve, as text and as the JSON object
  * that docs and scripts rely on. */
 #ifndef TCT_CLI_REPORT_REPORT_H
 #define TCT_CLI_REPORT_REPORT_H
@@ -13,11 +13,11 @@ typedef struct cli_path {
     char format[CLI_FORMAT];
     char detail[160]; /* of the format */
     char loop_detail[96];
-    const char *comm_detail;  /* what the link has settled, or "" */
+    const char *comm_detail;  /* a property of the link, or "" */
     double bytes_per_nonzero; /* of the matrix in that format and precision */
     char device_name[160];
     int ranks, threads;
-    bool oversubscribed; /* several ranks have one GPU */
+    bool oversubscribed; /* several ranks share one GPU */
 } cli_path;
 
 typedef struct cli_report {
@@ -26,46 +26,46 @@ typedef struct cli_report {
     cli_path path;
     cli_run run;                /* the best one */
     const tacit_operator *M;    /* the preconditioner, or NULL */
-    const tacit_solver *solver; /* which may have chosen it; NULL: M solves */
+    const tacit_solver *solver; /* may have chosen M; NULL: M solves */
     bool profiled;
-    bool spared; /* low precision was asked for and saves nothing */
+    bool spared; /* reduced precision was asked for but saves nothing */
     /* seconds, slowest rank; `context`: the driver's part of the set-up */
     double read, check, partition, context, setup, total;
     const double *solves; /* [count] seconds of each */
     int count;
     double copy;      /* GB/s of all ranks, NAN unknown */
-    double peak_rank; /* bytes of memory: the rank that needed most, all */
+    double peak_rank; /* bytes of memory: the largest of a rank, all */
     double peak_total;
 } cli_report;
 
-/* The path that `run` on `s` has taken. */
+/* The path of `run` on `s`. */
 cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      const char *method, const cli_run *run);
 
 /* Peak memory of this process so far, over all ranks. Collective. */
 void cli_peak_memory(const cli *c, cli_report *r);
 
-/* Bytes really moved per second over copy bandwidth; counted bytes and flops
- * per second [1e9]. NAN where unknown. */
+/* Traffic over copy bandwidth; counted bytes and flops per second [1e9]. NAN if
+ * unknown. */
 double cli_fraction_of_copy(const cli_run *run, double copy);
 
 /* "rtol", "max_iterations", ... */
 const char *cli_stop_name(tacit_stop_reason stop);
 
-/* One sentence for a solve that did not end well, into `text` [size]; of a
- * block, for the first of its worst columns. */
+/* One sentence on a solve without success, into `text` [size]; of a block, on
+ * the first of its worst columns. */
 void cli_explain(const cli_run *run, char *text, size_t size);
 
 void cli_report_print(FILE *to, const cli_report *r);
-/* What the columns of a block came to. */
+/* The results of a block's columns. */
 void cli_print_columns(FILE *to, const cli_report *r);
 
-/* The whole report, or the parts that a table of runs shares. */
+/* The whole report, or the parts common to a table of runs. */
 cJSON *cli_report_json(const cli_report *r);
 cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m);
 cJSON *cli_json_path(const cli_path *p);
 cJSON *cli_json_result(const cli_run *run);
-/* A number, null where it is not finite. */
+/* A number, null if it is not finite. */
 void cli_json_number(cJSON *to, const char *name, double value);
 
 /* Print `object` to `path` ("-": standard output) and delete it.
@@ -76,17 +76,17 @@ tacit_status cli_write_json(const cli *c, const char *path, cJSON *object);
 
 /* "12.3 ms"; "1,234,567"; "12.3 GiB", into `text`, which is returned. */
 enum { CLI_NUMBER = 32 };
-/* "single 50, pipelined 421": which method made how many iterations, with
- * `join` between two. */
+/* "single 50, pipelined 421": the iterations of each method, with `join`
+ * between two. */
 enum { CLI_MADE = 160 };
 char *cli_made(const tacit_result *r, const char *join, char text[CLI_MADE]);
 char *cli_seconds(double seconds, char text[CLI_NUMBER]);
 char *cli_integer(int64_t value, char text[CLI_NUMBER]);
 char *cli_bytes(double bytes, char text[CLI_NUMBER]);
-/* "1.23" with so many digits; "-" for a number that does not apply. */
+/* "1.23" with so many digits; "-" for NAN. */
 char *cli_fixed(double value, int digits, char text[CLI_NUMBER]);
 
-/* Rows of tab-separated cells: aligned on a terminal, as they are for a
+/* Rows of tab-separated cells: aligned on a terminal, unchanged for a
  * script. */
 typedef struct cli_table {
     char *text;
@@ -98,29 +98,29 @@ void cli_table_row(cli_table *t, const char *format, ...)
 void cli_table_print(const cli_table *t, FILE *to);
 void cli_table_free(cli_table *t);
 
-/* What `M`, NULL for none, is called. */
+/* The name of `M`; "none" for NULL. */
 const char *cli_precond_name(const tacit_operator *M);
-/* A preconditioner with levels: in few words, a row a level, as an object; of
- * another, or of NULL, nothing, or null. `convergence`, NAN for unknown, is
- * what an application leaves of an error. */
+/* A preconditioner with levels: in few words, a row a level, as an object;
+ * without levels, or for NULL, nothing, or null. `convergence` is its
+ * convergence factor, NAN: unknown. */
 void cli_print_precond(FILE *to, const tacit_operator *M);
 void cli_print_levels(cli_table *to, const tacit_operator *M,
                       double convergence);
 cJSON *cli_json_precond(const tacit_operator *M, double convergence);
-/* What an application of `M` leaves of an error; NAN: it has no levels, or that
- * cannot be measured. */
+/* The convergence factor of `M`; NAN: no levels, or not measurable. */
 double cli_measure_precond(const tacit_operator *A, const tacit_operator *M);
-/* A factor: its kind as --kind names it, NULL the first; what is known of it;
- * and of the one that `M` solves with, in words and as an object: without,
- * nothing, null. `bytes_to_solve` are where the vectors are. */
+/* A factor: its kind as in --kind, from NULL for the first; its description;
+ * and the factor of `M`, in words and as an object: without one, nothing, null.
+ * `bytes_to_solve` are in the vectors' memory. */
 const char *cli_kind_name(tacit_factor_kind kind);
 tacit_factor_kind cli_kind_of(const char *name);
 void cli_add_factor(cJSON *to, const tacit_factor_info *f);
 void cli_print_factor(FILE *to, const tacit_operator *M);
-/* Over which grid it is dealt out, if it is. */
+/* The grid of a distributed factor, if any. */
 void cli_print_grid(FILE *to, const tacit_precond_info *about);
 cJSON *cli_json_factor(const tacit_operator *M);
-/* Those that raced, in words and as an array; without a race nothing, null. */
+/* The candidates of a race, in words and as an array; without a race nothing,
+ * null. */
 void cli_print_race(FILE *to, const tacit_solver *solver);
 cJSON *cli_json_race(const tacit_solver *solver);
 

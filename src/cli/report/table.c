@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/report/table.c - numbers and tables, for people on a terminal and for
- * scripts behind a pipe. */
+ * scripts in a pipe. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <math.h>
@@ -132,8 +132,8 @@ static void print_aligned(const char *text, FILE *to)
     }
 }
 
-/* A launcher may put a terminal of its own between this process and a file:
- * what it starts is taken for a script. */
+/* A launcher may give a process a pseudo-terminal though the output goes to a
+ * file: under a launcher it prints as for a script. */
 static bool for_people(FILE *to)
 {
     return isatty(fileno(to)) && !cli_is_launched();

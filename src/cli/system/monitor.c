@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/monitor.c - what watches a solve: history, progress,
+ * cli/system/monitor.c - the monitor of a solve: history, progress,
  * interrupts. */
 #include "cli/system/problem.h"
 #include <inttypes.h>

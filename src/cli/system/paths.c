@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/paths.c - the files that a command line names, by options and
- * operands: nothing is written over what is read or over what else is written,
- * whatever the names are under which they are given. Asked before anything
- * long. */
+ * cli/system/paths.c - the files of a command line, in options and operands: no
+ * output replaces an input or another output, under any name. Checked before
+ * anything long. */
 #include "cli/report/report.h"
 #include "cli/system/problem.h"
 #include <string.h>
@@ -14,18 +13,18 @@ enum { SAID = 48, NAMED_MOST = 32 };
 typedef struct {
     char said[SAID]; /* "-o", "MATRIX" */
     const char *path;
-    bool writes, there;
-    struct stat about; /* of the file, or of the folder that it will be in */
-    char leaf[NAME_MAX + 1]; /* ... under this name                           */
+    bool writes, exists;
+    struct stat about;       /* of the file, or of the folder of a new one */
+    char leaf[NAME_MAX + 1]; /* ... and its name in it                        */
 } named;
 
 typedef struct {
     named file[NAMED_MOST];
     int count;
-    cli_factor_names beside; /* those of a factor that is written */
+    cli_factor_names companions; /* those written with a factor */
 } named_list;
 
-/* Does it stand for standard output or input? */
+/* Is it standard output or input? */
 static bool is_standard(const named *n)
 {
     if (n->writes) return tacit_file_is_stdout(n->path);
@@ -38,7 +37,7 @@ static const char *shown(const named *n)
     return n->writes ? "standard output" : "standard input";
 }
 
-/* --- what is named -------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------- */
 
 static void add(named_list *all, const char *said, const char *path,
                 bool writes)
@@ -49,7 +48,7 @@ static void add(named_list *all, const char *said, const char *path,
     snprintf(n->said, sizeof n->said, "%s", said);
 }
 
-/* Operand `i` as the help calls it: the i-th word, without its brackets. */
+/* The name of operand `i` in the help: the i-th word, without brackets. */
 static void operand_name(const cli_command *command, int i, char *out,
                          size_t size)
 {
@@ -138,7 +137,7 @@ void cli_name_factor(const char *path, cli_factor_names *out)
     name_beside(path, "perm", true, out->permutation);
 }
 
-/* What tacit factor -o writes beside L. */
+/* The files that tacit factor -o writes besides L. */
 static void add_beside(const cli *c, named_list *all)
 {
     const cli_settings *set = &c->set;
@@ -146,12 +145,12 @@ static void add_beside(const cli *c, named_list *all)
         return;
     const tacit_factor_kind kind = cli_kind_of(set->kind);
     const bool lu = kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0;
-    cli_name_factor(set->output, &all->beside);
-    add(all, "the order beside -o", all->beside.permutation, true);
+    cli_name_factor(set->output, &all->companions);
+    add(all, "the order beside -o", all->companions.permutation, true);
     if (set->given ? set->upper != NULL : lu)
-        add(all, "U beside -o", all->beside.upper, true);
+        add(all, "U beside -o", all->companions.upper, true);
     if (set->given ? set->diagonal != NULL : kind == TACIT_FACTOR_LDLT)
-        add(all, "D beside -o", all->beside.diagonal, true);
+        add(all, "D beside -o", all->companions.diagonal, true);
 }
 
 static void list_files(const cli *c, named_list *all)
@@ -173,10 +172,10 @@ bool cli_output_taken(const cli *c)
     return taken;
 }
 
-/* --- what it is ----------------------------------------------------------- */
+/* --- identities ----------------------------------------------------------- */
 
-/* Where a file would come to be: `path` with its links followed to the end,
- * though nothing is there, as a folder and a name in it. */
+/* The identity of a new file: `path` with its links resolved, as a folder and a
+ * name in it. */
 static void identify_new(named *n)
 {
     char path[PATH_MAX], link[PATH_MAX];
@@ -199,22 +198,22 @@ static void identify_new(named *n)
 static void identify(named *n)
 {
     const int standard = n->writes ? STDOUT_FILENO : STDIN_FILENO;
-    n->there = (is_standard(n) ? fstat(standard, &n->about)
-                               : stat(n->path, &n->about)) == 0;
-    if (!n->there && n->writes && !is_standard(n)) identify_new(n);
+    n->exists = (is_standard(n) ? fstat(standard, &n->about)
+                                : stat(n->path, &n->about)) == 0;
+    if (!n->exists && n->writes && !is_standard(n)) identify_new(n);
 }
 
 static bool are_same(const named *a, const named *b)
 {
-    if (a->there != b->there || (!a->there && !a->leaf[0])) return false;
+    if (a->exists != b->exists || (!a->exists && !a->leaf[0])) return false;
     return a->about.st_dev == b->about.st_dev &&
            a->about.st_ino == b->about.st_ino && strcmp(a->leaf, b->leaf) == 0;
 }
 
-/* --- what cannot be ------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
-/* Two names of one thing that is no file: a terminal and /dev/null take what
- * they get; what flows can be read once, and written by one. */
+/* Two names of one thing that is not a file: a terminal and /dev/null take all
+ * output; a pipe can be read once, and written by one. */
 static tacit_status check_flow(const named *a, const named *b)
 {
     const bool standard = is_standard(a) && is_standard(b);
@@ -229,7 +228,7 @@ static tacit_status check_flow(const named *a, const named *b)
          a->said, shown(a), b->said, shown(b));
 }
 
-/* Two names of one file, of which one is written at least. */
+/* Two names of one file, of which at least one is written. */
 static tacit_status check_file(const named *a, const named *b)
 {
     if (!b->writes) return check_file(b, a);
@@ -250,17 +249,17 @@ static tacit_status check_pair(const named *a, const named *b)
     if (standard && a->writes == b->writes) return check_flow(a, b);
     if (!are_same(a, b)) return TACIT_OK;
     const bool flows =
-        a->there && !S_ISREG(a->about.st_mode) && !S_ISBLK(a->about.st_mode);
+        a->exists && !S_ISREG(a->about.st_mode) && !S_ISBLK(a->about.st_mode);
     if (flows) return check_flow(a, b);
     if (!a->writes && !b->writes) return TACIT_OK;
     return check_file(a, b);
 }
 
-/* A right-hand side that is no file, though written like one of the words. */
+/* A right-hand side that is not a file, though similar to one of the words. */
 static tacit_status check_rhs(const named *n)
 {
     const bool rhs = !strcmp(n->said, "RHS") || !strcmp(n->said, "--rhs");
-    const char *near = rhs && !n->there ? cli_near_rhs_word(n->path) : NULL;
+    const char *near = rhs && !n->exists ? cli_near_rhs_word(n->path) : NULL;
     if (!near) return TACIT_OK;
     FAIL(TACIT_INVALID,
          "%s '%s': no such file: did you mean '%s'? (ones, manufactured, file, "
@@ -268,7 +267,8 @@ static tacit_status check_rhs(const named *n)
          n->said, n->path, near);
 }
 
-/* What the file of the matrix holds beside it is read from there once more. */
+/* A right-hand side or first guess in the matrix's file needs a file that can
+ * be read again. */
 static tacit_status check_own(const cli *c)
 {
     const bool operand = c->set.operands > 1 && cli_is_own(c->set.operand[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/problem.c - the matrix: read or made, checked, divided by
+ * cli/system/problem.c - the matrix: read or made, checked, divided among
  * ranks. */
 #include "cli/system/problem.h"
 #include <inttypes.h>
@@ -38,8 +38,7 @@ static void warn_of_diagonal(const cli *c, const cli_problem *p)
             m->first_bad_diagonal + 1);
 }
 
-/* A right-hand side that nobody asked for is not used, and nobody is left to
- * think that it was. */
+/* A warning that the file's right-hand side is not used unless asked for. */
 static void warn_of_rhs(const cli *c, const cli_problem *p)
 {
     if (p->info.own_rhs && !c->set.rhs && c->set.operands < 2)
@@ -49,7 +48,7 @@ static void warn_of_rhs(const cli *c, const cli_problem *p)
                 p->name);
 }
 
-/* The partition, and why it is that one. */
+/* The partition, and the reason. */
 static const char *choose_partition(const cli *c, const cli_problem *p,
                                     const char **why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/problem.h - the linear system that solve, compare and bench share,
- * and one run of a method on it.
+ * cli/system/problem.h - the linear system of solve, compare and bench, and one
+ * run of a method on it.
  *
  *     cli_problem p;                  // the matrix, checked and divided
  *     cli_problem_open(c, name, CLI_FOR_SOLVING, &p);
@@ -32,15 +32,14 @@ typedef enum {
 } cli_use;
 
 /* Read or make the matrix. For products it must be square, and its rows are
- * divided among the ranks; for solving it must be symmetric too, and zero and
- * negative diagonals are warned of; for factoring who factors says what it must
- * be.
+ * divided among the ranks; for solving it must also be symmetric, and zero and
+ * negative diagonals get a warning; for factoring its kind decides.
  * Errors      those of tacit_matrix_open and tacit_matrix_partition, INPUT. */
 tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out);
 void cli_problem_close(cli_problem *p);
 
-/* Open it, do `work`, and close it. */
+/* Open a problem, do `work`, and close it. */
 tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
                               tacit_status (*work)(const cli *c,
                                                    const cli_problem *p));
@@ -48,19 +47,19 @@ tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
 typedef struct cli_system {
     tacit_queue *queue;
     tacit_operator *A;
-    tacit_operator *M; /* a preconditioner made of the matrix, or NULL */
+    tacit_operator *M; /* a preconditioner made from the matrix, or NULL */
     bool races;        /* the next run chooses the preconditioner */
-    tacit_precond_options options; /* of amg, once they are needed */
+    tacit_precond_options options; /* of amg, when they are needed */
     double *near_null;             /* its vectors, until it is made */
     tacit_precond_race race;
-    size_t n;              /* local rows */
-    int columns;           /* right-hand sides */
-    size_t stride;         /* from a column to the next one */
-    double *b, *x;         /* device panels [columns][stride] */
-    double *xstar;         /* [n] the manufactured solution, or NULL */
-    double *guess;         /* [guesses][n] host, of --x0, or NULL */
-    int guesses;           /* columns, or 1 for all of them */
-    tacit_result *results; /* [columns] of the last run, if there are several */
+    size_t n;               /* local rows */
+    int columns;            /* right-hand sides */
+    size_t stride;          /* from a column to the next one */
+    double *b, *x;          /* device panels [columns][stride] */
+    double *xstar;          /* [n] the manufactured solution, or NULL */
+    double *guess;          /* [guesses][n] host, of --x0, or NULL */
+    int guesses;            /* columns, or 1 for all of them */
+    tacit_result *results;  /* [columns] of the last run, if more than one */
     double context_seconds; /* of a GPU: the driver's part of the set-up */
     double setup_seconds;   /* the rest of it */
 } cli_system;
@@ -71,33 +70,34 @@ enum { CLI_SPEC = 256 };
 const char *cli_queue_spec(const cli *c, const char *decorators,
                            char text[CLI_SPEC]);
 
-/* Do `work` through each link that there is between several ranks, `with` being
- * `c` that names it, until an outcome is not OK; once as `c` stands, if that
- * names a link or a rank is alone.
- * Collective.  Errors those of `work`; if there is no link, of the last one. */
+/* Do `work` with each link between several ranks, named in `with`, a copy of
+ * `c`, until a status is not OK; once with `c` itself if it names a link or
+ * there is one rank.
+ * Collective.  Errors those of `work`; if there is none, those of the last
+ *              link. */
 tacit_status cli_each_link(const cli *c,
                            tacit_status (*work)(const cli *with, void *to),
                            void *to);
 
-/* `format` (NULL: auto) with what c->precision and --reorder add to it, into
+/* `format` (NULL: auto) with the suffixes of c->precision and --reorder, into
  * `text`, which is returned. */
 const char *cli_format_spec(const cli *c, const char *format,
                             char text[CLI_FORMAT]);
 
-/* Is this system the only one of its problem, or one of several? */
+/* Is it the only system of its problem? */
 typedef enum { CLI_ALONE, CLI_SHARING } cli_company;
 
-/* A queue on the device of `c` behind `decorators` ("" for none), the operator
- * in `format`, and the vectors. A system that is alone takes the entries of the
- * problem's matrix, and all columns of the right-hand side; others copy them
- * and have the first column.
+/* A queue on the device of `c` with `decorators` ("" for none), the operator in
+ * `format`, and the vectors. The only system takes the entries of the problem's
+ * matrix, and all columns of the right-hand side; others copy them and have the
+ * first column.
  * Errors      those of the library; INPUT and IO of --rhs and --x0. */
 tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                const char *decorators, const char *format,
                                cli_company company, cli_system *out);
 void cli_system_destroy(cli_system *s);
 
-/* Its vectors, once it has queue and operator.
+/* Make its vectors, after queue and operator.
  * Errors      those of the library; INPUT and IO of --rhs and --x0. */
 tacit_status cli_make_vectors(const cli *c, const cli_problem *p,
                               cli_company company, cli_system *s);
@@ -107,9 +107,9 @@ tacit_status cli_set_guess(cli_system *s);
 /* x into `host` [columns][n]. */
 tacit_status cli_get_solution(const cli_system *s, double *host);
 
-/* Is method direct wished, which no solver has: M solves? */
+/* Is the method direct, without a solver: M solves? */
 bool cli_is_direct(const cli *c);
-/* Then said before the matrix is read: are there options that are not for it?
+/* Check options against method direct, before the matrix is read.
  * Errors      INVALID; UNSUPPORTED (several processes with GPUs). */
 tacit_status cli_check_direct(const cli *c);
 /* The grid: of tacit trsv; of a preconditioner or a method, whose factor is
@@ -119,31 +119,31 @@ typedef enum { CLI_GRID, CLI_GRID_PARTS } cli_grid_use;
 tacit_status cli_read_grid(const cli *c, cli_grid_use use, int grid[3]);
 tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3]);
 
-/* Make the preconditioner of the command line, or for method direct what
- * solves, if it needs the entries of the matrix and is not there. */
+/* Make the preconditioner of the command line, or the M of method direct, if it
+ * needs the entries of the matrix and is not made yet. */
 tacit_status cli_make_precond(const cli *c, const cli_problem *p,
                               cli_system *s);
-/* What the command line says of a solver, its preconditioner among it. */
+/* Apply the command line to a solver, with its preconditioner. */
 tacit_status cli_set_solver(const cli *c, const cli_problem *p, cli_system *s,
                             tacit_solver *solver);
 /* Let the next run choose the preconditioner, each driven by `loop`, if the
- * command line wishes it: until it is over the entries of the matrix stay. */
+ * command line asks for it; the entries of the matrix stay until it ends. */
 tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
                           const char *loop);
-/* Has its operator values of low precision, for mixed precision? */
+/* Has its operator reduced-precision values, for mixed precision? */
 bool cli_is_mixed(const cli_system *s);
 
-/* What is written beside L where that goes to `path`. */
+/* Files written with an L at `path`. */
 typedef struct {
     char upper[PATH_MAX], diagonal[PATH_MAX], permutation[PATH_MAX];
 } cli_factor_names;
 void cli_name_factor(const char *path, cli_factor_names *out);
 
-/* Does `text` name a right-hand side that is no file? */
+/* Does `text` name a right-hand side that is not a file? */
 bool cli_is_rhs_word(const char *text);
-/* The word that `text`, which is no file, may have been meant to be; NULL. */
+/* The word that `text`, which is not a file, resembles; NULL: none. */
 const char *cli_near_rhs_word(const char *text);
-/* Does `text` name what the matrix's file holds beside the matrix? */
+/* Does `text` name a part of the matrix's file? */
 bool cli_is_own(const char *text);
 /* Is the right-hand side made from a known solution? */
 bool cli_is_manufactured(const cli *c);
@@ -159,22 +159,22 @@ typedef struct cli_look {
 typedef struct cli_monitor {
     bool keep;     /* the history                          */
     bool show;     /* progress on standard error           */
-    bool terminal; /* where one line is written over again */
+    bool terminal; /* where a line can be rewritten */
     int64_t count, room;
     cli_look *look; /* [count] */
     bool lost;      /* no memory for more history */
-    bool shown;     /* a line stands on the terminal */
+    bool shown;     /* the terminal shows a line */
     double start, last;
 } cli_monitor;
 
-/* One that shows its progress where a person looks on, or -v asks for it. */
+/* A monitor that shows progress on a terminal or with -v. */
 cli_monitor cli_monitor_of(const cli *c, bool keep);
 
-/* Begin watching a solve: the first interrupt from now on ends it after the
+/* Begin to watch a solve: the first interrupt from now on ends it after the
  * iteration, the second one kills. */
 void cli_monitor_begin(cli_monitor *m);
 void cli_monitor_end(cli_monitor *m);
-/* The functions for tacit_stop, with a cli_monitor. */
+/* Callbacks for tacit_stop, with a cli_monitor. */
 int cli_monitor_step(void *monitor, int64_t iteration, double residual);
 int cli_monitor_column(void *monitor, int column, int64_t iteration,
                        double residual);
@@ -182,35 +182,34 @@ void cli_monitor_free(cli_monitor *m);
 
 typedef struct cli_run {
     tacit_status status;
-    char message[512];           /* that explains it */
+    char message[512];           /* its explanation */
     tacit_result result;         /* of the first of the worst columns */
     int columns;                 /* 2 or more: a block */
     const tacit_result *results; /* ... [columns], of the system; or NULL */
-    bool mixed;                  /* the operator has values of low precision */
+    bool mixed;                  /* the operator has reduced-precision values */
     double error;                /* ||x - x*||, NAN if there is no x* */
     tacit_tally tally; /* of all ranks: counts and seconds of the slowest,
-                          flops, bytes and messages summed */
+                        * flops, bytes and messages summed */
 } cli_run;
 
-/* What `result` says besides iterations and residuals. */
+/* The status that `result` stands for. */
 tacit_status cli_outcome(const tacit_result *result);
-/* Of the column with most of them. */
+/* The most of any column. */
 int64_t cli_iterations(const cli_run *run);
 
 /* Solve from the first guess with `solver`, NULL: by the system's M alone,
- * watched by `m`. How it ended stands in `out->status`; an error is
- * returned. */
+ * watched by `m`. The outcome is in `out->status`; an error is returned. */
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out);
 
 /* Copy bandwidth of all ranks at once [GB/s], NAN if it cannot be measured. */
 double cli_measure_copy(const cli *c, tacit_queue *queue);
 
-/* Is `status` a reason to leave a row out and go on: a format or a loop that
- * does not fit this matrix, or not the memory of the GPU? */
+/* Does `status` make a row missing: a format or a loop that does not fit this
+ * matrix, or lack of GPU memory? */
 bool cli_is_missing(const cli *c, tacit_status status);
 
-/* What all operations of a tally come to. */
+/* The sum of all operations of a tally. */
 tacit_tally_row cli_tally_total(const tacit_tally *t);
 
 #endif

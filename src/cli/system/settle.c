@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/settle.c - the options of the path against each other and against
- * the machine: where it runs, and what can be had there. */
+ * cli/system/settle.c - checks of the options of the path against each other
+ * and against the machine. */
 #include "cli/system/problem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static tacit_status refuse_to_share(const tacit_sharing *on)
          on->ranks, on->devices, on->devices == 1 ? "" : "s", on->host);
 }
 
-/* Ranks that share a GPU take turns on it: that is for tests. The environment
- * may be another on another machine. */
+/* Ranks that share a GPU slow each other down: that is for tests. The
+ * environment may differ on other machines. */
 static tacit_status check_sharing(cli *c)
 {
     tacit_sharing on = {.size = sizeof on};
@@ -53,7 +53,7 @@ static tacit_status check_sharing(cli *c)
                                            : refuse_to_share(&on));
 }
 
-/* The device is the host: is `value` something that needs a GPU? */
+/* On device host: does `value` need a GPU? */
 static tacit_status check_needs(const cli *c, const cli_axis *axis,
                                 const char *value)
 {
@@ -68,7 +68,7 @@ static tacit_status check_needs(const cli *c, const cli_axis *axis,
          reason);
 }
 
-/* Precisions; the ends of a format that ask for them where they pay, and
+/* Precisions; the suffixes of a format that add them if they pay, and
  * anyway. */
 static const struct {
     const char *precision, *wish, *anyway;
@@ -80,7 +80,7 @@ enum { LOWS = sizeof lows / sizeof *lows };
 static tacit_status check_format(cli *c)
 {
     const char *format = c->set.format ? c->set.format : "";
-    char low[16] = ""; /* what stands between '+' and '@' */
+    char low[16] = ""; /* the part between '+' and '@' */
     TRY(tacit_format_check(c->device, c->set.format));
     const char *plus = strchr(format, '+'), *at = strchr(format, '@');
     if (plus)
@@ -195,7 +195,7 @@ tacit_status cli_check_direct(const cli *c)
     return TACIT_OK;
 }
 
-/* Who has a grid of its own reads it. */
+/* Commands with a grid of their own read it themselves. */
 static tacit_status check_grid(const cli *c)
 {
     int grid[3];

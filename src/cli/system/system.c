@@ -10,8 +10,8 @@
 
 /* --- set-up --------------------------------------------------------------- */
 
-/* The threads of OpenMP, which made the matrix, go on spinning for some ms:
- * send them away before threads of the queue are measured, or work. */
+/* OpenMP's threads, which made the matrix, spin for some ms after: stop them
+ * before threads of the queue are measured, or work. */
 static void dismiss_openmp(void)
 {
 #ifdef _OPENMP
@@ -24,7 +24,7 @@ bool cli_is_direct(const cli *c)
     return c->set.method && strcmp(c->set.method, "direct") == 0;
 }
 
-/* Who makes M. */
+/* The option that makes M. */
 static const char *maker_of(const cli *c)
 {
     return cli_is_direct(c) ? "direct" : c->set.precond;
@@ -35,7 +35,7 @@ static bool is_chosen(const cli *c)
     return c->set.precond && strcmp(c->set.precond, "auto") == 0;
 }
 
-/* Is the preconditioner made of the matrix, whose entries then must stay? */
+/* Is the preconditioner made from the matrix, whose entries must then stay? */
 static bool is_of_matrix(const cli *c)
 {
     const tacit_precond *p;
@@ -92,7 +92,7 @@ static tacit_status read_near_null(const cli *c, const cli_problem *p,
     return TACIT_OK;
 }
 
-/* Once. */
+/* Set once. */
 enum { LAUNCH = 32 }; /* right-hand sides that a GPU solves for at once */
 static tacit_status set_options(const cli *c, const cli_problem *p,
                                 cli_system *s)
@@ -186,7 +186,7 @@ void cli_system_destroy(cli_system *s)
 
 /* --- a run ---------------------------------------------------------------- */
 
-/* Counts and seconds of the slowest rank; flops, bytes, messages of all. */
+/* --- runs ----------------------------------------------------------------- */
 static void sum_row(const cli *c, tacit_tally_row *row)
 {
     row->seconds = cli_max(c, row->seconds);
@@ -245,7 +245,7 @@ int64_t cli_iterations(const cli_run *run)
     return most;
 }
 
-/* A column of zeros needs no loop, the others tell which it was. */
+/* A column of zeros has no loop; the others name it. */
 static void take_loop(const cli_system *s, tacit_result *to)
 {
     for (int j = 0; j < s->columns && !to->loop; j++) {
@@ -255,8 +255,8 @@ static void take_loop(const cli_system *s, tacit_result *to)
     }
 }
 
-/* The first run, which chooses the preconditioner; its set-ups count as
- * such. */
+/* The first run, which chooses the preconditioner; all set-ups count as
+ * set-up. */
 static tacit_status race(cli_system *s, tacit_solver *solver,
                          const tacit_stop *stop, tacit_result *result)
 {
@@ -276,8 +276,7 @@ static tacit_status run_direct(cli_system *s, const tacit_stop *stop,
                                s->stride, stop, results);
 }
 
-/* All columns at once, where there are several: the first is raced for,
- * then. */
+/* All columns at once; a race is run with the first. */
 static tacit_status run_columns(cli_system *s, tacit_solver *solver,
                                 const tacit_stop *stop, cli_run *out)
 {
@@ -339,7 +338,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
 
 double cli_measure_copy(const cli *c, tacit_queue *queue)
 {
-    /* well beyond the caches, and little beside a matrix worth measuring */
+    /* well beyond the caches, and small compared to a matrix worth measuring */
     const double bytes = (cli_on_gpu(c) ? 0x1p31 : 0x1p28) / c->ranks;
     double rate = 0.0;
     if (tacit_queue_measure_copy(queue, (size_t)bytes, &rate) < 0)

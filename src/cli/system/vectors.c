@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/vectors.c - right-hand sides, first guesses and solutions: words
- * and files on one side, panels of the device on the other. */
+ * cli/system/vectors.c - right-hand sides, first guesses and solutions: between
+ * words or files and panels of the device. */
 #include "cli/system/problem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ bool cli_is_manufactured(const cli *c)
 
 /* --- from files ----------------------------------------------------------- */
 
-/* The file that `text`, of --rhs or --x0, names: one, or the matrix's own. */
+/* The file of `text`, of --rhs or --x0: its own, or the matrix's. */
 static const char *path_of(const cli *c, const char *text)
 {
     return cli_is_own(text) ? c->set.operand[0] : text;
