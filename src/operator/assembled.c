@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/assembled.c - the distributed product with a matrix: the exchange is
- * under way while the local block is multiplied. */
+ * operator/assembled.c - the distributed product with a matrix: the local block
+ * is multiplied during the exchange. */
 #include "operator/assembled.h"
 
 /* --- products ------------------------------------------------------------- */
@@ -13,7 +13,7 @@ void tct_assembled_apply(const tct_assembled *A, const tct_block *local,
     if (e) q_exchange_begin(q, e, tct_single(x));
     q_multiply(q, local, x, y, dot);
     if (e) q_exchange_end(q, e, 1);
-    if (A->ghost) q_multiply_add(q, A->ghost_there, e, 0, y, x, dot);
+    if (A->ghost) q_multiply_add(q, A->device_ghost, e, 0, y, x, dot);
 }
 
 void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
@@ -24,11 +24,12 @@ void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
         q_multiply_dots(q, local, p, r, s, out);
         return;
     }
-    tct_assembled_apply(A, local, q, p, s, out); /* whole only with ghosts */
+    tct_assembled_apply(A, local, q, p, s, out); /* complete only with ghosts */
     q_dots(q, (size_t)A->base.n, r, s, out + 1);
 }
 
-/* The pass `all` of systems [first, first + count), with one exchange. */
+/* The pass `all` of columns [first, first + count) of the batch, with one
+ * exchange. */
 static void pass_batch(const tct_assembled *A, const tct_block *local,
                        tacit_queue *q, const tct_op *all, int first, int count)
 {
@@ -43,7 +44,7 @@ static void pass_batch(const tct_assembled *A, const tct_block *local,
     q_exchange_end(q, e, count);
     for (int j = 0; A->ghost && j < count; j++) {
         const tct_op one = tct_op_system(all, first + j);
-        q_multiply_add_pass(q, A->ghost_there, e, j, &one);
+        q_multiply_add_pass(q, A->device_ghost, e, j, &one);
     }
 }
 
@@ -71,7 +72,7 @@ bool tct_assembled_pass(const tct_assembled *A, const tct_block *local,
     return true;
 }
 
-/* As many columns as an exchange may have. */
+/* As many columns as an exchange takes. */
 static void apply_columns(const tct_assembled *A, const tct_block *local,
                           tacit_queue *q, tct_panel X, tct_panel Y)
 {
@@ -80,7 +81,7 @@ static void apply_columns(const tct_assembled *A, const tct_block *local,
     q_multiply_block(q, local, X, Y);
     if (e) q_exchange_end(q, e, X.columns);
     for (int j = 0; A->ghost && j < X.columns; j++)
-        q_multiply_add(q, A->ghost_there, e, j, tct_column(&Y, j),
+        q_multiply_add(q, A->device_ghost, e, j, tct_column(&Y, j),
                        tct_column(&X, j), NULL);
 }
 
@@ -141,7 +142,7 @@ static tacit_status assembled_columns(tacit_operator *A, int columns)
 {
     tct_assembled *a = tct_assembled_of(A);
     if (!a->plan || columns <= a->plan->base.columns) return TACIT_OK;
-    TRY(tct_agree(A->world, q_own_status(A->q))); /* nothing runs any more */
+    TRY(tct_agree(A->world, q_own_status(A->q))); /* the queue is idle */
     TRY(tct_assembled_plan(a, columns));
     A->version++;
     return TACIT_OK;
@@ -155,7 +156,7 @@ static tct_exchange *assembled_exchange(const tacit_operator *A)
 
 /* --- the rest ------------------------------------------------------------- */
 
-/* A format that does not tell it has had it kept. */
+/* The diagonal is kept if the format cannot give it. */
 static tacit_status assembled_diagonal(const tacit_operator *A, double *d)
 {
     const tct_assembled *a = tct_assembled_of(A);
@@ -182,8 +183,8 @@ static void assembled_destroy(tacit_operator *A)
     tct_assembled *a = tct_assembled_of(A);
     tct_stored_clear(&a->stored);
     tct_order_destroy(A->q, &a->order);
-    if (a->ghost_there && a->ghost_there != a->ghost)
-        a->ghost_there->ops->destroy(a->ghost_there);
+    if (a->device_ghost && a->device_ghost != a->ghost)
+        a->device_ghost->ops->destroy(a->device_ghost);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);
     TCT_FREE(a->diagonal, a->ghost_id, a->starts);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/assembled.h - the operator of a matrix, A = local + ghost: for the
- * files of this folder that make it, multiply by it and give it new values. */
+ * files of this folder that make it, multiply by it and update it. */
 #ifndef TCT_OPERATOR_ASSEMBLED_H
 #define TCT_OPERATOR_ASSEMBLED_H
 #include "comm/exchange/plan.h"
 #include "operator/operator.h"
 #include "operator/pattern/split.h"
 
-/* A rank's own rows and columns as they are stored, and what else was tried. */
+/* A rank's own rows and columns as stored, and the trials of other formats. */
 typedef struct tct_stored {
     const tct_format *format;
     tct_block *block;
-    char name[40]; /* "sell/f64": format and store wished */
+    char name[40]; /* "sell/f64": format and store asked for */
     tacit_trial trials[TCT_TRIALS_MOST];
     int trial_count;
     char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */
@@ -19,17 +19,18 @@ typedef struct tct_stored {
 
 typedef struct tct_assembled {
     tacit_operator base;
-    int64_t *starts;        /* [size + 1] first row of each rank              */
-    tct_stored stored;      /* its block is base.local                        */
-    tct_order *order;       /* base.order                                     */
-    tct_block *ghost;       /* columns of other ranks; NULL if there are none */
-    tct_block *ghost_there; /* the same on the device: `ghost` on the host    */
-    int64_t *ghost_id;      /* [ghosts] their global numbers, ascending       */
+    int64_t *starts;   /* [size + 1] first row of each rank              */
+    tct_stored stored; /* its block is base.local                        */
+    tct_order *order;  /* base.order                                     */
+    tct_block *ghost;  /* columns of other ranks; NULL if there are none */
+    tct_block *device_ghost; /* `ghost` on the device; on the host `ghost`
+                             * itself */
+    int64_t *ghost_id; /* [ghosts] their global numbers, ascending       */
     int64_t ghosts;
-    tct_plan *plan;   /* of as many columns as tct_operator_columns asked for,
-                       else two; NULL with one process                    */
-    double *diagonal; /* [n] in its order, kept where the format does not tell
-                         it; else NULL                                      */
+    tct_plan *plan;   /* of as many columns as tct_operator_columns set, else
+                       * two; NULL with one process */
+    double *diagonal; /* [n] in its order, if the format cannot give it; else
+                       * NULL */
 } tct_assembled;
 
 /* --- assembled.c --------------------------------------------------------- */
@@ -41,8 +42,8 @@ static inline tct_assembled *tct_assembled_of(const tacit_operator *A)
     return (tct_assembled *)(uintptr_t)A;
 }
 
-/* The words of tct_operator_ops, with `local` for the rank's own rows and
- * columns: A's block, or the same with values of fewer bits. */
+/* The functions of tct_operator_ops, with `local` for the rank's own rows and
+ * columns: A's block, or the same in reduced precision. */
 void tct_assembled_apply(const tct_assembled *A, const tct_block *local,
                          tacit_queue *q, const double *x, double *y,
                          double *dot);
@@ -62,13 +63,13 @@ tacit_status tct_assembled_plan(tct_assembled *A, int columns);
 
 /* --- build.c ------------------------------------------------------------- */
 
-/* A copy of the entries of `matrix`, which must be square; to be cleared, also
- * after a failure. Errors INPUT, INVALID, NO_MEMORY. */
+/* A copy of the entries of `matrix`, which must be square; clear it, also after
+ * a failure. Errors INPUT, INVALID, NO_MEMORY. */
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *out);
-/* Bring A's info up to date, as far as blocks say. */
+/* Update A's info from its blocks. */
 void tct_assembled_describe(tct_assembled *A);
-/* The same of its exchange. Collective.  Errors COMM. */
+/* Update A's info from its exchange. Collective.  Errors COMM. */
 tacit_status tct_assembled_describe_exchange(tct_assembled *A);
 
 /* --- update.c ------------------------------------------------------------ */
@@ -78,36 +79,36 @@ tacit_status tct_assembled_update(tacit_operator *A, const tacit_matrix *m);
 
 /* --- pattern/scale.c ----------------------------------------------------- */
 
-/* Set A's exponent and norm for `rows`, and bring their values near 1 if they
- * are far from it. Collective.
- * Errors      INPUT (no power of 2 serves all entries). */
+/* Set A's exponent and norm for `rows`, and scale their values close to 1 if
+ * they are far from it. Collective.
+ * Errors      INPUT (no power of 2 suits all entries). */
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
 
 /* --- choice/store.c ------------------------------------------------------ */
 
-/* The blocks of this rank's `rows`, which are consumed, without a word to the
- * others. `format` as in tacit/operator.h. */
+/* Store this rank's `rows`, which are consumed, without communication. `format`
+ * as in tacit/operator.h. */
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
                               tct_csr *rows);
-/* Its ghost block, of the ghost part of `parts`.
+/* Store its ghost block, from the ghost part of `parts`.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts);
 void tct_stored_clear(tct_stored *S);
 
-/* --- choice/low.c -------------------------------------------------------- */
+/* --- choice/reduced_precision.c ------------------------------------------- */
 
-/* The views of low precision that `wish` asks for, "" for none: "low32",
- * "low48", or of "mixed" (both) and "mixed48" those that are faster than the
- * block of A, which is there. */
+/* Make the reduced-precision views of `wish`, "" for none: "low32", "low48", or
+ * of "mixed" (both) and "mixed48" those that are faster than A's block, which
+ * exists. */
 tacit_status tct_reduced_store(tct_assembled *A, const char *wish,
                                tct_local *local);
-/* Their blocks with the values of `local`, which has A's pattern. */
+/* Give their blocks the values of `local`, which has A's pattern. */
 tacit_status tct_reduced_refill(const tct_assembled *A, const tct_local *local);
 
 /* --- choice/threads.c ---------------------------------------------------- */
 
-/* Set how many threads of a host queue are to work on `B`. Without memory to
- * measure, all. */
+/* Set the threads of a host queue for `B`; all, if memory to measure is
+ * lacking. */
 void tct_threads_choose(tacit_queue *q, tct_block *B);
 
 #endif

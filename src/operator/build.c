@@ -19,7 +19,7 @@ static void row_statistics(const tct_csr *A, int64_t extent[3])
         if (k < least) least = k;
         if (k > most) most = k;
     }
-    extent[0] = -least; /* so that one maximum serves both */
+    extent[0] = -least; /* to use one maximum for both */
     extent[1] = most;
     extent[2] = 0;
 }
@@ -60,7 +60,7 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
     return TACIT_OK;
 }
 
-/* --- what is known of it -------------------------------------------------- */
+/* --- info ----------------------------------------------------------------- */
 
 tacit_status tct_assembled_describe_exchange(tct_assembled *A)
 {
@@ -100,7 +100,7 @@ void tct_assembled_describe(tct_assembled *A)
 
 /* --- build ---------------------------------------------------------------- */
 
-/* `rows` is consumed. Every rank comes through here, whatever `status`. */
+/* `rows` is consumed. Every rank calls it, with any `status`. */
 static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
                           tct_csr *rows, tacit_status status,
                           const char *format)

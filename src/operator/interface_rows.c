@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/interface_rows.c - the ghost block of an operator, read back and
- * given. */
+ * operator/interface_rows.c - the ghost block of an operator, read back or
+ * set. */
 #include "operator/interface_rows.h"
 #include "operator/assembled.h"
 #include "operator/host/ghost.h"
@@ -53,7 +53,7 @@ void tct_interface_rows_clear(tct_interface_rows *interface)
     *interface = (tct_interface_rows){.row = NULL};
 }
 
-/* --- given ---------------------------------------------------------------- */
+/* --- set ------------------------------------------------------------------ */
 
 static tacit_status fill(const tct_interface_rows *interface, bool floats,
                          tct_parts *out)

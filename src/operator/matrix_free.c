@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/matrix_free.c - an operator that is the user's function. */
+ * operator/matrix_free.c - an operator that is a user's function. */
 #include "operator/operator.h"
 #include <math.h>
 
 typedef struct {
     tacit_operator base;
     tacit_operator_function user;
-    tct_call_log log; /* of its last call that went well */
+    tct_call_log log; /* of its last successful call */
 } function;
 
 static const function *function_of(const tacit_operator *A)
@@ -14,15 +14,15 @@ static const function *function_of(const tacit_operator *A)
     return (const function *)(const void *)A;
 }
 
-/* Does this rank know what the function exchanges? */
+/* Does this rank know the function's exchanges? */
 static bool is_known(const tacit_queue *q, const tct_call_log *log)
 {
     return log->count > 0 && log->count <= TCT_CALL_MOST &&
            log->freed == q->freed;
 }
 
-/* The exchanges of a call from number `first` on, by a queue that has failed:
- * the other ranks wait for the messages, whose values are worthless. */
+/* The exchanges of a call from number `first` on, after a failure of the queue:
+ * other ranks wait for the messages, whose values do not matter. */
 static void exchange_rest(tacit_queue *q, const tct_call_log *log, int first)
 {
     if (q->ranks == 1 || !is_known(q, log)) return;
@@ -34,8 +34,8 @@ static void exchange_rest(tacit_queue *q, const tct_call_log *log, int first)
     }
 }
 
-/* Done when the queue has come to it. Once that has failed the function is left
- * alone, unless it alone knows what it exchanges. */
+/* Called in the order of the queue. After a failure of the queue the function
+ * is called only if its exchanges are not known otherwise. */
 static tacit_status call(void *ctx, tacit_queue *q, const double *x, double *y)
 {
     function *A = ctx;
@@ -86,7 +86,8 @@ static tacit_status function_diagonal(const tacit_operator *A, double *d)
 static const tct_operator_ops function_ops = {
     .name = "function", .apply = function_apply, .diagonal = function_diagonal};
 
-/* ||A||_2 by the power method, from below, and so twice what is found. */
+/* ||A||_2 by the power method, from below; so twice the estimate is
+ * returned. */
 static tacit_status estimate_norm(tacit_operator *A)
 {
     enum { STEPS = 8 };

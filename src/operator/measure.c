@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/measure.c - the parts of an iteration, alone: enqueued many times,
- * and waited for once. */
+ * waited for once. */
 #include "operator/operator.h"
 
-/* Wait for what was enqueued `times` since `start`; the seconds of one. */
+/* Wait for `times` enqueued operations since `start`; returns the seconds of
+ * one. */
 static tacit_status finish(tacit_queue *q, double start, int64_t times,
                            double *seconds)
 {
@@ -21,7 +22,7 @@ tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
     q_enter(queue);
     double *x = NULL;
     TRY(tct_agree(queue->world, tacit_queue_alloc(queue, (size_t)count, &x)));
-    (void)tacit_queue_fill(queue, (size_t)count, 0.0, x); /* the queue knows */
+    (void)tacit_queue_fill(queue, (size_t)count, 0.0, x); /* queue has status */
     const double start = tct_seconds();
     for (int64_t i = 0; i < times; i++) q_sum(queue, count, x);
     const tacit_status status = finish(queue, start, times, seconds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/operator.c - the words, and what is public, for operators of every
+ * operator/operator.c - the products and public functions of operators of every
  * kind. */
 #include "operator/operator.h"
 #include "device/parallel.h"
@@ -62,7 +62,7 @@ void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
     apply(A, q, x1, y1);
 }
 
-/* Column by column, each as a system of its own. */
+/* Column by column, each as its own system. */
 static void apply_columns_alone(const tacit_operator *A, tacit_queue *q,
                                 tct_panel X, tct_panel Y)
 {

@@ -6,11 +6,11 @@
 #include "operator/operator.h"
 #include <math.h>
 
-/* ||work|| over all ranks; work [n + 1] is lost. */
+/* ||work|| over all ranks; overwrites work [n + 1]. */
 static tacit_status norm_of(tacit_queue *q, size_t n, double *work, double *out)
 {
     double total = 0.0, factor = 1.0;
-    for (int i = 0; i < 2; i++) { /* again where squares leave the range */
+    for (int i = 0; i < 2; i++) { /* again if squares leave the range */
         q_norm(q, n, work, &work[n]);
         q_sum(q, 1, &work[n]);
         q_get(q, 1, &work[n], &total);
@@ -40,7 +40,7 @@ tacit_status tacit_queue_distance(tacit_queue *queue, size_t n, const double *x,
     return status;
 }
 
-/* Uniform in [-1, 1] by original row number, the same for any ranks. */
+/* Uniform in [-1, 1] by original row number, for any partition. */
 static tacit_status random_rows(tacit_queue *q, const tacit_matrix *m,
                                 int64_t seed, double *x)
 {

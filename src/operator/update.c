@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/update.c - new values for the operator of a matrix, whose pattern
- * must be the old one. */
+ * operator/update.c - new values for the operator of a matrix with the same
+ * pattern. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
@@ -13,8 +13,8 @@ static tacit_status into_order(const tct_order *o, tct_parts *parts)
 }
 
 /* New values for this rank's blocks; the ghost block is compared first, so that
- * none is changed where the patterns differ. `found` says where, in numbers of
- * the matrix as it is dealt out. */
+ * none is changed if patterns differ. `found` is the difference, in numbers of
+ * the distributed matrix. */
 static tacit_status refill(tct_assembled *A, tct_csr *rows,
                            tct_difference *found)
 {
@@ -25,7 +25,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     if (status >= 0 && A->order) status = into_order(A->order, &parts);
     if (status >= 0) {
         *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
-        if (found->row >= 0) status = TACIT_INVALID; /* worded by the caller */
+        if (found->row >= 0) status = TACIT_INVALID; /* the caller words it */
     }
     parts.local.differs = &local;
     if (status >= 0)
@@ -39,15 +39,15 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     if (found->row >= 0) found->row += first;
     if (status >= 0) status = tct_reduced_refill(A, &parts.local);
     if (status >= 0 && A->ghost)
-        status = tct_ghost_refill(A->ghost, A->ghost_there, &parts);
+        status = tct_ghost_refill(A->ghost, A->device_ghost, &parts);
     if (status >= 0 && A->diagonal)
         tct_local_diagonal(&parts.local, A->diagonal);
     tct_parts_clear(&parts);
     return status;
 }
 
-/* The numbers of `found` as the user knows them: before rows were moved. The
- * column may be one of another rank's. Collective, with or without a find. */
+/* Convert `found` to the user's numbers, before rows were moved. The column may
+ * belong to another rank. Collective, with or without a difference. */
 static tacit_status original_numbers(const tacit_matrix *m,
                                      tct_difference *found)
 {
@@ -80,11 +80,11 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     tct_assembled *A = tct_assembled_of(base);
     tct_csr rows = {0};
     tct_difference found = {.row = -1};
-    const int exponent = base->exponent; /* of what stays if it is refused */
+    const int exponent = base->exponent; /* kept if the update is refused */
     const double norm = base->norm;
     tacit_status status = tct_copy_rows(base->q, m, &rows);
     if (status >= 0) status = require_same_rows(A, m);
-    if (status >= 0) status = q_own_status(base->q); /* nothing runs any more */
+    if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);
     if (status >= 0) status = tct_scale(base, &rows);
     if (status >= 0) status = refill(A, &rows, &found);

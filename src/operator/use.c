@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/use.c - what a run needs, so that its monitor cannot free or change
- * it. */
+ * operator/use.c - protects the objects of a run from being freed or changed by
+ * its monitor. */
 #include "comm/world/world.h"
 #include "operator/operator.h"
 
@@ -22,7 +22,7 @@ void tct_use_end(tct_use *u)
 
 bool tct_is_used(const tacit_operator *A)
 {
-    if (!A->q) return false; /* half built */
+    if (!A->q) return false; /* incomplete */
     for (const tct_use *u = A->q->uses; u; u = u->before)
         if (u->A == A) return true;
     return false;

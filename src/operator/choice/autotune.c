@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/autotune.c - on a GPU: which format is fastest for this
- * matrix? The whole matrix is stored in each that fits, one after the other,
- * and multiplied; the fastest is kept. A persistent kernel saves what launches
- * cost an iteration. */
+ * operator/choice/autotune.c - the fastest format for a matrix on a GPU: the
+ * whole matrix is stored in each that fits, in turn, and multiplied; the
+ * fastest is kept. A persistent kernel saves the launches of an iteration. */
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +12,13 @@ static const char *const candidates[] = {"sell",      "sell/f64", "bsell",
                                          "bsell/f64", "sell32",   "csr"};
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
-/* Loop graph takes so much longer than loop resident where little else counts:
+/* Loop graph takes this much longer than loop resident for small matrices:
  * seconds an iteration, 3 to 6 us from 5,000 to 80,000 rows on an H200. */
 static const double LAUNCHES = 5e-6;
-static const double LAUNCH = 2e-6; /* another kernel of a product */
+static const double LAUNCH = 2e-6; /* a further kernel of a product */
 
-/* What no cache holds takes the time of its bytes: more than so many times the
- * least need not be tried. */
+/* Above CACHE bytes a product takes the time of its bytes: a format of more
+ * than HOPELESS times the least is not tried. */
 static const double CACHE = 1e8, HOPELESS = 1.1;
 
 typedef struct {
@@ -63,8 +62,8 @@ static const tct_format *find(const course *c, const tct_local *A,
     return tct_format_find(c->q->device->name, bare);
 }
 
-/* Store `A` as `t` says and time it, unless it is hopeless beside `least` bytes
- * (0: not known). UNSUPPORTED and NO_MEMORY are reasons not to take part. */
+/* Store `A` as in `t` and time it, unless it is hopeless compared to `least`
+ * bytes (0: not known). UNSUPPORTED and NO_MEMORY exclude a candidate. */
 static tacit_status enter(const course *c, tct_local *A, double least,
                           tacit_trial *t, char *reason, size_t size,
                           tct_block **out)
@@ -98,8 +97,8 @@ static void drop(tct_block **B)
     *B = NULL;
 }
 
-/* Few entries: the one of fewer bytes of two that a persistent kernel takes.
- * Stores that save bytes save no time there. None if it cannot be. */
+/* For few entries: of two formats with persistent kernels the one of fewer
+ * bytes. Stores that save bytes save no time here. No block if that fails. */
 static tacit_status take_small(const course *c, const tct_local *A,
                                tacit_trial *trials, int *count,
                                const char **winner, tct_block **out)
@@ -126,7 +125,8 @@ static tacit_status take_small(const course *c, const tct_local *A,
     return TACIT_OK;
 }
 
-/* Is candidate `i` another than the one before it, given the stores wished? */
+/* Does candidate `i` differ from the one before it, given the store asked
+ * for? */
 static bool takes_part(int i, const char *store, const tct_block *before)
 {
     const char *slash = strchr(candidates[i], '/');
@@ -142,7 +142,7 @@ static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,
                          const char **winner, tct_block **out)
 {
     tct_block *last = NULL;
-    const tct_block *before = NULL; /* `last` or, if that won, `*out` */
+    const tct_block *before = NULL; /* `last` or, if fastest, `*out` */
     double best = 0.0, least = 0.0;
     const char *wish = A->store;
     for (int i = 0; i < CANDIDATES; i++) {

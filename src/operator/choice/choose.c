@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/choose.c - which format is fastest for this matrix, on this
- * machine?
+ * operator/choice/choose.c - the fastest format for a matrix on this machine.
  *
  * A sample of the matrix, rows from several places, is stored in every format
- * and multiplied. A matrix that does not fit in cache must not be judged by a
- * sample that does: before each product the sample is then driven out of the
- * cache, by reading the matrix itself. The sample is large enough that
- * branches cannot be learnt by heart. The formats take turns, so that a
- * disturbance hits all alike, and the least time of each counts. */
+ * and multiplied. If the matrix does not fit in cache, the sample must not stay
+ * there: before each product it is evicted by reading the matrix itself. The
+ * sample is large enough that branch prediction cannot learn it. Formats are
+ * timed in turn, so that a disturbance affects all equally, and the least time
+ * of each counts. */
 #include "operator/choice/min_of_n.h"
 #include "operator/format.h"
 #include <stdio.h>
@@ -15,28 +14,31 @@
 #include <unistd.h>
 
 enum {
-    TINY = 4096,           /* entries: chosen by bytes, nothing is measured */
+    TINY = 4096,           /* entries: chosen by bytes, without measuring */
     SAMPLE_MOST = 1 << 19, /* entries: a smaller matrix is its own sample   */
-    PIECES = 8,            /* places that the sample is taken from          */
+    PIECES = 8,            /* number of places of the sample                */
     WHOLE_ROWS = 60,       /* a piece keeps blocks of 2 to 6 rows whole     */
     COLD_RUNS = 3,
     WARM_RUNS = 9,
-    MORE = 4,             /* so many times as many, while a time is not sure */
+    MORE = 4,             /* this many times more rounds, until a time is
+                           * sure */
     EVICT_PIECE = 1 << 14 /* values */
 };
-static const double CACHE_BYTES = 32e6; /* if the system does not say */
-static const double TIMEOUT = 2e-3; /* seconds, until all threads are there */
+static const double CACHE_BYTES = 32e6; /* if the system does not report it */
+static const double TIMEOUT = 2e-3;     /* seconds, until all threads have
+                                     * arrived */
 
 /* --- sample --------------------------------------------------------------- */
 
 typedef struct {
     const tct_local *A;
-    tct_local part; /* A itself, or rows of it */
+    tct_local part; /* A itself, or some of its rows */
     bool cold;      /* A does not fit in cache */
-    int64_t evict;  /* entries to read for that */
+    int64_t evict;  /* entries to read to evict the sample */
     tct_team *team;
     double *x, *y;
-    double *seen; /* [pieces] what eviction read: else it might be left out */
+    double *seen; /* [pieces] sums of reads, so that they are not optimised
+                   * away */
 } sampling;
 
 /* Rows [first, last) of piece `i` if every piece had `each` rows. */
@@ -104,7 +106,7 @@ static tacit_status sampling_open(const tct_local *A, tct_team *team,
     TRY(TCT_ALLOC(A->cols, "a sample", &s->x));
     TRY(TCT_ALLOC(s->part.rows, "a sample", &s->y));
     for (int64_t k = 0; k < s->part.ptr[s->part.rows]; k++)
-        s->x[s->part.col[k]] = 1.0; /* only what is needed takes memory */
+        s->x[s->part.col[k]] = 1.0; /* touches only needed memory */
     return TACIT_OK;
 }
 
@@ -143,7 +145,7 @@ static double once(sampling *s, const tct_block *B)
     return tct_seconds() - start;
 }
 
-/* Store the sample in a format; NULL and the reason if that fails. */
+/* Store the sample in a format; NULL and the reason on failure. */
 static tct_block *enter(const sampling *s, const tct_format *format,
                         tacit_trial *trial)
 {
@@ -158,14 +160,14 @@ static tct_block *enter(const sampling *s, const tct_format *format,
     return B;
 }
 
-/* Entries of the matrix over those of its sample. */
+/* Ratio of the entries of matrix and sample. */
 static double scale_of(const sampling *s)
 {
     return (double)s->A->ptr[s->A->rows] / (double)s->part.ptr[s->part.rows];
 }
 
-/* The best time of each of `blocks` [count], NULL for none, which is of sample
- * `of[i]`. */
+/* The best time of each of `blocks` [count], NULL for none; block `i` is of
+ * sample `of[i]`. */
 static void race(sampling *const *of, tct_block *const *blocks, int count,
                  tacit_trial *trials)
 {

@@ -49,7 +49,8 @@ const tct_format *tct_format_find(const char *device, const char *name)
     return f;
 }
 
-/* The part of `text` up to one of `ends`, into `out` [16]; what follows it. */
+/* Copy the part of `text` up to one of `ends` into `out` [16]; returns the
+ * rest. */
 static const char *part(const char *text, const char *ends, char out[16])
 {
     const size_t n = strcspn(text, ends);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/min_of_n.h - the least of times that other programs disturb.
- * A disturbance adds to a time, and by another amount each time: a least time
- * that was met twice is believed. */
+ * operator/choice/min_of_n.h - the least of n times. A disturbance adds a
+ * varying amount to a time: a least time that was measured twice is
+ * believed. */
 #ifndef TCT_OPERATOR_CHOICE_MIN_OF_N_H
 #define TCT_OPERATOR_CHOICE_MIN_OF_N_H
 #include <stdbool.h>
 
 typedef struct tct_min_of_n {
     int count;
-    double seconds, next; /* the least, and the one after it */
+    double seconds, next; /* the least, and the next */
 } tct_min_of_n;
 
 static inline void tct_min_of_n_note(tct_min_of_n *l, double seconds)

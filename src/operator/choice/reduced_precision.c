@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/reduced_precision.c - the same matrix with values of fewer
- * bits, for mixed precision and for preconditioners: rows of blocks if the
- * exact one has them. Each is a view of the exact operator, which must outlive
- * it: a block of its own, and everything else from there. */
+ * operator/choice/reduced_precision.c - a matrix with values of fewer bits, for
+ * mixed precision and preconditioners: in blocks of rows if the exact one has
+ * them. Each is a view of the exact operator, which must outlive it: it has its
+ * own block and shares all else. */
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
 #include <math.h>
 #include <string.h>
 
-/* A product must be faster by so much, or low precision costs more than it
- * saves: the bytes of vectors do not get fewer, and some iterations are
- * lost. */
+/* Ratio below which reduced precision saves more than it costs: the bytes of
+ * vectors stay, and some iterations are lost. */
 static const double FASTER = 0.93;
 
-/* Bytes of a matrix that the caches hold beside the vectors: fewer of them save
- * no time, whatever the measurement of so short a product says. */
+/* Bytes of a matrix that caches hold besides the vectors: fewer bytes save no
+ * time then, even if a short product was measured as faster. */
 static const double CACHED = 1e7;
 
 /* --- the view ------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static const tct_operator_ops low_ops = {.name = "low",
                                          .apply_block = low_block,
                                          .destroy = low_destroy};
 
-/* Without a block. */
+/* A view, still without a block. */
 static tacit_status open_view(const tct_assembled *A, int bits, view **out)
 {
     view *low = tct_calloc(sizeof *low);
@@ -90,7 +89,7 @@ static tacit_status open_view(const tct_assembled *A, int bits, view **out)
     return TACIT_OK;
 }
 
-/* With the block that `status` says was made. */
+/* Complete the view with its block, made with `status`. */
 static tacit_status close_view(tacit_status status, view *low,
                                tacit_operator **out)
 {
@@ -120,11 +119,11 @@ tacit_status tct_reduced_refill(const tct_assembled *A, const tct_local *local)
 
 /* --- of rounded values ---------------------------------------------------- */
 
-/* Bytes of an entry's value and column, at least, as floats: what has fewer is
- * a dictionary or a grid. */
+/* Least bytes of an entry's value and column, as floats: fewer mean a
+ * dictionary or a grid. */
 static const double LEAST = 4.0, SMALLER = 0.8;
 
-/* A's own rows and columns of `matrix`, as A has them, rounded. */
+/* A's own rows and columns, from `matrix`, in A's order and rounded. */
 static tacit_status rounded_rows(const tct_assembled *A,
                                  const tacit_matrix *matrix, tct_parts *out)
 {
@@ -140,8 +139,8 @@ static tacit_status rounded_rows(const tct_assembled *A,
     return status;
 }
 
-/* Where the block is. */
-static tacit_status round_there(const tct_assembled *A, tacit_operator **out)
+/* Round in the memory of A's block. */
+static tacit_status round_in_place(const tct_assembled *A, tacit_operator **out)
 {
     const tct_block *B = A->base.local;
     view *low = NULL;
@@ -171,22 +170,22 @@ tacit_status tct_operator_rounded(const tacit_operator *base,
     const bool host = base->q->device->kind == TCT_KIND_HOST;
     if (SMALLER * B->matrix_bytes < LEAST * (double)B->nonzeros)
         return TACIT_OK;
-    tacit_status status = round_there(A, out);
+    tacit_status status = round_in_place(A, out);
     if (status == TACIT_UNSUPPORTED && matrix && !(host && B->ops->rounded))
         status = round_here(A, matrix, out);
     if (status == TACIT_UNSUPPORTED) return TACIT_OK;
     if (status < 0) return status;
     if ((*out)->local->matrix_bytes > SMALLER * B->matrix_bytes)
         tacit_operator_destroy(out);
-    else if (host && B->threads == 1) /* less is worth no more */
+    else if (host && B->threads == 1) /* smaller ones gain nothing */
         view_of(*out)->block->threads = 1;
     else if (host) tct_threads_choose(base->q, view_of(*out)->block);
     return TACIT_OK;
 }
 
-/* --- which of them -------------------------------------------------------- */
+/* --- choice --------------------------------------------------------------- */
 
-/* Drop what is not faster than what has more bits. */
+/* Drop views that are no faster than those of more bits. */
 static tacit_status drop_slow(tct_assembled *A)
 {
     tacit_operator *low = A->base.low, *more = low->low;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/store.c - a rank's rows become blocks: in which format, and
- * in which order of rows. */
+ * operator/choice/store.c - stores a rank's rows as blocks: chooses the format
+ * and the order of rows. */
 #include "operator/assembled.h"
 #include <stdio.h>
 #include <string.h>
 
-/* A product in another order must be faster by so much: it costs memory, and
- * vectors have to be brought into it. */
+/* A product in another order must be faster by this ratio: it costs memory, and
+ * vectors must be permuted. */
 static const double FASTER = 0.95;
 
-/* On a GPU, where that costs little, a bit faster is enough. Products are timed
- * there as they are launched, and wait for their slowest warp. A persistent
- * kernel gains more: 235 to 174 us an iteration on an H200, 53 to 39, 200 to
- * 183, 162 to 145, by 0.84, 0.83, 0.93 and 0.94 times the bytes. So fewer bytes
- * are a reason, too. */
+/* On a GPU permuting costs little, and a small gain is enough. Products are
+ * timed as launched, and wait for their slowest warp. A persistent kernel gains
+ * more: 235 to 174 us an iteration on an H200, 53 to 39, 200 to 183, 162 to
+ * 145, by 0.84, 0.83, 0.93 and 0.94 times the bytes. So fewer bytes are a
+ * reason, too. */
 static const double FASTER_AT_ALL = 0.99, FEWER = 0.95;
 
-/* What was tried for the local block, and what came of it. */
+/* Log the trials for the local block. */
 static void tell_trials(int rank, const tct_stored *S)
 {
     for (int i = 0; i < S->trial_count; i++) {
@@ -53,7 +53,7 @@ static void choose(const tct_format_wish *wish, tct_team *team,
         out->format = tct_format_find("host", wish->format);
 }
 
-/* Is there room for a second copy while the order is measured? */
+/* Is there memory for a second copy while the order is measured? */
 static bool has_room(const tct_local *A)
 {
     const double copy = 12.0 * (double)A->ptr[A->rows] + 60.0 * (double)A->rows;
@@ -70,7 +70,7 @@ static void tell_order(int rank, const tct_order *o, double was, double is,
             taken ? "taken" : "not taken");
 }
 
-/* Is it faster in another order? Then `local` is in that order. */
+/* Choose another order if that is faster; `local` is then in that order. */
 static tacit_status try_order(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local, choice *c)
 {
@@ -115,7 +115,7 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     if (measure || order) choose(wish, team, local, &c);
     if (order) {
         const tacit_status tried = try_order(A, wish, local, &c);
-        if (tried < 0 && tried != TACIT_NO_MEMORY) return tried; /* as it was */
+        if (tried < 0 && tried != TACIT_NO_MEMORY) return tried; /* unchanged */
     }
     S->format = c.format;
     if (measure) {
@@ -128,9 +128,10 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     return TACIT_OK;
 }
 
-/* --- on a GPU: store all of it, and see ----------------------------------- */
+/* --- on a GPU: store the whole matrix, and measure ------------------------ */
 
-/* In each format that could be, or in one; the rows stay as they are. */
+/* In the fastest of all formats, or in the given one; the order of rows
+ * stays. */
 static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
                              tct_local *local, tct_stored *S)
 {
@@ -153,7 +154,7 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     return S->format->create(local, q->team, &S->block);
 }
 
-/* Is it faster in another order? Then A is stored so, and `local` is, too. */
+/* Choose another order if that is faster; A and `local` then have it. */
 static tacit_status try_order_gpu(tct_assembled *A, const tct_format_wish *wish,
                                   tct_local *local)
 {
@@ -188,7 +189,7 @@ static tacit_status try_order_gpu(tct_assembled *A, const tct_format_wish *wish,
     tct_stored_clear(&other);
     tct_local_free(&copy);
     tct_order_destroy(q, &o);
-    return status == TACIT_NO_MEMORY ? TACIT_OK : status; /* as it was */
+    return status == TACIT_NO_MEMORY ? TACIT_OK : status; /* unchanged */
 }
 
 static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
@@ -201,9 +202,9 @@ static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
     return try_order_gpu(A, wish, local);
 }
 
-/* --- either --------------------------------------------------------------- */
+/* --- both ----------------------------------------------------------------- */
 
-/* The rows in an order that was asked for. */
+/* The rows in the order asked for. */
 static tacit_status reorder(tct_assembled *A, const char *name,
                             tct_local *local)
 {
@@ -220,12 +221,12 @@ tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts)
     parts->ghost_id = NULL;
     if (A->order) TRY(tct_order_ghosts(A->order, parts));
     TRY(tct_ghost_create(parts, &A->ghost));
-    TRY(tct_ghost_bring(A->base.q, A->ghost, &A->ghost_there));
-    A->base.ghost = A->ghost_there;
+    TRY(tct_ghost_bring(A->base.q, A->ghost, &A->device_ghost));
+    A->base.ghost = A->device_ghost;
     return TACIT_OK;
 }
 
-/* Where the format does not tell it; `local` as it is stored. */
+/* Keep the diagonal if the format cannot give it; `local` as stored. */
 static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
 {
     if (A->stored.format->diagonal) return TACIT_OK;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/threads.c - on the host: how many threads is a matrix worth?
- * To call them and to wait for the last one costs some us in each operation,
- * which is more than a small matrix takes. The operations of an iteration (of
+ * operator/choice/threads.c - on the host: the best number of threads for a
+ * matrix. To wake them and wait for the last one costs some us in each
+ * operation, more than a small matrix takes. The operations of an iteration (of
  * conjugate gradients) are measured on all threads, on half of them, and so on
- * down to one. The numbers take turns, so that a disturbance hits all alike. */
+ * down to one, in turn, so that a disturbance affects all equally. */
 #include "operator/assembled.h"
 #include "operator/choice/min_of_n.h"
 #include <stdio.h>
 
 enum { VECTORS = 4, NUMBERS_MOST = 12, ROUNDS_LEAST = 4, ROUNDS_MOST = 24 };
-static const double TIMEOUT = 4e-3; /* seconds, for threads that rest */
+static const double TIMEOUT = 4e-3; /* seconds, for threads that sleep */
 
-/* Bytes of an iteration: below, one thread without measuring; and above so many
- * a thread, all. */
+/* Bytes of an iteration: below SMALL, one thread; above LARGE a thread, all. */
 static const double SMALL = 1e5, LARGE = 5e5;
-static const double NEARLY = 1.05;  /* more threads may take so much longer */
-static const double HOPELESS = 1.5; /* need not be measured on             */
+static const double NEARLY = 1.05;  /* more threads may take this much longer */
+static const double HOPELESS = 1.5; /* not measured further                */
 
 typedef struct {
     int threads;
@@ -54,8 +53,8 @@ static void rig_close(rig *r)
     for (int i = 0; i < VECTORS; i++) r->q->device->free(r->q, r->v[i]);
 }
 
-/* Seconds of an iteration on `threads`. Not through the layers of the queue:
- * they are not to see it. */
+/* Seconds of an iteration on `threads`. Bypasses the layers of the queue, which
+ * must not count it. */
 static double once(rig *r, int threads)
 {
     const tct_op op[] = {
@@ -86,14 +85,14 @@ static double best_of(const number *numbers, int count)
     return best;
 }
 
-/* One more round; is every time sure? */
+/* One more round; is every time reliable now? */
 static bool measure(rig *r, number *numbers, int count, int round)
 {
     bool sure = true;
     for (int i = 0; i < count; i++) {
         number *n = &numbers[i];
         if (n->out) continue;
-        once(r, n->threads); /* calls the threads */
+        once(r, n->threads); /* wakes the threads */
         tct_min_of_n_note(&n->time, once(r, n->threads));
         sure = sure && tct_min_of_n_is_sure(&n->time);
     }
@@ -128,7 +127,7 @@ static int by_measuring(rig *r)
             break;
     }
     const double best = best_of(numbers, count);
-    int chosen = 0; /* the most threads: one of them may have been away */
+    int chosen = 0; /* the most threads: one may have been delayed */
     while (numbers[chosen].time.seconds > NEARLY * best) chosen++;
     r->B->threads = numbers[chosen].threads;
     tell(r, numbers, count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/bsell.c - sliced ELL of dense b x b blocks, b = 2 to 6, on a
- * GPU: layout.h. One column index serves a block. */
+ * GPU: layout.h. A block has one column index. */
 #include "operator/gpu/slices.h"
 
 static const char *const no_blocks =

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/columns.cu - products with sliced ELL of more than two vectors
- * in one pass over the matrix: up to eight where slices are of dense blocks, up
- * to four where they are of rows, of which eight would leave too few warps for
- * the loads of x. Vectors stay as they are: side by side, row by row, they took
- * longer, since neighbouring lanes mostly load neighbouring elements. */
+ * in one pass over the matrix: up to eight for dense blocks, up to four for
+ * rows, since eight would leave too few warps for the loads of x. Vectors are
+ * not interleaved: that took longer, since neighbouring lanes mostly load
+ * neighbouring elements. */
 #include "operator/gpu/product.cuh"
 
-/* X and Y as kernels get them; what goes beyond the columns that there are is
- * the last one again, and nobody takes it. */
+/* X and Y for kernels; beyond the last column it is repeated, and its results
+ * are not used. */
 template <int COLS>
 static tct_product_vectors<COLS> by_column(const tct_panel *X,
                                            const tct_panel *Y)
@@ -39,7 +39,7 @@ static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
 typedef void columns_start(const tct_gpu_slices *, const tct_gpu_launch *,
                            const tct_panel *, const tct_panel *);
 
-/* For the usual blocks and stores: those of two vectors, without dict16. */
+/* For common blocks and stores: those of two vectors, without dict16. */
 static columns_start *few_of(int b, int store)
 {
     switch (b * 16 + store) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/csr.c - format csr on a GPU: cut the merge path into tiles,
- * find the rows that cross them, copy it all to the device. */
+ * operator/gpu/csr.c - format csr on a GPU: cuts the merge path into tiles,
+ * finds the rows that cross them, copies all to the device. */
 #include "operator/gpu/csr.h"
 #include "operator/format.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@ enum { TILE = GPU_CSR_TILE };
 
 /* --- values --------------------------------------------------------------- */
 
-/* Bytes that a value takes, 0 if it cannot be stored so. */
+/* Bytes of a value, 0 if the store is not one of csr. */
 static int value_bytes(const char *store)
 {
     if (!store || strcmp(store, "auto") == 0 || strcmp(store, "f64") == 0)
@@ -18,7 +18,7 @@ static int value_bytes(const char *store)
     return strcmp(store, "low32") == 0 ? (int)sizeof(float) : 0;
 }
 
-/* Round piece after piece, so that the host needs little memory for it. */
+/* Rounded in pieces, to save host memory. */
 static tacit_status put_floats(float *to, const double *val, int64_t n)
 {
     enum { PIECE = 1 << 20 };
@@ -35,7 +35,7 @@ static tacit_status put_floats(float *to, const double *val, int64_t n)
     return tct_gpu_status(error, "copying values to the device");
 }
 
-/* Returns when they are there: kernels run in a stream that waits for none. */
+/* Returns after the copy: the stream of kernels does not wait for it. */
 static tacit_status put_values(const tct_gpu_csr *B, const double *val)
 {
     const int64_t n = B->d.nonzeros;
@@ -55,7 +55,7 @@ static int64_t count_tiles(const tct_local *A)
     return (A->rows + A->ptr[A->rows] + TILE - 1) / TILE;
 }
 
-/* How many rows have ended after the first `step` steps of the path. */
+/* The number of row ends in the first `step` steps of the path. */
 static int32_t rows_before(const tct_local *A, int64_t step)
 {
     const int64_t nonzeros = A->ptr[A->rows];
@@ -69,7 +69,7 @@ static int32_t rows_before(const tct_local *A, int64_t step)
     return (int32_t)low;
 }
 
-typedef struct { /* host copies of what the device gets */
+typedef struct { /* host copies of the device's arrays */
     int32_t *start;
     uint16_t *end;
     tct_gpu_csr_carry *row;
@@ -179,7 +179,7 @@ static tacit_status build(const tct_local *A, tiling *T, tct_gpu_csr *B)
     return upload(A, T, B);
 }
 
-/* The sum of a hash of each row's end and each entry's place and column. */
+/* The sum of hashes of each row's end and each entry's place and column. */
 static uint64_t hash_pattern(const tct_local *A)
 {
     uint64_t sum = 0;
@@ -230,7 +230,7 @@ static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
 
 /* --- refill --------------------------------------------------------------- */
 
-typedef struct { /* the pattern in the block, back on the host */
+typedef struct { /* the block's pattern, copied back to the host */
     int64_t *ptr;
     int32_t *col, *start;
     uint16_t *end;
@@ -260,7 +260,7 @@ static tacit_status get_pattern(const tct_gpu_csr_arrays *d, pattern *P)
     return TACIT_OK;
 }
 
-/* The hash says that `A` has another pattern: where does it differ? */
+/* The hash of `A` differs: find the first difference. */
 static tacit_status find_difference(const tct_gpu_csr *B, const tct_local *A)
 {
     pattern P = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/csr.cu - the product along the merge path: a block of threads
- * has a tile, a thread a few steps of it. */
+ * operator/gpu/csr.cu - the product along the merge path: a tile per block of
+ * threads, a few steps per thread. */
 #include "device/gpu/epilogue.cuh"
 #include "operator/gpu/csr.h"
 
@@ -9,23 +9,24 @@ enum {
     ITEMS = GPU_CSR_ITEMS,
     TILE = GPU_CSR_TILE,
     WARPS = THREADS / GPU_WAVE,
-    PER_SM = 6,         /* blocks that are to fit on a multiprocessor */
+    PER_SM = 6,         /* blocks to fit on a multiprocessor */
     CARRIES_PER_SM = 8, /* blocks that add carries                    */
-    NO_END = UINT16_MAX /* of the row that goes on after the tile     */
+    NO_END = UINT16_MAX /* of the row that ends in a later tile       */
 };
 static_assert(TILE < NO_END, "ends of rows take 16 bits");
 
-/* What a block shares: products, then sums of rows, a step of the tile each. */
+/* Shared memory of a block: products, then sums of rows, a step of the tile
+ * each. */
 struct tile_memory {
     double work[TILE];
     uint16_t end[TILE + 1];
-    double open[WARPS]; /* what each warp leaves to the next   */
+    double open[WARPS]; /* sum that each warp passes to the next */
     bool ended[WARPS];  /* whether a row has ended in it       */
 };
 
 struct tile {
-    int64_t entry;   /* its first                    */
-    int32_t row;     /* its first                    */
+    int64_t entry;   /* its first entry              */
+    int32_t row;     /* its first row                */
     int rows, count; /* ends of rows, entries        */
 };
 
@@ -40,13 +41,13 @@ static __device__ inline tile tile_of(const tct_gpu_csr_arrays &A, int64_t t)
     return T;
 }
 
-/* A matrix that stays in cache is kept there, another one passes through. */
+/* A matrix that fits is kept in cache, a larger one is streamed. */
 template <bool STREAM, class T> static __device__ inline T load(const T *p)
 {
     return STREAM ? tct_read_once(p) : tct_read_only(p);
 }
 
-/* Products and ends of rows, side by side as they are in memory. */
+/* Load products and ends of rows, in the order of memory. */
 template <class VALUE, bool STREAM>
 static __device__ inline void load_tile(const tct_gpu_csr_arrays &A,
                                         const tile &T, const double *x,
@@ -73,7 +74,7 @@ static __device__ inline void load_tile(const tct_gpu_csr_arrays &A,
     }
 }
 
-/* How many rows have ended after the first `step` steps of the tile. */
+/* The number of row ends in the first `step` steps of the tile. */
 static __device__ inline int rows_before(const uint16_t *end, const tile &T,
                                          int step)
 {
@@ -87,14 +88,14 @@ static __device__ inline int rows_before(const uint16_t *end, const tile &T,
     return low;
 }
 
-/* What a thread finds on its part of the path. */
+/* A thread's part of the path. */
 struct part {
-    int first;   /* row whose end it meets first, -1: none      */
+    int first;   /* row that ends first, -1: none               */
     double head; /* its share of that row                       */
-    double open; /* its share of the row that goes on after it  */
+    double open; /* its share of the row that goes on           */
 };
 
-/* Rows that start and end here are finished at once. */
+/* Rows that begin and end in the part are finished at once. */
 static __device__ inline part walk(const tile &T, tile_memory &M)
 {
     const int steps = T.rows + T.count, step = threadIdx.x * ITEMS;
@@ -120,9 +121,8 @@ static __device__ inline part walk(const tile &T, tile_memory &M)
     return P;
 }
 
-/* Finish the first row of each thread with what the threads before it have of
- * it. Returns, in the last thread, what the tile has of the row that goes on.
- */
+/* Finish the first row of each thread with the shares of the threads before it.
+ * Returns, in the last thread, the tile's share of the row that goes on. */
 static __device__ inline double join(const tile &T, const part &P,
                                      tile_memory &M)
 {
@@ -142,7 +142,7 @@ static __device__ inline double join(const tile &T, const part &P,
     }
     double left = tct_shuffle_up(open, 1);
     __syncthreads();
-    double warps = 0.0; /* of the warps before this one */
+    double warps = 0.0; /* of earlier warps */
     for (int j = 0; j < w; j++)
         warps = M.ended[j] ? M.open[j] : warps + M.open[j];
     if (lane == 0) left = warps;
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS, PER_SM)
     if (threadIdx.x == 0) A.dot[blockIdx.x] = dot[0];
 }
 
-/* y[row] += carry; returns what that adds to (x, y). */
+/* y[row] += carry; returns the change of (x, y). */
 template <int DOT>
 static __device__ inline double add_carry(int32_t row, double carry,
                                           const double *x, double *y)

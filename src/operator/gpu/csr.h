@@ -2,22 +2,22 @@
  * operator/gpu/csr.h - compressed sparse rows on a GPU, multiplied along the
  * merge path (Merrill and Garland 2016).
  *
- * The path walks over the non-zeros and, after the last one of each row, over
- * that row's end. It is cut into tiles of as many steps each, so that a block
- * of threads always has the same work, whatever the rows are like. Tile t
- * starts at row start[t] and entry TILE t - start[t]. A row's end lies in one
- * tile and is stored as 16 bits, counted from the tile's first entry.
+ * The path visits the non-zeros of each row and then the row's end. It is cut
+ * into tiles of equal numbers of steps, so that blocks of threads have equal
+ * work for any rows. Tile t starts at row start[t] and entry TILE t - start[t].
+ * A row's end lies in one tile and is stored as 16 bits, counted from the
+ * tile's first entry.
  *
- * A row that goes on after the end of a tile leaves a carry there; a second
- * kernel adds the carries to their rows. Which sums are formed, and in which
- * order, depends on the pattern alone: every run gives the same bits. */
+ * A row that goes on after the end of a tile leaves a carry; a second kernel
+ * adds the carries to their rows. The sums and their order depend on the
+ * pattern alone: every run gives the same bits. */
 #ifndef TCT_OPERATOR_GPU_CSR_H
 #define TCT_OPERATOR_GPU_CSR_H
 #include "device/gpu/gpu.h"
 
 enum {
     GPU_CSR_THREADS = 256,
-    GPU_CSR_ITEMS = 7, /* odd: threads side by side meet different banks */
+    GPU_CSR_ITEMS = 7, /* odd, against bank conflicts */
     GPU_CSR_TILE = GPU_CSR_THREADS * GPU_CSR_ITEMS,
     GPU_CSR_SHORT = 8 /* carries that one thread adds; a block adds more */
 };
@@ -31,7 +31,7 @@ typedef struct tct_gpu_csr_carry {
 typedef struct tct_gpu_csr_arrays {
     int64_t rows, nonzeros;
     int32_t tiles;
-    int32_t carries;              /* rows that more than one tile has     */
+    int32_t carries;              /* rows in more than one tile           */
     int32_t shorts;               /* the first of them are short          */
     bool floats;                  /* values are float, rounded            */
     const int32_t *start;         /* [tiles + 1]                          */
@@ -46,7 +46,7 @@ typedef struct tct_gpu_csr_arrays {
 typedef struct tct_gpu_csr {
     tct_gpu_block base;
     tct_gpu_csr_arrays d;
-    uint64_t pattern; /* hash of rows and columns, what a refill compares */
+    uint64_t pattern; /* hash of rows and columns, compared by a refill */
 } tct_gpu_csr;
 
 #ifdef __cplusplus

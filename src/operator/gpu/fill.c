@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/fill.c - the operator of rows in a GPU's memory: how its slices
- * lie, which the host works out from their widths. */
+ * operator/gpu/fill.c - the operator of rows in a GPU's memory: the host lays
+ * out its slices from their widths. */
 #include "operator/gpu/fill.h"
 #include "operator/assembled.h"
 #include "operator/gpu/slices.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const what = "slices of a matrix";
-static const double PADDED = 1.5; /* cells for each entry, at most */
+static const double PADDED = 1.5; /* cells per entry, at most */
 
 typedef struct {
     tacit_queue *q;
@@ -21,7 +21,7 @@ typedef struct {
 static const tct_block_ops rows_ops = {.name = "sell",
                                        .destroy = tct_gpu_slices_destroy};
 
-/* The widths of slices, for the host. */
+/* Copy the widths of slices to the host. */
 static tacit_status survey(filling *f)
 {
     tct_gpu_arrays *d = &f->S->d;
@@ -40,7 +40,7 @@ static tacit_status survey(filling *f)
                           "copying from the device");
 }
 
-/* Where each slice begins. */
+/* Set the start of each slice. */
 static tacit_status lay_out(filling *f)
 {
     tct_gpu_arrays *d = &f->S->d;
@@ -166,8 +166,8 @@ tacit_status tct_operator_of_device_rows(const tacit_operator *like,
     return status;
 }
 
-/* Rows kept apart are elsewhere, and dense blocks have entries that were not
- * given. */
+/* NULL with rows kept apart, which are elsewhere, and with dense blocks, which
+ * have additional entries. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A)
 {
     const tct_gpu_slices *S = (const tct_gpu_slices *)(const void *)A->local;

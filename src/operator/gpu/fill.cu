@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/fill.cu - rows in a GPU's memory become slices, and slices rows:
- * a warp has a slice, a lane a row. */
+ * operator/gpu/fill.cu - converts rows in a GPU's memory to slices, and back: a
+ * slice per warp, a row per lane. */
 #include "device/gpu/epilogue.cuh"
 #include "operator/gpu/fill.h"
 #include "operator/layout/cells.h"
 
 enum { THREADS = 256, WARPS = THREADS / GPU_WAVE };
 
-/* The row of this lane of the slice of this warp: none are behind the last. */
+/* The row of this lane in its warp's slice: none after the last. */
 static __device__ inline int64_t row_of_lane(int64_t slice)
 {
     return slice * GPU_WAVE + tct_lane();
@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(THREADS)
            uint16_t *length)
 {
     const int64_t s = slice_of_warp(), i = row_of_lane(s);
-    if (s >= slices) return; /* all lanes */
+    if (s >= slices) return; /* the whole warp */
     const bool is = i < A.rows;
     const int64_t from = is ? A.ptr[i] : 0;
     const int32_t mine = is ? (int32_t)(A.ptr[i + 1] - from) : 0;
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (tct_lane() == 0) need[s] = {most, least, most > 0 ? base : 0, last};
 }
 
-/* Columns as cells.h has them. */
+/* Columns as in cells.h. */
 template <class V>
 static __global__ void __launch_bounds__(THREADS)
     fill(tct_device_rows A, tct_gpu_arrays d, uint8_t *index, V *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/fused_epilogue.cu - products with sliced ELL that have a pass
- * behind them: a lane does to the elements of its row what the pass does, with
- * the row's sum in place of a vector. What smoothers need, for rows. */
+ * operator/gpu/fused_epilogue.cu - products with sliced ELL fused with a
+ * following pass: a lane applies the pass to the elements of its row, with the
+ * row's sum in place of a vector. For the smoothers' passes, and rows. */
 #include "device/gpu/pass.cuh"
 #include "operator/gpu/product.cuh"
 

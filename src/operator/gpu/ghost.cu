@@ -6,7 +6,7 @@
 
 enum { THREADS = 256 };
 
-/* What *out was goes into the sum first: nobody writes it before the end. */
+/* The old *out goes into the sum first: it is written only at the end. */
 template <int SUMS>
 static __global__ void __launch_bounds__(THREADS)
     add(const __grid_constant__ tct_gpu_ghost_arrays B, const double *g,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/product.cuh - the kernels of products with sliced ELL: a warp
- * takes 32 rows, and others in turn. Rows kept apart follow in two small
- * ones. */
+ * takes parts of 32 rows in turn. Rows kept apart follow in two small
+ * kernels. */
 #ifndef TCT_OPERATOR_GPU_PRODUCT_CUH
 #define TCT_OPERATOR_GPU_PRODUCT_CUH
 #include "device/gpu/epilogue.cuh"
@@ -13,7 +13,7 @@ template <int COLS> struct tct_product_vectors {
     const double *x[COLS];
     double *y[COLS];
     const double *r; /* of multiply_dots */
-    int columns;     /* that are wanted; asked where COLS > 2 */
+    int columns;     /* asked for; used if COLS > 2 */
 
     __device__ void put(int64_t row, int j, double sum) const
     {
@@ -21,7 +21,7 @@ template <int COLS> struct tct_product_vectors {
     }
 };
 
-/* (x, y), and with DOTS 3 (r, y), (y, y), of what a thread has. */
+/* (x, y), and with DOTS 3 (r, y), (y, y), of a thread's rows. */
 template <int DOTS>
 static __device__ inline void add_dots(const tct_product_vectors<1> &V,
                                        int64_t row, double y,
@@ -34,9 +34,8 @@ static __device__ inline void add_dots(const tct_product_vectors<1> &V,
     }
 }
 
-/* Warps of a block at most: those of blocks of entries, those that must be
- * ready for any kind of slice, and those of several columns take more
- * registers. */
+/* Most warps of a block: blocks of entries, slices of any kind, and several
+ * columns take more registers. */
 template <int B, int WALK, int COLS> struct most {
     static constexpr int warps = COLS > 4          ? 8
                                  : COLS > 2        ? 12
@@ -45,8 +44,8 @@ template <int B, int WALK, int COLS> struct most {
     static constexpr int threads = warps * GPU_WAVE;
 };
 
-/* Two blocks a multiprocessor stay for the whole product: a warp has the parts
- * `step` apart. `take(m, row, sum)` is told each row's sums. */
+/* Two blocks a multiprocessor last for the whole product: a warp has parts
+ * `step` apart. `take(m, row, sum)` gets each row's sums. */
 template <int B, int STORE, int WALK, int COLS, class TAKE>
 static __device__ inline void all_parts(const tct_gpu_arrays &A,
                                         const double *const (&x)[COLS],
@@ -122,7 +121,7 @@ static __global__ void __launch_bounds__(TCT_PRODUCT_THREADS)
             A.segment_sum[j * A.segments + blockIdx.x] = sum[j];
 }
 
-/* A thread has a column of a row kept apart. */
+/* One thread per column of a row kept apart. */
 template <int DOTS, int COLS>
 static __global__ void __launch_bounds__(TCT_PRODUCT_THREADS)
     join(tct_gpu_arrays A, const __grid_constant__ tct_product_vectors<COLS> V,
@@ -168,7 +167,7 @@ static product_grid grid_of(const tct_gpu_arrays &A, const tct_gpu_launch *L)
     constexpr int m = tct_walk<WALK>::m, limit = most<B, WALK, COLS>::warps;
     const int blocks = L->sms * TCT_PRODUCT_PER_SM;
     const int parts = (int)((A.slices * B + m - 1) / m);
-    /* a warp for each part, where there are few; but four a block */
+    /* a warp per part if there are few, but at least four a block */
     int warps = (parts + blocks - 1) / blocks;
     warps = warps < 4 ? 4 : warps < limit ? warps : limit;
     return {parts, (unsigned)tct_blocks_for(parts, warps, blocks),
@@ -181,7 +180,7 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
 {
     const tct_gpu_arrays &A = S->d;
     tct_ending e = tct_ending_of(L);
-    if (A.long_rows > 0) e.epilogue.count = 0; /* done by `join` */
+    if (A.long_rows > 0) e.epilogue.count = 0; /* `join` does it */
     const float keep = tct_l2_share(S->base.base.matrix_bytes, L->l2_bytes);
     const product_grid g = grid_of<B, WALK, COLS>(A, L);
     product<B, STORE, WALK, DOTS>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/sell.c - sliced ELL of rows on a GPU: sell32, the plain one of
- * 32-bit columns and doubles, and sell, which saves bytes: layout.h. */
+ * operator/gpu/sell.c - sliced ELL of rows on a GPU: sell32, plain, with 32-bit
+ * columns and doubles, and sell, which saves bytes: layout.h. */
 #include "operator/gpu/slices.h"
 
 /* --- sell32 --------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/slices.c - blocks in sliced ELL on a GPU: what was built on the
- * host is copied to the device, and copied again when values change. */
+ * operator/gpu/slices.c - blocks in sliced ELL on a GPU: built on the host,
+ * copied to the device, and copied again when values change. */
 #include "operator/gpu/slices.h"
 #include "operator/gpu/fill.h"
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void release(tct_gpu_arrays *d)
     *d = (tct_gpu_arrays){0};
 }
 
-/* Kernels run in a stream that waits for no other: wait here. */
+/* The stream of kernels does not wait for copies: wait here. */
 static tacit_status arrived(void)
 {
     return tct_gpu_status(gpu_stream_sync(NULL), "copying to the device");
@@ -57,8 +57,8 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
     return status;
 }
 
-/* Does each array of `host` fit where it is on the device? Then nothing has to
- * be allocated. */
+/* Does each array of `host` fit in the device's memory? Nothing is allocated
+ * then. */
 static bool fits(const tct_gpu_arrays *host, const tct_gpu_arrays *d)
 {
     tct_gpu_array from[ARRAYS], to[ARRAYS];
@@ -148,7 +148,8 @@ void tct_gpu_slices_destroy(tct_block *block)
 
 /* --- refill --------------------------------------------------------------- */
 
-/* What says the pattern: not the values, nor how rows kept apart are cut. */
+/* The arrays of the pattern: not values, nor the segments of rows kept
+ * apart. */
 static const size_t pattern_members[] = {
     offsetof(tct_gpu_arrays, slice),    offsetof(tct_gpu_arrays, index),
     offsetof(tct_gpu_arrays, order),    offsetof(tct_gpu_arrays, length),
@@ -171,8 +172,8 @@ static void free_pattern(tct_gpu_arrays *host)
         if (says_pattern(all[i].member)) tct_free((void *)(uintptr_t)all[i].p);
 }
 
-/* Copy what is not there yet of the pattern into host memory; `entries` are
- * those of rows kept apart. */
+/* Copy the missing arrays of the pattern to the host; `entries` are those of
+ * rows kept apart. */
 static tacit_status get_pattern(const tct_gpu_arrays *d, int64_t entries,
                                 tct_gpu_arrays *host)
 {
@@ -193,7 +194,7 @@ static tacit_status get_pattern(const tct_gpu_arrays *d, int64_t entries,
     return TACIT_OK;
 }
 
-/* The hash says that `A` has another pattern: where does it differ? */
+/* The hash of `A` differs: find the first difference. */
 static tacit_status find_difference(const tct_gpu_slices *S, const tct_local *A)
 {
     tct_gpu_arrays host = S->d;
@@ -214,8 +215,8 @@ static tacit_status find_difference(const tct_gpu_slices *S, const tct_local *A)
          "create a new operator");
 }
 
-/* As it was wished for or, where that cannot hold the values any more, in the
- * smallest store that can; a low one is never another. */
+/* Build again with the store asked for or, if it cannot hold the values, the
+ * smallest that can; a reduced store stays. */
 static tacit_status rebuild(const tct_gpu_slices *S, const tct_local *A,
                             tct_gpu_arrays *host, tct_gpu_about *about)
 {
@@ -253,8 +254,7 @@ tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
 
 /* --- floats --------------------------------------------------------------- */
 
-/* Copies of the arrays of `from` but the values, of which there is only
- * room. */
+/* Copy the arrays of `from`, but only allocate the values. */
 static tacit_status copy_but_values(const tct_gpu_arrays *from,
                                     tct_gpu_arrays *d)
 {

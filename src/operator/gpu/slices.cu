@@ -48,8 +48,8 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
     }
 }
 
-/* Three dots along with the product, for the usual blocks and stores: more
- * kernels for it would not pay. */
+/* Three dots with the product, for common blocks and stores: more kernels would
+ * not pay. */
 static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
                           const double *p, const double *r, double *s)
 {
@@ -63,8 +63,8 @@ static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
     return true;
 }
 
-/* The kernel of two vectors in one pass: rows in every store that loses
- * nothing, blocks where values are fp64. NULL: the others take two passes. */
+/* The kernel of two vectors in one pass: for rows with lossless stores, for
+ * blocks with fp64 values. NULL: two passes. */
 typedef void pair_start(const tct_gpu_slices *, const tct_gpu_launch *,
                         const tct_product_vectors<2> &);
 static pair_start *pair_of(int b, int store)
@@ -82,7 +82,7 @@ static pair_start *pair_of(int b, int store)
     return nullptr;
 }
 
-/* As many columns a pass as there is a kernel for. */
+/* As many columns per pass as the kernel takes. */
 static void multiply_columns(const tct_gpu_block *block,
                              const tct_gpu_launch *L, const tct_panel *X,
                              const tct_panel *Y)

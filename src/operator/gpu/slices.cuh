@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/slices.cuh - one row of a product with gpu/slices.h, a thread
- * each: what product kernels and resident kernels share.
+ * each: for product kernels and persistent kernels.
  *
- * A slice is 32 groups side by side, a group B rows, and a column of it 32
- * blocks of B x B; a lane is a group's place. Here B = 3, and the slice is 4
- * block columns wide:
+ * A slice is 32 groups, one a lane, a group B rows, and a column of the slice
+ * 32 blocks of B x B. Here B = 3, and the slice is 4 block columns wide:
  *
  *     group        0       1       2             31
  *              +-------+-------+-------+     +-------+
@@ -17,14 +16,13 @@
  *              |---- rows 0 to 31 -----|-- to 63 --|-- to 95 --|
  *                      unit 0              unit 1      unit 2
  *
- * A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
- * A part is what a warp takes at a time: a unit or, of joined slices (B = 1),
- * GPU_JOIN of them, one after the other. A round is a part for each warp:
+ * A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice. A
+ * part is a warp's step: a unit or, of joined slices (B = 1), GPU_JOIN
+ * consecutive slices. A round is a part for each warp:
  *
  *     part     0   1   2   3   4   5   6   7   8   9  10 ...
  *     warp     0   1   2   3   0   1   2   3   0   1   2 ...    of all blocks
- *             |-- round 0 ---|-- round 1 ---|-- round 2 ...
- */
+ *             |-- round 0 ---|-- round 1 ---|-- round 2 ... */
 #ifndef TCT_OPERATOR_GPU_SLICES_CUH
 #define TCT_OPERATOR_GPU_SLICES_CUH
 #include "operator/gpu/values.cuh"
@@ -32,16 +30,16 @@
 /* A warp has 32 rows of a slice, one a lane. */
 static_assert(GPU_LANES == GPU_WAVE, "a lane of a slice is one of a warp");
 
-/* Warps of a block whose slices are joined, at most. */
+/* Most warps of a block with joined slices. */
 enum { TCT_JOINED_WARPS = 24 };
 
-/* --- what a warp needs before it can sum ---------------------------------- */
+/* --- prefetch ------------------------------------------------------------- */
 
-/* Two loads stand before those of values and of x: the slice, then its columns.
- * A warp does them ahead, the slice by two units, and the columns by one.
+/* Loads of values and of x depend on two others: the slice, then its columns. A
+ * warp prefetches the slice by two units, and the columns by one.
  *
- * The slice's eight words are loaded by eight lanes, one each; all share them
- * by shuffles when their time comes. Past the end they are 0: width 0. */
+ * Eight lanes load the slice's eight words, and shuffles distribute them later.
+ * Past the end they are 0: width 0. */
 static __device__ inline uint32_t tct_gallery_spec_at(const tct_gpu_arrays &A,
                                                       int64_t s)
 {
@@ -63,8 +61,8 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
     return u.slice;
 }
 
-/* Its block columns from `from` on, `count` at most, as a slice: `from` is
- * even, since two near columns have a word. */
+/* Its block columns from `from` on, `count` at most, as a slice; `from` is
+ * even, since a word has two near columns. */
 static __device__ inline tct_gpu_slice tct_columns_of(tct_gpu_slice s, int from,
                                                       int count)
 {
@@ -79,25 +77,24 @@ static __device__ inline tct_gpu_slice tct_columns_of(tct_gpu_slice s, int from,
     return s;
 }
 
-/* What a walk asks of a kernel: slices a warp takes, and whether all are
- * runs. */
+/* Properties of a walk: slices per part, and whether all are runs. */
 template <int WALK> struct tct_walk {
     static constexpr int m = WALK == GPU_JOINED ? GPU_JOIN : 1;
     static constexpr bool runs = WALK != GPU_ANY;
 };
 
-/* First columns of a unit. Of runs, lane l has number l: base, mask and, of
+/* First columns of a unit. With runs, lane l has run l: base, mask and, for
  * SLICE_CONST, the value. Else each lane has its own: offsets, two a word, or
  * columns. */
 struct tct_head {
     uint32_t w[4];
-    uint32_t more[GPU_JOIN - 1]; /* joined: masks of run l in the slices behind;
-                                    else, first, how many columns this lane's
-                                    row has                               */
+    uint32_t more[GPU_JOIN - 1]; /* joined: masks of run l in the following
+                                  * slices; else, first, the columns of this
+                                  * lane's row */
     int group; /* the lane's group in its slice or, sorted, its window    */
 };
 
-/* Words of columns for a batch of U: the first is number k / 2 or k. */
+/* Words of columns for a batch of U, from word k / 2 or k on. */
 template <bool NEAR, int U>
 static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
                                         const tct_gpu_slice &s, int g, int k,
@@ -114,8 +111,7 @@ static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
     }
 }
 
-/* Block columns of a batch, all of whose loads are under way before the first
- * is used. */
+/* Block columns of a batch: all its loads are issued before the first use. */
 template <int B, int COLS> struct tct_load_batch {
     static constexpr int size = COLS > 2   ? (B == 1 ? 4 : 1)
                                 : COLS > 1 ? (B == 1   ? 4
@@ -124,22 +120,22 @@ template <int B, int COLS> struct tct_load_batch {
                                 : B == 1   ? 8
                                 : B <= 3   ? 4
                                            : 2;
-    /* of runs: the widest that leaves registers for the rest (rows) */
+    /* of runs: as many as registers allow (rows) */
     static constexpr int runs = size == 8 ? 7 : size;
     /* of joined slices */
     static constexpr int joined = COLS > 2 ? 2 : 4;
-    /* of columns, a fetch: words come in twos (near), or four at most */
+    /* columns per fetch: two a word (near), or at most four */
     static constexpr int near = size < 2 ? 2 : size;
     static constexpr int far = size < 4 ? size : 4;
 };
 
-/* Lane `lane` of unit `u` is this row of its slice; its group there. */
+/* The row of lane `lane` of unit `u` in its slice; its group. */
 template <int B> static __device__ inline int tct_in_slice(int u)
 {
     return (B == 1 ? 0 : u % B * GPU_LANES) + tct_lane();
 }
 
-/* Masks of run `k` in the slices behind a joined one. */
+/* Masks of run `k` in the slices after a joined one. */
 static __device__ inline void tct_more_masks(const uint8_t *index, int width,
                                              int k,
                                              uint32_t (&more)[GPU_JOIN - 1])
@@ -186,9 +182,8 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     return h;
 }
 
-/* The row of this lane of unit `u`, which may be behind the last; < 0: none.
- * Rows of a GPU, as columns, are numbers of 32 bits, which takes it fewer
- * instructions. */
+/* The row of this lane of unit `u`, perhaps past the last; < 0: none. Rows and
+ * columns are 32-bit numbers on a GPU, which saves instructions. */
 template <int B, int WALK>
 static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int u,
                                             int group)
@@ -223,10 +218,9 @@ tct_cell_values(const tct_values<STORE, CHIP> &value, int k, int64_t at,
         }
 }
 
-/* A batch of block columns from number `k` on, in their order: U of them from
- * value `at` on, times x at `col`, where they are `there`. Every cell of the
- * batch is in memory, and is 0 where it is not `there`, unless LENGTHS differ:
- * then it may be beyond. */
+/* A batch of block columns from number `k` on, in order: U of them from value
+ * `at` on, times x at `col`, if they are `there`. Every cell of the batch is in
+ * memory, and 0 if it is not `there`; with LENGTHS it may be past the end. */
 template <int B, int COLS, bool WRITTEN, int U, bool LENGTHS, int STORE,
           bool CHIP>
 static __device__ inline void
@@ -254,8 +248,8 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
                 sum.v[j] = fma(v[q][c], xv[q][c][j], sum.v[j]);
 }
 
-/* Runs: a lane's column is the base of the run and its number. U columns from
- * k on, the first run of the head being number `k0`. */
+/* Runs: a lane's column is the run's base plus the lane. U columns from k on;
+ * the head's first run is number `k0`. */
 template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
 tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
@@ -272,7 +266,7 @@ tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
     tct_cells<B, COLS, WRITTEN, U, false>(value, k, at, col, there, x, sum);
 }
 
-/* The `left` columns, U at most, that are no full batch: as one. */
+/* The last `left` columns, at most U, as one batch. */
 template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
 tct_last_runs(const uint32_t (&w)[4], int k0, int k, int left, int g,
@@ -316,7 +310,7 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     }
 }
 
-/* The same with one value a run. */
+/* The same with one value per run. */
 template <int COLS, bool WRITTEN>
 static __device__ inline void
 tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
@@ -338,7 +332,7 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
             w[3] = r.w;
         }
 #pragma unroll
-        for (int q = 0; q < U; q++) { /* beyond the last, masks are 0 */
+        for (int q = 0; q < U; q++) { /* past the end masks are 0 */
             const int col = (int)tct_shuffle(w[0], k + q) + lane;
             const bool there = tct_shuffle(w[1], k + q) >> lane & 1;
             v[q] = __hiloint2double((int)tct_shuffle(w[3], k + q),
@@ -422,7 +416,7 @@ tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
             run = tct_read_only((const uint4 *)(A.index + s.index) + k0 + lane);
             tct_more_masks(A.index + s.index, s.width, k0 + lane, more);
         }
-        tct_warp_sync(); /* all have read the runs before */
+        tct_warp_sync(); /* all have read the last runs */
         runs.run[lane] = run;
         for (int m = 1; m < GPU_JOIN; m++) runs.more[m - 1][lane] = more[m - 1];
         tct_warp_sync();
@@ -433,7 +427,7 @@ tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
     }
 }
 
-/* Columns one by one, loaded a batch ahead; a lane has `length` of them. */
+/* Columns one by one, prefetched by a batch; a lane has `length` of them. */
 template <int B, int COLS, bool WRITTEN, bool NEAR, int STORE, bool CHIP>
 static __device__ inline void
 tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
@@ -442,7 +436,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
                 const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     typedef tct_load_batch<B, COLS> batch;
-    constexpr int F = NEAR ? batch::near : batch::far; /* columns of a fetch */
+    constexpr int F = NEAR ? batch::near : batch::far; /* columns per fetch */
     constexpr int U = F < batch::size ? F : batch::size;
     const int length = (int)h.more[0], base = NEAR ? s.base : 0;
     uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
@@ -472,8 +466,8 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
     }
 }
 
-/* The sums of this lane's row of unit `u` in slice `s`, in column order. The
- * whole warp calls it. */
+/* The sums of this lane's row of unit `u` in slice `s`, in column order. Called
+ * by the whole warp. */
 template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP>
 static __device__ inline tct_sums<COLS>
 tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
@@ -495,9 +489,9 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     return sum;
 }
 
-/* A part is what a warp takes at a time: a unit, or two slices if those are
- * joined. `take(m, row, sums)` gets the sums of this lane's rows. `s` and `h`
- * are of its unit or its first slice. */
+/* The rows of a part, a unit or two joined slices: `take(m, row, sums)` gets
+ * the sums of this lane's rows. `s` and `h` are of its unit or its first
+ * slice. */
 template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP,
           class TAKE>
 static __device__ inline void
@@ -522,9 +516,8 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     }
 }
 
-/* Slices that are not joined come after the others, in a loop of their own that
- * takes no registers from theirs. Bit l: is part `part` of lane l such a
- * one? */
+/* Slices that are not joined follow in a loop of their own, to save registers
+ * in the main loop. Bit l: is part `part` of lane l such a slice? */
 static __device__ inline tct_lanes tct_unjoined(const tct_gpu_arrays &A,
                                                 int part, bool there)
 {
@@ -550,7 +543,7 @@ tct_two_apart(const tct_gpu_arrays &A, int part,
     }
 }
 
-/* The slice, or the first of two, of a part; beyond the last: none. */
+/* The slice of a part, or its first; past the end: none. */
 template <int B, int WALK>
 static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
                                                  int part)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/values.cuh - how kernels load values of slices, of any store,
+ * operator/gpu/values.cuh - how kernels load values of slices, in any store,
  * and elements of x. */
 #ifndef TCT_OPERATOR_GPU_VALUES_CUH
 #define TCT_OPERATOR_GPU_VALUES_CUH
 #include "device/gpu/lane.cuh"
 #include "operator/gpu/slices.h"
 
-/* What the values of a store are in memory; GPU_F48 has a second array. */
+/* The memory type of a store; GPU_F48 has a second array. */
 template <int STORE> struct tct_store_type {
     typedef double type;
 };
@@ -23,8 +23,8 @@ template <> struct tct_store_type<GPU_F48> {
     typedef uint32_t type;
 };
 
-/* Where values are: in memory and, of the first `columns` block columns of a
- * part, in shared memory (CHIP). `dict` is in shared memory for GPU_DICT8. */
+/* Values of a part: in memory and, for its first `columns` block columns, in
+ * shared memory (CHIP). `dict` is in shared memory for GPU_DICT8. */
 template <int STORE, bool CHIP> struct tct_values {
     typedef typename tct_store_type<STORE>::type type;
     const type *value;
@@ -47,7 +47,7 @@ template <int STORE, bool CHIP> struct tct_values {
             return tct_load_once(value + at, policy);
         else return of(tct_load_once(value + at, policy), at);
     }
-    /* line `line` of the part, which is value `at` */
+    /* line `line` of the part: value `at` */
     __device__ double on_chip(int line, int64_t at) const
     {
         if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
@@ -64,16 +64,15 @@ tct_values_of(const tct_gpu_arrays &A, const double *dict, uint64_t policy)
     return {(const type *)A.value, A.value_low, dict, policy, nullptr, 0};
 }
 
-/* A vector that other blocks write while the kernel runs must not come from a
- * cache that does not know. */
+/* Vectors that other blocks write meanwhile must bypass incoherent caches. */
 template <bool WRITTEN>
 static __device__ inline double tct_x(const double *x, int64_t i)
 {
     return WRITTEN ? x[i] : tct_read_only(x + i);
 }
 
-/* The table of a dictionary, into shared memory where it is small. Every
- * thread of the block calls it. */
+/* Copy a small dictionary to shared memory. Called by every thread of the
+ * block. */
 template <int STORE>
 static __device__ inline const double *tct_dict(const tct_gpu_arrays &A,
                                                 double *shared)

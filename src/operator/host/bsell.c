@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/bsell.c - sliced ELL of dense b x b blocks, b = 2 to 6, found
- * by looking at the pattern: see slices.h. One column index serves a block. */
+ * from the pattern: see slices.h. A block has one column index. */
 #include "operator/host/slices.h"
 
 static const tct_block_ops bsell_ops = {
@@ -12,7 +12,7 @@ static const tct_block_ops bsell_ops = {
     .destroy = tct_slices_destroy,
 };
 
-/* The block size that takes the fewest bytes; 0 if none fits. */
+/* The block size with the fewest bytes; 0 if none fits. */
 int tct_slices_best_block(const tct_local *A)
 {
     double bytes = -1.0;

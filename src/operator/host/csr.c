@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/csr.c - compressed sparse rows: what any matrix can be stored
- * in, and the best for few or very uneven rows. */
+ * operator/host/csr.c - compressed sparse rows: for any matrix, and best for
+ * few or very uneven rows. */
 #include "operator/host/product.h"
 #include <string.h>
 
@@ -61,7 +61,7 @@ typedef struct {
     const tct_local *A;
 } copying;
 
-/* The entries of a part, by the thread that multiplies them. */
+/* Copy the entries of a part, on the thread that multiplies them. */
 static void copy_part(void *work, int64_t part)
 {
     const copying *c = work;

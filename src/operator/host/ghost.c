@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/ghost.c - the block of columns that other ranks own: compressed
- * rows, only those that have any. A product with it is added to the local
- * one, and its share of a sum to the local share: both are linear in it. */
+ * rows, without empty ones. Its product and its share of a dot are added to the
+ * local ones. */
 #include "operator/host/ghost.h"
 #include "operator/pattern/split.h"
 #include <string.h>
@@ -11,7 +11,7 @@ static const tct_ghost_block *ghost_of(const tct_block *B)
     return (const tct_ghost_block *)(const void *)B;
 }
 
-/* The surface of a part is small: one thread. */
+/* It has few entries: one thread. */
 static void ghost_multiply_add(const tct_block *block, const tct_op *op)
 {
     const tct_ghost_block *B = ghost_of(block);
@@ -69,7 +69,7 @@ tacit_status tct_ghost_create(tct_parts *parts, tct_block **out)
     return TACIT_OK;
 }
 
-/* Columns of row `i` of the ghost block, or none behind its last row. */
+/* Columns of row `i` of the ghost block; none after its last row. */
 typedef struct {
     int64_t row, from, to;
 } ghost_row;
@@ -81,8 +81,8 @@ static ghost_row row_at(const int32_t *row, const int64_t *ptr, int64_t rows,
     return (ghost_row){row[i], ptr[i], ptr[i + 1]};
 }
 
-/* Both lists of rows ascend, and so do the columns of a row: the first place
- * where one goes on without the other. */
+/* Both lists of rows ascend, and so do the columns of a row: finds the first
+ * difference. */
 tct_difference tct_ghost_compare(const tct_block *block, const int64_t *ids,
                                  const tct_parts *now)
 {
@@ -114,24 +114,25 @@ tct_difference tct_ghost_compare(const tct_block *block, const int64_t *ids,
     }
 }
 
-tacit_status tct_ghost_bring(tacit_queue *q, tct_block *B, tct_block **there)
+tacit_status tct_ghost_bring(tacit_queue *q, tct_block *B,
+                             tct_block **on_device)
 {
-    *there = B;
+    *on_device = B;
 #if TCT_HAVE_CUDA
-    if (q->device == &tct_device_cuda) return tct_ghost_upload(B, there);
+    if (q->device == &tct_device_cuda) return tct_ghost_upload(B, on_device);
 #endif
     (void)q;
     return TACIT_OK;
 }
 
-tacit_status tct_ghost_refill(tct_block *block, tct_block *there,
+tacit_status tct_ghost_refill(tct_block *block, tct_block *on_device,
                               const tct_parts *parts)
 {
     tct_ghost_block *B = (tct_ghost_block *)(void *)block;
     memcpy(B->val, parts->ghost_val, (size_t)B->base.nonzeros * sizeof *B->val);
 #if TCT_HAVE_CUDA
-    if (there != block) return tct_ghost_upload_values(block, there);
+    if (on_device != block) return tct_ghost_upload_values(block, on_device);
 #endif
-    (void)there;
+    (void)on_device;
     return TACIT_OK;
 }

@@ -13,7 +13,7 @@ typedef struct tct_ghost_block {
     double *val;  /* [nonzeros] */
 } tct_ghost_block;
 
-/* A copy of the ghost block `B` on a GPU, and new values for it.
+/* Copy the ghost block `B` to a GPU; update its values.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_ghost_upload(const tct_block *B, tct_block **out);
 tacit_status tct_ghost_upload_values(const tct_block *B, tct_block *there);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/kernels.c - the inner loops of the host's products, compiled
- * once per instruction set. Each is one text, a template in effect: the
- * functions marked INLINE are expanded with constants for the block size, the
- * store of values and the number of vectors, and the compiler unrolls them. */
+ * once per instruction set. Each is a template: functions marked INLINE are
+ * expanded for constant block sizes, stores of values and numbers of vectors,
+ * and unrolled by the compiler. */
 #include "operator/host/kernels.h"
 #include "device/isa.h"
 #include "operator/host/lanes.h"
@@ -12,7 +12,7 @@ enum { VECTORS_MOST = 4 };
 /* --- values --------------------------------------------------------------- */
 
 typedef struct {
-    const char *at; /* the next column's */
+    const char *at; /* of the next column */
     const double *dict, *pair;
 #if defined(__AVX512F__)
     lanes table[4]; /* the first 32 of dict, in registers */
@@ -67,7 +67,7 @@ typedef struct {
     lanes sum[VECTORS_MOST][BLOCK_MOST]; /* row i of each lane's group */
 } state;
 
-/* The blocks of each x at this column; they start at the slice's base. */
+/* The blocks of each x at this column; `base` is the slice's. */
 INLINE void column_blocks(const state *s, tct_slice_kind kind, int b,
                           int vectors, int64_t base, lanes xs[][BLOCK_MOST])
 {
@@ -118,24 +118,24 @@ INLINE void add_slice(state *s, const tct_slice *slice, tct_slice_kind kind,
         add_column(s, kind, value, b, vectors, base, false);
 }
 
-/* Store the rows of slice `n`, in row order or in an order of their own. */
+/* Store the rows of slice `n`, in row order or in its own order. */
 INLINE void store(const state *s, const tct_slices *B, const tct_slice *slice,
                   int64_t n, int b, int v)
 {
     const int64_t first = LANES * n;
     const int64_t window =
         slice->sorted ? first / B->window * B->window : first;
-    const int lanes_there =
+    const int occupied =
         first + LANES <= B->groups ? LANES : (int)(B->groups - first);
     const uint8_t *order = B->order + first;
     double *y = s->y[v] + b * window, sum[BLOCK_MOST][LANES];
-    if (b == 1 && !slice->sorted && lanes_there == LANES) {
+    if (b == 1 && !slice->sorted && occupied == LANES) {
         lanes_store(y, s->sum[v][0]);
         return;
     }
     for (int i = 0; i < b; i++) lanes_store(sum[i], s->sum[v][i]);
-    if (lanes_there < LANES || slice->sorted) {
-        for (int l = 0; l < lanes_there; l++)
+    if (occupied < LANES || slice->sorted) {
+        for (int l = 0; l < occupied; l++)
             for (int i = 0; i < b; i++)
                 y[b * (slice->sorted ? order[l] : l) + i] = sum[i][l];
         return;
@@ -164,7 +164,7 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
         case SLICE_FAR:
             add_slice(s, slice, SLICE_FAR, value, b, vectors);
             break;
-        case SLICE_CONST: break; /* not on the host */
+        case SLICE_CONST: break; /* never on the host */
         }
         store(s, B, slice, n, b, 0); /* a loop would keep sums in memory */
         if (vectors > 1) store(s, B, slice, n, b, 1);
@@ -176,10 +176,10 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
 typedef void (*sized)(const tct_slices *B, int64_t chunk,
                       const double *const *x, double *const *y);
 
-/* The expansions: every block size with every store of values. Tables in
- * registers serve the usual sizes on AVX-512, and two values a load the
- * smallest on AVX2; elsewhere the small dictionaries are read like the large
- * one, and need no code of their own. */
+/* The expansions: every block size with every store of values. Common sizes use
+ * tables in registers on AVX-512, and two values per load for the smallest on
+ * AVX2; otherwise small dictionaries are read like the large one, and share its
+ * code. */
 #define SIZED(name, value, b, vectors)                                         \
     static void name##_##value##_##b(const tct_slices *B, int64_t chunk,       \
                                      const double *const *x, double *const *y) \
@@ -236,7 +236,7 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
 ALL(one, 1)
 ALL(two, 2)
 
-/* Four vectors where that pays most for its code: elsewhere two and two. */
+/* Four vectors where that gains most; otherwise two and two. */
 SMALL(four, F64, 4)
 SMALL(four, F32, 4)
 SIZED(four, DICT, 1, 4)
@@ -282,7 +282,7 @@ INLINE double row_sum(tct_csr_view A, int64_t at, int64_t end, const double *x,
     return sum;
 }
 
-/* Four rows at a time: their sums do not wait for one another. */
+/* Four rows at a time: their sums are independent. */
 static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
                  double *y)
 {

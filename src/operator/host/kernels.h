@@ -29,7 +29,7 @@ typedef struct tct_kernels {
 
 extern const tct_kernels tct_kernels_base, tct_kernels_avx2, tct_kernels_avx512;
 
-/* Those for this processor. */
+/* The table for this processor. */
 const tct_kernels *tct_kernels_best(void);
 
 #endif

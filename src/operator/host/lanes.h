@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/lanes.h - eight doubles side by side, one lane for each row of
- * a slice, in what registers the instruction set has: one of AVX-512, two of
- * AVX2, or plain C that the compiler may vectorise. Only for files that are
- * compiled once per instruction set.
+ * operator/host/lanes.h - eight doubles, one lane for each row of a slice, in
+ * one register of AVX-512, two of AVX2, or plain C that the compiler may
+ * vectorise. Only for files compiled once per instruction set.
  *
- * Elements of x that do not stand side by side are loaded one by one: on
- * processors of today that is faster than a gather instruction, or as fast. */
+ * Elements of x that are not adjacent are loaded one by one: current processors
+ * do this at least as fast as a gather instruction. */
 #ifndef TCT_OPERATOR_HOST_LANES_H
 #define TCT_OPERATOR_HOST_LANES_H
 #include "device/isa.h"
@@ -39,7 +38,7 @@ INLINE lanes lanes_fused(lanes a, lanes b, lanes s)
 {
     return _mm512_fmadd_pd(a, b, s);
 }
-/* The same where the lane's bit of `some` is set, `s` elsewhere. */
+/* The same for lanes in `some`; `s` for the others. */
 INLINE lanes lanes_fused_some(unsigned some, lanes a, lanes b, lanes s)
 {
     return _mm512_mask3_fmadd_pd(a, b, s, (__mmask8)some);
@@ -145,7 +144,7 @@ INLINE lanes lanes_floats(const float *x)
 }
 INLINE lanes lanes_fused(lanes a, lanes b, lanes s)
 {
-    for (int i = 0; i < LANES / 2; i++) /* contracted where that is one step */
+    for (int i = 0; i < LANES / 2; i++) /* contracted if it is one step */
         s.v[i] = a.v[i] * b.v[i] + s.v[i];
     return s;
 }
@@ -174,9 +173,9 @@ INLINE lanes lanes_pick(const double *x, const int64_t *at)
 #endif
 }
 
-/* Offsets of 16 bits. Loads are scarce, so `apart`: they are loaded four at a
- * time and taken apart; not where each is used so often that this costs
- * more. */
+/* Offsets of 16 bits. With `apart` they are loaded four at a time and
+ * extracted, to save loads; not where frequent use makes that more
+ * expensive. */
 INLINE void lanes_near(const uint16_t *c, int b, bool apart, int64_t *at)
 {
     uint64_t low, high;
@@ -200,7 +199,7 @@ INLINE lanes lanes_stride(const double *x, int b)
     const int64_t at[] = {0, w, 2 * w, 3 * w, 4 * w, 5 * w, 6 * w, 7 * w};
     return lanes_pick(x, at);
 }
-/* Eight of the entries of `table`, by bytes. */
+/* Eight entries of `table`, by byte codes. */
 INLINE lanes lanes_lookup(const double *table, const uint8_t *c)
 {
     const int64_t at[] = {c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]};
@@ -208,8 +207,8 @@ INLINE lanes lanes_lookup(const double *table, const uint8_t *c)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-/* The same of codes below 16 and a table of pairs, of codes c and d at c + 16
- * d: half of the loads. */
+/* The same for codes below 16 and a table of pairs, with codes c and d at c +
+ * 16 d: half the loads. */
 INLINE lanes lanes_lookup_pairs(const double *table, const uint8_t *c)
 {
     uint64_t two;
@@ -227,8 +226,8 @@ INLINE lanes lanes_lookup_pairs(const double *table, const uint8_t *c)
 }
 #endif
 
-/* xs[j] = elements j, b + j, ..., 7 b + j of x, for j = 0 to b - 1: eight
- * blocks that stand side by side, taken apart. */
+/* xs[j] = elements j, b + j, ..., 7 b + j of x, for j = 0 to b - 1: transposes
+ * eight adjacent blocks. */
 INLINE void lanes_blocks(const double *x, int b, lanes *xs)
 {
 #if defined(__AVX512F__)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/product.c - divide the products of the host among its threads.
- * A chunk's share of (x, y) is formed while its rows are still in cache; shares
- * are added in the order of the chunks, so that a dot has the same bits with
- * any format and any number of threads. */
+ * operator/host/product.c - divides the products of the host among its threads.
+ * A chunk's share of (x, y) is formed while its rows are in cache; shares are
+ * added in the order of the chunks, so that a dot has the same bits with any
+ * format and number of threads. */
 #include "operator/host/product.h"
 #include "device/host_vector.h"
 #include "device/isa.h"
@@ -62,7 +62,7 @@ static void multiply_chunk(void *product_of, int64_t k)
         p->partial[k] = p->kernels->dot(to - from, p->x + from, p->y + from);
 }
 
-/* `each` of all chunks, by the threads that the block is worth. */
+/* `each` for all chunks, on the block's number of threads. */
 static void share(const tct_block *B, const tct_chunks *c,
                   void (*each)(void *work, int64_t k), void *work)
 {
@@ -71,7 +71,7 @@ static void share(const tct_block *B, const tct_chunks *c,
                  all ? c->split : NULL, each, work);
 }
 
-/* Of column `j` of `columns`. */
+/* The dot of column `j` of `columns`. */
 static double total(const tct_chunks *c, int columns, int j)
 {
     double sum = 0.0;
@@ -94,8 +94,8 @@ void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
     if (dot) *dot = total(c, 1, 0);
 }
 
-/* Columns that are multiplied at once. All groups of a chunk of rows come one
- * after the other: its entries are then in cache. */
+/* Columns multiplied together. All groups of a chunk of rows are done in turn,
+ * so that its entries are in cache. */
 typedef struct {
     int columns; /* 4, 2 or 1 */
     const double *x[4];
@@ -132,7 +132,7 @@ typedef struct {
     tct_panel x, y;
 } slices_work;
 
-/* Rows kept apart have been stored as empty: put in what they are. */
+/* Sum the rows kept apart, which slices store as empty. */
 static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
                           int64_t chunk, const double *x, double *y)
 {
@@ -180,7 +180,7 @@ void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
     tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
 }
 
-/* --- and a pass ----------------------------------------------------------- */
+/* --- with a pass ---------------------------------------------------------- */
 
 typedef struct {
     const tct_kernels *kernels;
@@ -189,7 +189,7 @@ typedef struct {
     tct_host_range range;
 } passing;
 
-/* The pass of system `j` on chunk `k`, whose product is in `t`. */
+/* The pass of column `j` on chunk `k`, whose product is in `t`. */
 static void pass_on(const passing *p, int64_t k, int j, double *t)
 {
     const int64_t from = k * CHUNK, rows = p->S->base.rows;
@@ -201,7 +201,7 @@ static void pass_on(const passing *p, int64_t k, int j, double *t)
     p->S->chunks.partial[k * p->op->x.columns + j] = sums[0];
 }
 
-/* The product of a chunk of rows is never in memory. */
+/* The product of a chunk of rows stays in cache. */
 static void pass_chunk(void *passing_of, int64_t k)
 {
     const passing *p = passing_of;

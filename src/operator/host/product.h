@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/product.h - share out a product of the host among its threads,
- * chunk by chunk of rows. */
+ * operator/host/product.h - divides a product of the host among its threads, by
+ * chunks of rows. */
 #ifndef TCT_OPERATOR_HOST_PRODUCT_H
 #define TCT_OPERATOR_HOST_PRODUCT_H
 #include "operator/host/kernels.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices.c - build sliced ELL: plan every window, lay the arrays
- * out, have them filled. Each thread plans and fills the chunks that it
+ * operator/host/slices.c - builds sliced ELL: plans every window, lays out the
+ * arrays, and fills them. Each thread plans and fills the chunks that it
  * multiplies, and so touches their memory first. */
 #include "operator/host/slices_build.h"
 #include <stdio.h>
@@ -13,8 +13,7 @@ enum {
     WIDTH_MOST = 8192, /* of a slice of rows; longer rows are kept apart */
 };
 
-/* Rows so long that a slice of the longest would be half empty are kept apart,
- * until it is not. */
+/* Keep the longest rows apart while a slice of them would be half empty. */
 static void keep_apart(tct_window *w)
 {
     uint8_t order[TCT_WINDOW_MOST];
@@ -41,12 +40,12 @@ static const tct_slicing_rules rules = {
     .lanes = LANES,
     .window = 240, /* sorted by length together */
     .rows = CHUNK,
-    .index = {[SLICE_RUN] = 4 + 1, /* and the byte of its lanes */
+    .index = {[SLICE_RUN] = 4 + 1, /* with the byte of its lanes */
               [SLICE_NEAR] = 2 * LANES,
               [SLICE_FAR] = 4 * LANES},
     .near_step = 1,
     .gather = 20.0, /* 8 elements of x, one by one */
-    .sorted = 48.0, /* rows of a slice in any order */
+    .sorted = 48.0, /* a slice's rows in any order */
     .whole_runs = true,
     .sorted_runs = true,
     .keep_apart = keep_apart};
@@ -73,7 +72,7 @@ static void plan_chunk(const tct_builder *B, int part, int64_t chunk)
         memcpy(S->slice + n, slice, (size_t)slices * sizeof *S->slice);
         memcpy(S->order + LANES * n, order, (size_t)(slices * LANES));
         count.long_row += tct_window_long(&B->slicing, &w, &entries);
-        count.long_entry += entries; /* behind the chunk, for lay_out */
+        count.long_entry += entries; /* stored after the chunk, for lay_out */
         n += slices;
     }
     S->at[chunk + 1] = count;
@@ -92,7 +91,7 @@ static void fill_part(void *builder, int64_t part)
     tct_slices_fill(builder, (int)part, true);
 }
 
-/* Sizes become offsets. */
+/* Replace sizes by offsets. */
 static void lay_out(tct_slices *S)
 {
     tct_slices_at at = {0};
@@ -130,7 +129,7 @@ static tacit_status allocate(tct_slices *S)
     return TACIT_OK;
 }
 
-/* What the slices are like, in one sentence. */
+/* Describe the slices in one sentence. */
 static void describe(tct_slices *S)
 {
     static const char *const store[] = {
@@ -182,7 +181,7 @@ static tacit_status build(tct_builder *B)
     return TACIT_OK;
 }
 
-/* The smallest store that loses nothing. */
+/* The smallest lossless store. */
 static value_kind choose_kind(const tct_value_set *set)
 {
     if (set->floats && (set->count > 32 || set->looked == 0)) return VALUE_F32;
@@ -192,7 +191,7 @@ static value_kind choose_kind(const tct_value_set *set)
                               : VALUE_DICT;
 }
 
-/* Look at `val` [n]; in blocks also at the zeros that fill them. */
+/* Add `val` [n] to the set; for blocks also the zeros that fill them. */
 static void look(tct_value_set *set, const double *val, int64_t n, int b,
                  tct_team *team)
 {
@@ -207,7 +206,7 @@ void tct_slices_set_values(tct_builder *B, tct_slices *S)
     look(&B->values, A->val, A->ptr[A->rows], S->b, S->chunks.team);
     S->kind = choose_kind(&B->values);
     memset(S->dict, 0, sizeof S->dict);
-    if (S->kind >= VALUE_DICT16) /* of a table that is never too small */
+    if (S->kind >= VALUE_DICT16) /* the table has room for all codes */
         (void)tct_value_set_number(&B->values, S->dict);
     for (int i = 0; i < DICT_MOST; i++) {
         S->pair[i][0] = S->dict[i % 16];
@@ -313,7 +312,7 @@ static census take_census(const tct_slicing *S, int32_t *scratch)
     return c;
 }
 
-/* In slices of blocks whose values are of `size` bytes; < 0: none. */
+/* For blocks with values of `size` bytes; < 0: they do not fit. */
 static double bytes_of(const tct_local *A, int b, double size)
 {
     const double least_full = 0.6; /* of the entries of blocks */

@@ -24,10 +24,10 @@
 
 enum {
     LANES = 8,
-    CHUNK = 480, /* rows: the unit of threads and of (x, y); whole slices
-                       of blocks of 1 to 6                                */
+    CHUNK = 480, /* rows: the unit of threads and of (x, y); whole slices of
+                  * blocks of 1 to 6 */
     BLOCK_MOST = TCT_BLOCK_MOST,
-    DICT_MOST = 256 /* values that a byte can tell apart                  */
+    DICT_MOST = 256 /* values of a byte code                              */
 };
 
 typedef enum value_kind {
@@ -39,7 +39,7 @@ typedef enum value_kind {
     VALUE_KINDS
 } value_kind;
 
-/* Where a chunk starts in each array. */
+/* The start of a chunk in each array. */
 typedef struct tct_slices_at {
     int64_t slice;
     int64_t cell;       /* of `value`, b x b values for eight lanes */
@@ -49,19 +49,19 @@ typedef struct tct_slices_at {
     int64_t long_entry; /* of `long_col`                            */
 } tct_slices_at;
 
-/* How a product is divided. Every format sums a row in column order, and adds
- * up (x, y) chunk by chunk, so that neither the format nor the number of
- * threads changes a bit of either. */
+/* The division of a product. Every format sums a row in column order, and adds
+ * up (x, y) by chunks, so that format and number of threads change no bit. */
 typedef struct tct_chunks {
-    tct_team *team; /* who works on it                   */
+    tct_team *team; /* its threads                       */
     int64_t count;
     int parts;       /* threads of the team, at most one for each chunk */
     int64_t *split;  /* [parts + 1] first chunk of each   */
     double *partial; /* [count * TCT_COLUMNS_MOST] (x, y) of each chunk */
 } tct_chunks;
 
-/* Divide `rows` among the threads of `team`, which is borrowed, about as many
- * entries each: `before` gives the entries before a row. Errors NO_MEMORY. */
+/* Divide `rows` among the threads of `team`, which is borrowed, with about
+ * equal numbers of entries: `before` gives the entries before a row. Errors
+ * NO_MEMORY. */
 tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
                                const int64_t *before);
 void tct_chunks_clear(tct_chunks *c);
@@ -83,11 +83,12 @@ typedef struct tct_slices {
     int64_t *long_ptr; /* [long_rows + 1]                                  */
     int32_t *long_col;
     double *long_val;
-    int window; /* groups of one */
+    int window; /* groups per window */
     tct_chunks chunks;
     tct_slices_at *at;           /* [chunks + 1] */
-    const struct tct_slices *of; /* all but `value` and `long_val` is its own;
-                                    NULL: is this one's own */
+    const struct tct_slices *of; /* shares all arrays but `value` and
+                                  * `long_val` with this block; NULL: shares
+                                  * none */
 } tct_slices;
 
 static inline size_t tct_value_size(value_kind kind)
@@ -95,13 +96,13 @@ static inline size_t tct_value_size(value_kind kind)
     return kind == VALUE_F64 ? 8 : kind == VALUE_F32 ? 4 : 1;
 }
 
-/* Bytes of `index` that a column of a slice takes. */
+/* Bytes of `index` per column of a slice. */
 static inline int tct_index_size(tct_slice_kind kind)
 {
     return kind == SLICE_RUN ? 4 : kind == SLICE_NEAR ? 2 * LANES : 4 * LANES;
 }
 
-/* Group of lane `l` of slice `n`; -1 if the last slice has none there. */
+/* Group of lane `l` of slice `n`; -1 past the end of the last slice. */
 static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
 {
     const int64_t at = LANES * n + l;
@@ -111,11 +112,10 @@ static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
 
 /* --- slices.c ------------------------------------------------------------- */
 
-/* Bytes of one product if `A` were stored in blocks of `b`, from a sample of
- * its windows; negative if it does not divide or has few dense blocks. */
+/* Bytes of a product if `A` were stored in blocks of `b`, from a sample of its
+ * windows; negative if b does not divide its size or few blocks are dense. */
 double tct_slices_bytes(const tct_local *A, int b);
-/* The block size (2 to 6) that takes the fewest bytes; 0 if none fits. In
- * bsell.c. */
+/* The block size (2 to 6) with the fewest bytes; 0 if none fits. In bsell.c. */
 int tct_slices_best_block(const tct_local *A);
 
 /* Errors      UNSUPPORTED (rows longer than a slice may be wide), NO_MEMORY. */
@@ -125,20 +125,20 @@ void tct_slices_destroy(tct_block *block);
 
 /* --- slices_rounded.c ----------------------------------------------------- */
 
-/* As tct_block_ops has it, of blocks of doubles: what is not of values stays
- * `block`'s, which must outlive it. */
+/* As in tct_block_ops, for blocks of doubles: all but the values is shared with
+ * `block`, which must outlive it. */
 tacit_status tct_slices_rounded(const tct_block *block, tacit_queue *q,
                                 tct_block **out);
 
 /* --- slices_refill.c ------------------------------------------------------ */
 
-/* Errors      INVALID, naming the first entry that is not the block's;
- *             NO_MEMORY. The block stays as it was. */
+/* Errors      INVALID, naming the first entry that the block lacks; NO_MEMORY.
+ *             The block stays as it was. */
 tacit_status tct_slices_refill(tct_block *block, const tct_local *A);
 
 /* --- slices_diagonal.c ---------------------------------------------------- */
 
-/* The diagonal into `d` [rows]; of long rows that of blocks of 1. */
+/* The diagonal into `d` [rows]; with long rows for blocks of 1. */
 void tct_slices_diagonal(const tct_block *block, double *d);
 
 /* --- product.c ------------------------------------------------------------ */

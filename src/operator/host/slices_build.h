@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_build.h - what building, refilling and
- * reading sliced ELL share. */
+ * operator/host/slices_build.h - common to building, refilling and reading
+ * sliced ELL. */
 #ifndef TCT_OPERATOR_HOST_SLICES_BUILD_H
 #define TCT_OPERATOR_HOST_SLICES_BUILD_H
 #include "operator/host/slices.h"
@@ -22,7 +22,7 @@ tct_slicing tct_host_slicing(const tct_local *A, int b);
 /* Window number `window`, read by the thread of `part`. */
 void tct_builder_window(const tct_builder *B, int part, int64_t window,
                         tct_window *w);
-/* Go on to the next slice. */
+/* Advance to the next slice. */
 void tct_slices_next(const tct_slices *S, tct_slices_at *at);
 
 /* Lanes that are not empty in column `k`. */
@@ -42,8 +42,8 @@ static inline int32_t tct_slice_column(const tct_slice *s, const uint8_t *index,
     return s->kind == SLICE_RUN ? col[k] + l : col[LANES * k + l];
 }
 
-/* Fill the slices of `part`, values only unless `pattern`; gives an owned
- * source back as it goes. */
+/* Fill the slices of `part`, values only unless `pattern`; frees an owned
+ * source as it goes. */
 void tct_slices_fill(const tct_builder *B, int part, bool pattern);
 
 /* --- slices.c ------------------------------------------------------------- */
@@ -51,7 +51,7 @@ void tct_slices_fill(const tct_builder *B, int part, bool pattern);
 /* Choose the store for the values of the builder's matrix. */
 void tct_slices_set_values(tct_builder *B, tct_slices *S);
 tacit_status tct_slices_allocate_values(tct_slices *S);
-/* Bytes of a product, entries stored, and the sentence about both. */
+/* Set bytes of a product, entries stored, and their description. */
 void tct_slices_describe(tct_slices *S);
 
 #endif

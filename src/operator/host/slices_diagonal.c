@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_diagonal.c - the diagonal, read out of slices. */
+ * operator/host/slices_diagonal.c - the diagonal, read from slices. */
 #include "operator/host/slices_build.h"
 
 static double value_at(const tct_slices *S, int64_t at)
@@ -15,7 +15,7 @@ static double value_at(const tct_slices *S, int64_t at)
     return S->dict[((const uint8_t *)S->value)[at]];
 }
 
-/* The column of group `g`, which is in lane `l`; -1 if it has no such. */
+/* The column of group `g`, in lane `l`, that is its own; -1: none. */
 static int own_column(const tct_slices *S, const tct_slices_at *at, int64_t g,
                       int l)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_fill.c - fill planned slices, chunk by chunk: columns
+ * operator/host/slices_fill.c - fills planned slices, chunk by chunk: columns
  * and empty lanes, values, rows kept apart. */
 #include "operator/host/slices_build.h"
 #include <string.h>
@@ -61,7 +61,7 @@ static void put(const tct_slices *S, const tct_value_set *values, int64_t at,
     ((uint8_t *)S->value)[at] = (uint8_t)tct_value_set_code(values, bits);
 }
 
-/* The values of a row that has all columns from the first on; `to` is its lane
+/* The values of a row without gaps from the first column on; `to` is its lane
  * in the first. */
 static void write_whole_row(const tct_builder *B, const double *val, int n,
                             int64_t to)
@@ -78,7 +78,7 @@ static void write_rows(const tct_builder *B, const tct_slice *s,
                        const tct_view *v, const uint8_t *some, int64_t to)
 {
     const tct_local *A = B->slicing.A;
-    for (int l = 0; l < v->there; l++) {
+    for (int l = 0; l < v->lanes; l++) {
         const double *val = A->val + A->ptr[v->group[l]];
         if (s->kind != SLICE_RUN || s->full == s->width) {
             write_whole_row(B, val, v->length[l], to + l);
@@ -101,7 +101,7 @@ static void write_blocks(const tct_builder *B, const tct_slice *s,
     tct_cursors_open(&c, A, b, v, LANES);
     for (int k = 0; k < s->width; k++, to += LANES * b * b) {
         const unsigned lanes = tct_slice_lanes(s, some, k);
-        for (int l = 0; l < v->there; l++) {
+        for (int l = 0; l < v->lanes; l++) {
             if (!(lanes >> l & 1)) continue;
             const int32_t first = b * v->col[l][entry[l]++];
             for (int i = 0; i < b; i++) {
@@ -130,7 +130,7 @@ static void fill_slice(const tct_builder *B, const tct_window *w,
     else if (pattern) write_columns(s, &v, index, some);
     const int64_t cell = LANES * S->b * S->b;
     const size_t size = tct_value_size(S->kind);
-    if (S->b > 1 || v.there < LANES || s->full < s->width)
+    if (S->b > 1 || v.lanes < LANES || s->full < s->width)
         memset((char *)S->value + (size_t)(at->cell * cell) * size, 0,
                (size_t)(s->width * cell) * size);
     if (S->b == 1) write_rows(B, s, &v, some, at->cell * cell);
@@ -145,7 +145,7 @@ void tct_slices_next(const tct_slices *S, tct_slices_at *at)
     at->some += s->width - s->full;
 }
 
-/* Give the source back up to row `row`, from where it was given back last. */
+/* Free the source up to row `row`, from the last freed row on. */
 static void release(const tct_local *A, int64_t row, int64_t *from)
 {
     const int64_t to = A->ptr[row];

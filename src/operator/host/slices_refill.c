@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_refill.c - new values for an old pattern: first compare
- * the patterns, so that a block that cannot be refilled stays as it was. */
+ * operator/host/slices_refill.c - new values for an old pattern. Patterns are
+ * compared first, so that a block that cannot be refilled stays as it was. */
 #include "operator/host/slices_build.h"
 
 static const tct_difference none = {.row = -1};
@@ -9,10 +9,10 @@ typedef struct {
     const tct_slices *S;
     const tct_local *A;
     int32_t *stored; /* [widest slice] block columns of a group */
-    int32_t *now;    /* [most entries of a group] the same of A, if b > 1 */
+    int32_t *now;    /* [most entries of a group] those of A, if b > 1 */
 } comparison;
 
-/* A slice, and where it is. */
+/* A slice, and its place in the arrays. */
 typedef struct {
     const tct_slices *S;
     const tct_slices_at *at;
@@ -56,7 +56,7 @@ static tct_difference compare_slice(const comparison *c,
     return tct_compare_slice(&s, c->A, c->stored, c->now);
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- all groups ----------------------------------------------------------- */
 
 static tct_difference compare_chunk(const comparison *c, int64_t chunk)
 {
@@ -89,8 +89,8 @@ static int64_t widest(const tct_slices *S)
 
 typedef struct {
     const tct_builder *B;
-    int32_t *scratch; /* for each part the block columns of a lane, as stored */
-    int64_t stored, now; /* and as they are now                              */
+    int32_t *scratch;    /* per part: block columns of a lane, stored */
+    int64_t stored, now; /* ... and in A                                     */
     tct_difference *found;
 } comparisons;
 
@@ -126,7 +126,7 @@ static void refill_part(void *builder, int64_t part)
     tct_slices_fill(builder, (int)part, false);
 }
 
-/* Values of another kind need another array. */
+/* Another store of values needs another array. */
 static tacit_status refill(tct_builder *B, tct_slices *S)
 {
     TRY(compare(B));

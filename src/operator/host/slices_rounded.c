@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/slices_rounded.c - slices of doubles with values rounded to
- * floats: where they stand is the other block's to know. */
+ * floats: columns are shared with the other block. */
 #include "operator/host/slices_build.h"
 #include <math.h>
 
 typedef struct {
     const tct_slices *from;
     tct_slices *to;
-    bool *lost; /* [parts] a value has another exponent than floats have */
+    bool *lost; /* [parts] a value exceeds the exponents of floats */
 } rounding;
 
 static void round_part(void *work, int64_t part)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/cells.h - what a slice (layout.h) has in a cell: for who
- * reads a matrix back, on the host or on a GPU. Products have ways of their
- * own. */
+ * operator/layout/cells.h - the contents of a slice's cell (layout.h): for code
+ * that reads a matrix back, on the host or on a GPU. Products use faster
+ * ways. */
 #ifndef TCT_OPERATOR_LAYOUT_CELLS_H
 #define TCT_OPERATOR_LAYOUT_CELLS_H
 #include "device/steps.h"
 #include "operator/layout/layout.h"
 
-/* Block column `k` of lane `l` of slice `s`; -1 if it has none there. */
+/* Block column `k` of lane `l` of slice `s`; -1 if it has none. */
 TCT_BOTH int32_t tct_cell_column(const tct_gpu_arrays *a, int64_t s, int l,
                                  int k)
 {
@@ -17,15 +17,15 @@ TCT_BOTH int32_t tct_cell_column(const tct_gpu_arrays *a, int64_t s, int l,
     const tct_gpu_const *same = (const tct_gpu_const *)(const void *)index;
     const uint16_t *near = (const uint16_t *)(const void *)index;
     const int32_t *far = (const int32_t *)(const void *)index;
-    const bool there =
+    const bool exists =
         k < slice->full || (a->length && k < a->length[GPU_LANES * s + l]);
     switch ((tct_slice_kind)slice->kind) {
     case SLICE_RUN: return run[k].mask >> l & 1 ? run[k].base + l : -1;
     case SLICE_CONST: return same[k].mask >> l & 1 ? same[k].base + l : -1;
     case SLICE_NEAR:
-        if (!there) return -1;
+        if (!exists) return -1;
         return slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2];
-    case SLICE_FAR: return there ? far[GPU_LANES * k + l] : -1;
+    case SLICE_FAR: return exists ? far[GPU_LANES * k + l] : -1;
     }
     return -1;
 }
@@ -39,7 +39,7 @@ TCT_BOTH int64_t tct_cell_group(const tct_gpu_arrays *a, int64_t s, int l)
     return g < a->groups ? g : -1;
 }
 
-/* The value there, of rows (b = 1) in a store that loses nothing. */
+/* Its value, for rows (b = 1) in a lossless store. */
 TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
 {
     const tct_gpu_slice *slice = &a->slice[s];
@@ -57,9 +57,9 @@ TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
     return 0.0;
 }
 
-/* --- rows (b = 1) as they were -------------------------------------------- */
+/* --- rows (b = 1) as given ------------------------------------------------ */
 
-/* How many entries lane `l` of slice `s` has. */
+/* The number of entries of lane `l` of slice `s`. */
 TCT_BOTH void tct_cell_count(const tct_gpu_arrays *a, int64_t s, int l,
                              int32_t *count)
 {
@@ -70,7 +70,7 @@ TCT_BOTH void tct_cell_count(const tct_gpu_arrays *a, int64_t s, int l,
         count[row] += tct_cell_column(a, s, l, k) >= 0;
 }
 
-/* Its columns and values, behind one another from ptr[row] on. */
+/* Its columns and values, into consecutive places from ptr[row] on. */
 TCT_BOTH void tct_cell_read(const tct_gpu_arrays *a, int64_t s, int l,
                             const int64_t *ptr, int32_t *col, double *val)
 {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/layout.h - sliced ELL as a GPU reads it: the arrays behind
+ * operator/layout/layout.h - sliced ELL as a GPU reads it: the arrays of
  * sell32, sell (rows, b = 1) and bsell (rows of dense b x b blocks, b = 2 to
- * 6), and nothing of a GPU's runtime. A group is a block row: b rows.
+ * 6), without a GPU's runtime. A group is a block row: b rows.
  *
  * 32 groups are a slice; a thread has one row, so that b warps work on a slice.
- * A slice is stored column after column, all its rows side by side. Each slice
- * stores its columns in the cheapest way that is right for it
- * (pattern/slicing.h): a column of SLICE_RUN is a tct_column_run, one of
- * SLICE_CONST (b = 1) a tct_gpu_const and has no cells, one of SLICE_FAR 32
- * int32; those of SLICE_NEAR are uint16: 32 lanes, two columns each, then the
- * next two, and an odd width is filled up with 0. All share one store for
- * values. Groups are sorted by length in windows of 256, where that makes
- * slices narrower; which slice of a window is the widest goes round.
+ * A slice is stored column by column, its rows adjacent. Each slice stores its
+ * columns in the cheapest way that fits (pattern/slicing.h): a column of
+ * SLICE_RUN is a tct_column_run, one of SLICE_CONST (b = 1) a tct_gpu_const and
+ * has no cells, one of SLICE_FAR 32 int32; those of SLICE_NEAR are uint16: 32
+ * lanes, two columns each, then the next two, and an odd width is padded with
+ * 0. All share one store for values. Groups are sorted by length in windows of
+ * 256 if that makes slices narrower; the place of the widest slice rotates
+ * among windows.
  *
- * Rows much longer than those around them are kept apart in compressed rows,
- * cut into segments that are summed by one block each; by a persistent kernel,
- * row by row.
+ * Rows much longer than their neighbours are kept apart in compressed rows, in
+ * segments that one block each sums; a persistent kernel sums them row by row.
  *
  * Order of sums: a row is summed in column order from +0, one fused
  * multiply-add an entry: the bits are those of the host's formats. Rows kept
@@ -29,13 +28,13 @@ enum {
     GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
     GPU_BLOCK_MOST = TCT_BLOCK_MOST,
-    GPU_PASS = 8,        /* columns of one pass over a matrix, at most */
+    GPU_PASS = 8,        /* most columns of one pass over a matrix */
     GPU_SEGMENT = 4096,  /* entries of a row kept apart, per block */
-    GPU_ROW_MOST = 16384 /* of one that a persistent kernel takes */
+    GPU_ROW_MOST = 16384 /* ... which a persistent kernel takes */
 };
 
-/* How a warp goes through slices: what it need not be ready for saves it
- * registers, and what it keeps in memory for lack of them costs time. */
+/* The slices that a kernel supports: support for fewer kinds saves
+ * registers. */
 typedef enum tct_gpu_walk {
     GPU_ANY,   /* slices of any kind                           */
     GPU_RUNS,  /* b = 1, and all slices are SLICE_RUN, SLICE_CONST  */
@@ -53,24 +52,23 @@ typedef struct tct_gpu_slice {
     int64_t index;  /* its first byte of index, a multiple of 16            */
     int32_t base;   /* least block column, of SLICE_NEAR                      */
     uint16_t width; /* block columns                                        */
-    uint16_t full;  /* SLICE_NEAR, SLICE_FAR: of these, the first are there in
-                       every lane; a lane has `length` of them in all       */
+    uint16_t full;  /* SLICE_NEAR, SLICE_FAR: the first of these, present in
+                     * every lane; a lane has `length` of them in all */
     uint8_t kind;   /* tct_slice_kind                                   */
     uint8_t sorted; /* group of lane l is order[32 s + l] of its window     */
-    uint16_t joined; /* 1: this slice, a second one, and the one behind it
-                        are SLICE_CONST and have the same runs, each base 32
-                        more there; one warp then takes both. Their columns
-                        follow one another                            */
+    uint16_t joined; /* 1: this slice and the next are SLICE_CONST and have
+                      * the same runs, with bases 32 larger in the next; one
+                      * warp then takes both. Their columns are adjacent */
     uint32_t unused;
 } tct_gpu_slice;
 
 typedef enum tct_gpu_store {
     GPU_F64,
-    GPU_F32,    /* lossless, or rounded in a low block       */
+    GPU_F32,    /* lossless, or rounded in a reduced-precision block */
     GPU_DICT8,  /* uint8 into a table of up to 256 values    */
     GPU_DICT16, /* uint16 into a table of up to 65536 values */
-    GPU_F48     /* low blocks: the upper 32 bits, then the next 16, rounded
-                   to nearest: `value` and `value_low`      */
+    GPU_F48     /* reduced precision: the upper 32 bits, then the next 16,
+                 * rounded to nearest: `value` and `value_low` */
 } tct_gpu_store;
 
 /* Bytes of an element of `value`. */
@@ -88,18 +86,17 @@ static inline int tct_gpu_value_bytes(tct_gpu_store store)
 
 typedef enum { GPU_ANY_KIND, GPU_ONLY_FAR } tct_gpu_kinds;
 
-/* A row kept apart, as a persistent kernel notes it. */
+/* A row kept apart, for a persistent kernel. */
 typedef struct tct_gpu_long {
     int64_t first; /* entry */
     int32_t count, row, place;
 } tct_gpu_long;
 
 /* The arrays; pointers into device memory (into host memory while built). The
- * kernels get a copy of it by value.
- * Row i (0 <= i < 32 b) of slice s is row i % b of lane i / b's group. Column c
- * of the block in cell k of slice s, row i: value[((cell + k) b + c) 32 b + i].
- * Where a lane has no entry, values are +0 and columns the slice's least.
- */
+ * kernels get a copy of it by value. Row i (0 <= i < 32 b) of slice s is row i
+ * % b of lane i / b's group. Column c of the block in cell k of slice s, row i:
+ * value[((cell + k) b + c) 32 b + i]. If a lane has no entry, its values are +0
+ * and its columns the slice's least. */
 typedef struct tct_gpu_arrays {
     int64_t rows, cols;
     int32_t b;
@@ -128,8 +125,9 @@ typedef struct tct_gpu_arrays {
     const int64_t *long_segment;   /* [long_rows + 1] segments of each row */
     double *segment_sum;           /* [GPU_PASS segments] scratch on a GPU */
     const int32_t *long_place;     /* [long_rows] 32 slice + lane        */
-    struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: what
-                                     each block of a persistent kernel has */
+    struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: the
+                                    * rows of each block of a persistent
+                                    * kernel */
 } tct_gpu_arrays;
 
 #endif

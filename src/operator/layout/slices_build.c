@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/slices_build.c - build the arrays of layout.h in host
- * memory: plan every window, lay the arrays out, fill them. */
+ * operator/layout/slices_build.c - builds the arrays of layout.h in host
+ * memory: plans every window, lays out the arrays, fills them. */
 #include "operator/layout/slices_build.h"
 #include "operator/pattern/view.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct { /* what is being filled */
+typedef struct { /* the arrays in the making */
     const tct_gpu_maker *M;
     const tct_gpu_plan *P;
     tct_gpu_slice *slice;
@@ -95,13 +95,13 @@ static void fill_columns(const builder *B, const tct_gpu_slice *s,
     int32_t *far = (int32_t *)(void *)(B->index + s->index);
     for (int64_t k = 0; k < s->width; k++)
         for (int l = 0; l < GPU_LANES; l++) {
-            const bool there = k < v->length[l];
-            const int32_t col = there ? v->col[l][k] : s->base;
+            const bool exists = k < v->length[l];
+            const int32_t col = exists ? v->col[l][k] : s->base;
             if (s->kind == SLICE_NEAR)
                 near[2 * (k / 2 * GPU_LANES + l) + k % 2] =
                     (uint16_t)(col - s->base);
             else far[GPU_LANES * k + l] = col;
-            if (there) put_block(B, v, l, col, s->cell + k, c);
+            if (exists) put_block(B, v, l, col, s->cell + k, c);
         }
     if (s->kind == SLICE_NEAR && s->width % 2 != 0)
         for (int l = 0; l < GPU_LANES; l++)
@@ -126,7 +126,7 @@ static void fill_slice(const builder *B, const tct_gpu_slice *s,
     else fill_columns(B, s, v, &c);
 }
 
-/* Where group `g` of a window is in its slices: 32 slice + lane. */
+/* The place of group `g` of a window in its slices: 32 slice + lane. */
 static int32_t place_of(const builder *B, int64_t window, int g)
 {
     const bool sorted = B->P->slice[GPU_WINDOW_SLICES * window].sorted;
@@ -178,7 +178,7 @@ static tacit_status fill(const builder *B)
 
 /* --- layout --------------------------------------------------------------- */
 
-/* The slices of the plan as a GPU has them, and their offsets. */
+/* The slices of the plan in a GPU's form, with their offsets. */
 static void lay_out(const builder *B, tct_gpu_arrays *a)
 {
     for (int64_t n = 0; n < a->slices; n++) {
@@ -246,7 +246,7 @@ static tacit_status allocate(builder *B, tct_gpu_plan *P, tct_gpu_arrays *a)
     return allocate_long_rows(B, a);
 }
 
-/* Pieces of the rows that are kept apart. */
+/* Segments of the rows kept apart. */
 static tacit_status cut_long_rows(const builder *B, tct_gpu_arrays *a)
 {
     int64_t *first, *of_row;
@@ -273,7 +273,7 @@ static tacit_status cut_long_rows(const builder *B, tct_gpu_arrays *a)
     return TACIT_OK;
 }
 
-/* The plan's arrays become the matrix's where it needs them. */
+/* Move the plan's arrays to the matrix if it needs them. */
 static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
 {
     bool sorted = false, ragged = false;
@@ -292,8 +292,8 @@ static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
     }
 }
 
-/* Is `t` as `s`, the slice before, 32 columns on, and all of one value a
- * run? */
+/* Has `t` the runs of `s`, the slice before, 32 columns on, each of one
+ * value? */
 static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
                     const tct_gpu_slice *t)
 {
@@ -312,7 +312,7 @@ static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
     return true;
 }
 
-/* Do slice `n` and those behind it go on so? */
+/* Can slice `n` and its successors be joined? */
 static bool can_join(const tct_gpu_arrays *a, const tct_gpu_slice *slice,
                      int64_t n)
 {
@@ -323,7 +323,7 @@ static bool can_join(const tct_gpu_arrays *a, const tct_gpu_slice *slice,
     return true;
 }
 
-/* Mark the slices that can be multiplied together, and choose a walk. */
+/* Mark the slices to be multiplied together, and choose a walk. */
 static void join_slices(tct_gpu_arrays *a)
 {
     tct_gpu_slice *slice = (tct_gpu_slice *)(uintptr_t)a->slice;
@@ -343,9 +343,9 @@ static void join_slices(tct_gpu_arrays *a)
         a->walk = 2 * joined > a->slices ? GPU_JOINED : GPU_RUNS;
 }
 
-/* --- about ---------------------------------------------------------------- */
+/* --- description ---------------------------------------------------------- */
 
-/* Goes on with `text` [size]; what does not fit is cut off. */
+/* Append to `text` [size]; text that does not fit is cut off. */
 static void say(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void say(char *text, size_t size, const char *format, ...)
@@ -357,7 +357,7 @@ static void say(char *text, size_t size, const char *format, ...)
     va_end(list);
 }
 
-/* The facts in a sentence. */
+/* Describe it in a sentence. */
 static void describe(tct_gpu_about *about)
 {
     static const char *const kinds[] = {
@@ -411,7 +411,7 @@ static int64_t longest(const tct_gpu_arrays *a)
     return most;
 }
 
-/* What solver/resident/cg.cu has. */
+/* As listed in solver/resident/cg.cu. */
 static bool has_kernel(const tct_gpu_maker *M)
 {
     return M->store != GPU_DICT16 || M->slicing.b == 1 || M->slicing.b == 3;
@@ -450,7 +450,7 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
     describe(about);
 }
 
-/* Row for row, a polynomial of its columns. */
+/* A polynomial of its columns, row by row. */
 uint64_t tct_gpu_pattern(const tct_local *A)
 {
     uint64_t sum = tct_mix((uint64_t)A->cols);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/slices_compare.c - where the pattern that was built for a GPU
- * and a matrix with new values for it differ. The arrays are read in host
- * memory; a copy of them has been made if they are elsewhere. */
+ * operator/layout/slices_compare.c - the first difference between the pattern
+ * of a GPU block and that of a matrix with new values for it. The arrays are in
+ * host memory, copied to it if needed. */
 #include "operator/layout/cells.h"
 #include "operator/layout/slices_build.h"
 
-/* A slice, and of what. */
+/* A slice, and its arrays. */
 typedef struct {
     const tct_gpu_arrays *a;
     int64_t s;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/slices_size.c - plan all windows of a matrix, to build it, or
- * a sample of them, to foretell its size; which block size is best. The cost of
- * everything is the bytes that a product reads. */
+ * operator/layout/slices_size.c - plans all windows of a matrix, to build it,
+ * or a sample of them, to predict its size; finds the best block size. Costs
+ * are the bytes that a product reads. */
 #include "operator/layout/slices_build.h"
 
 enum {
     SAMPLES = 96,
-    NO_MEMORY = 1, /* why a plan failed */
+    NO_MEMORY = 1, /* reason of a failed plan */
     TOO_WIDE = 2,
     MUCH = 1 << 15,    /* entries                                  */
     LONG_LEAST = 64,   /* shorter rows are never kept apart        */
-    LONG_TIMES = 4,    /* longer than so many times the mean       */
+    LONG_TIMES = 4,    /* times the mean: longer rows may be kept apart */
     LONG_ALWAYS = 8192 /* entries: longer rows are kept apart      */
 };
 static const double FILL_MOST = 1.30; /* values of blocks, per non-zero */
 
 /* --- rules ---------------------------------------------------------------- */
 
-/* Take the longest row out as long as it is too long beside the others. */
+/* Keep the longest row apart while it is too long compared to the others. */
 static void keep_apart(tct_window *w)
 {
     int64_t sum = 0, rows = w->groups;
@@ -27,9 +27,10 @@ static void keep_apart(tct_window *w)
         for (int g = 1; g < w->groups; g++)
             if (w->length[g] > w->length[top]) top = g;
         const int64_t length = w->length[top];
-        const bool beside =
+        const bool is_outlier =
             rows > 1 && length * (rows - 1) > LONG_TIMES * (sum - length);
-        if (length <= LONG_LEAST || (length <= LONG_ALWAYS && !beside)) return;
+        if (length <= LONG_LEAST || (length <= LONG_ALWAYS && !is_outlier))
+            return;
         sum -= length;
         rows--;
         w->cut = (int32_t)length - 1;
@@ -50,7 +51,7 @@ static const tct_slicing_rules rules = {
     .ragged = 2 * GPU_LANES, /* its `length` */
     .sorted = GPU_LANES,     /* its `order`  */
     .padded = true,
-    .turned = true,
+    .rotated = true,
     .keep_apart = keep_apart};
 
 int64_t tct_gpu_index_bytes(tct_slice_kind kind, int width)
@@ -86,7 +87,7 @@ int64_t tct_gpu_plan_window(const tct_gpu_plan *P, int64_t i)
 
 /* --- values --------------------------------------------------------------- */
 
-/* All values of a window: its rows follow one another. */
+/* All values of a window: its rows are adjacent. */
 static void look_at_rows(const tct_gpu_maker *M, int64_t window,
                          tct_value_set *set)
 {
@@ -116,8 +117,8 @@ static void look_at_cells(const tct_gpu_maker *M, const tct_gpu_plan *P,
     }
 }
 
-/* Which values there are matters to dictionaries alone: low stores hold any in
- * their range, and floats any that are exactly floats. */
+/* The set of values matters to dictionaries only: reduced stores hold any in
+ * range, and floats any that are exactly floats. */
 static void open_set(const tct_gpu_maker *M, tct_value_set *set)
 {
     const tct_gpu_wish *wish = &M->wish;
@@ -127,8 +128,8 @@ static void open_set(const tct_gpu_maker *M, tct_value_set *set)
     tct_value_set_zero(set);
 }
 
-/* Enough for several threads: windows of dense blocks have many entries each. A
- * build without threads does not ask. */
+/* Enough for several threads: windows of dense blocks have many entries each.
+ * Unused in a build without threads. */
 static __attribute__((unused)) bool has_much(const tct_gpu_maker *M,
                                              const tct_gpu_plan *P)
 {
@@ -244,7 +245,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
     const bool fewer = P->const_entries > 0 || P->long_rows[P->count] > 0;
     bool holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     if (fewer && !(holds && M->store == GPU_DICT8)) {
-        look(M, P, true); /* values that are in no cell do not matter */
+        look(M, P, true); /* values outside of cells do not matter */
         if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
         holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     }
@@ -281,8 +282,8 @@ typedef struct {
     double rows, entries;
 } tally;
 
-/* Rows of [first, last) that are kept apart wherever they are: one alone can
- * be most of a matrix, and no sample tells. */
+/* Rows of [first, last) so long that they are always kept apart: one can be
+ * most of a matrix, and a sample misses it. */
 static tally count_huge(const tct_gpu_maker *M, int64_t first, int64_t last)
 {
     double rows = 0.0, entries = 0.0;
@@ -319,7 +320,7 @@ static double long_bytes(double rows, double entries)
     return 32.0 * rows + 12.0 * entries;
 }
 
-/* Bytes of the whole matrix from the plan of a sample. */
+/* Bytes of the whole matrix, from the plan of a sample. */
 static double scaled_bytes(const tct_gpu_maker *M, const tct_gpu_plan *P)
 {
     const tct_slicing *S = &M->slicing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/slices_values.c - stores of values on a GPU: which of them
- * lose nothing. */
+ * operator/layout/slices_values.c - stores of values on a GPU, and which of
+ * them are lossless. */
 #include "operator/layout/slices_build.h"
 #include <math.h>
 #include <string.h>
@@ -68,7 +68,7 @@ tct_gpu_store tct_gpu_store_best(const tct_value_set *set)
 {
     if (set->count <= DICT8_MOST) return GPU_DICT8;
     if (set->floats) return GPU_F32;
-    /* the table itself is read, too */
+    /* the table is read, too */
     if (set->count <= TCT_GPU_VALUES_MOST && set->looked > 8 * set->count)
         return GPU_DICT16;
     return GPU_F64;

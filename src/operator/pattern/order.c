@@ -11,7 +11,7 @@
 
 enum {
     ENTRIES_LEAST = 1000000, /* of a matrix that is larger than caches */
-    WINDOW = 32,             /* rows whose columns are looked at       */
+    WINDOW = 32,             /* rows whose columns are compared        */
     SAMPLES = 1000
 };
 static const double FAR_LEAST = 0.1; /* of windows         */
@@ -42,14 +42,15 @@ static bool is_host(const tacit_queue *q)
     return q->device->kind == TCT_KIND_HOST;
 }
 
-/* The block that the queue's device would store, 1 if none. */
+/* Block size that the queue's device would store, 1 if none. */
 static int block_of(const tacit_queue *q, const tct_local *A)
 {
     const int b = is_host(q) ? tct_slices_best_block(A) : tct_gpu_best_block(A);
     return b ? b : 1;
 }
 
-/* Entries of row `i` that row `i` - `b` has `b` columns before. */
+/* Entries of row `i` that are those of row `i` - `b`, shifted by `b`
+ * columns. */
 static int64_t shifted(const tct_local *A, int64_t i, int b)
 {
     int64_t above = A->ptr[i - b], same = 0;
@@ -61,8 +62,8 @@ static int64_t shifted(const tct_local *A, int64_t i, int b)
     return same;
 }
 
-/* Are the rows of a window, or its block rows, alike but for their place?
- * Slices then store runs of columns, which take no bits for each. */
+/* Do the rows of a window, or its block rows, repeat with a shift? Slices then
+ * store runs, which need no bits per column. */
 static bool in_runs(const tct_local *A, int64_t first, int b)
 {
     const int64_t from = first + b, to = first + WINDOW;
@@ -99,7 +100,7 @@ bool tct_order_may_pay(const tacit_queue *q, const tct_local *A)
 
 /* --- find ----------------------------------------------------------------- */
 
-/* The graph of block rows; of rows, the matrix itself is one. */
+/* The graph of block rows; that of rows is the matrix itself. */
 static tacit_status block_graph(const tct_local *A, int b, int64_t **ptr,
                                 int32_t **next)
 {
@@ -136,16 +137,16 @@ static tacit_status find(const tct_graph *g, const char *name, int32_t *order)
                                       : tct_order_rcm(g, order);
 }
 
-/* The order of block rows, as one of rows. */
-static void spread(int b, int64_t groups, int32_t *order)
+/* Expand the order of block rows to rows. */
+static void expand_order(int b, int64_t groups, int32_t *order)
 {
     for (int64_t g = groups - 1; g >= 0 && b > 1; g--)
         for (int r = b - 1; r >= 0; r--) order[g * b + r] = order[g] * b + r;
 }
 
-/* On a GPU a lane waits for the longest row of its slice. Wide chunks have less
- * of that, but bring fewer neighbours together: x counts less where an entry of
- * it meets a row of a block. (Measured on an H200: 1024 and 8192 are best.) */
+/* On a GPU a lane waits for the longest row of its slice. Wide chunks reduce
+ * that, but separate neighbours; with blocks an entry of x matters less, since
+ * a block of rows uses it. (Measured on an H200: 1024 and 8192 are best.) */
 static int64_t chunk_of(const tacit_queue *q, int b)
 {
     if (is_host(q)) return 0;
@@ -168,7 +169,7 @@ static tacit_status order_rows(const tacit_queue *q, const tct_local *A,
     if (status >= 0) status = find(&g, name, order);
     const int64_t chunk = chunk_of(q, b);
     if (status >= 0 && chunk > 0) tct_order_even(&g, chunk, order);
-    if (status >= 0) spread(b, g.nodes, order);
+    if (status >= 0) expand_order(b, g.nodes, order);
     tct_free(ptr);
     tct_free(next);
     return status;
@@ -176,7 +177,7 @@ static tacit_status order_rows(const tacit_queue *q, const tct_local *A,
 
 /* --- make ----------------------------------------------------------------- */
 
-/* `index` where a device reads it: two numbers a double. */
+/* Copy `index` for a device to read: two numbers a double. */
 static tacit_status put(tacit_queue *q, int64_t n, const int32_t *index,
                         double **out)
 {
@@ -270,7 +271,7 @@ tacit_status tct_order_move(const tct_order *o, tct_local *A)
 }
 
 typedef struct {
-    int32_t row, was; /* row, and which of the ghost rows it was */
+    int32_t row, was; /* new row, and its number among the old ghost rows */
 } place;
 
 static int by_row(const void *a, const void *b)
@@ -279,7 +280,7 @@ static int by_row(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ghost rows `at` [ghost_rows], one after the other, into `to`. */
+/* Copy ghost rows `at` [ghost_rows], in this order, to `to`. */
 static void move_ghosts(const tct_parts *from, const place *at, tct_parts *to)
 {
     int64_t k = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/pattern.c - the pattern of a block against that of a matrix
- * with new values for it: the first entry that only one of them has, and the
- * sentence that says so. */
+ * operator/pattern/pattern.c - compares the pattern of a block with that of a
+ * matrix with new values for it: finds the first entry that only one has, and
+ * words the error. */
 #include "operator/pattern/slicing.h"
 
 static const tct_difference none = {.row = -1};
 
-/* Group `g` of `b` rows has block column `col`: where is its first entry? */
+/* The first entry of block column `col` in group `g` of `b` rows. */
 static tct_difference entry_in(const tct_local *A, int b, int64_t g,
                                int32_t col)
 {
@@ -35,7 +35,7 @@ tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
                             .dense = b > 1};
 }
 
-/* The row kept apart that is group `g`, -1 if that is none. */
+/* The row kept apart that is group `g`, -1 if none is. */
 static int64_t find_long_row(const tct_stored_slice *s, int64_t g)
 {
     int64_t low = 0, high = s->long_rows;

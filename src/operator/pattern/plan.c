@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/plan.c - plan the slices of a window of groups: whether
- * sorting by length pays, and how each slice stores its columns. */
+ * operator/pattern/plan.c - plans the slices of a window of groups: decides on
+ * sorting by length, and on the storage of each slice's columns. */
 #include "operator/pattern/view.h"
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ double tct_index_bytes(const tct_slicing_rules *rules, tct_slice_kind kind,
     return rules->index[kind] * ((width + step - 1) / step * step);
 }
 
-/* Of one more column, by and large: those of SLICE_NEAR may come in twos. */
+/* Mean cost of a further column: those of SLICE_NEAR may come in twos. */
 static double column_cost(const tct_slicing *S, tct_slice_kind kind)
 {
     return (kind == SLICE_CONST ? 0.0 : S->cell) + S->rules->index[kind] +
@@ -33,7 +33,7 @@ double tct_slice_cost(const tct_slicing *S, const tct_slice *s)
            (ragged ? rules->ragged : 0.0) + (s->sorted ? rules->sorted : 0.0);
 }
 
-/* Columns that a slice of runs may have, not to cost more than `s`. */
+/* Most columns of runs that do not cost more than `s`. */
 static int32_t most_runs(const tct_slicing *S, tct_slice_kind kind,
                          const tct_slice *s)
 {
@@ -45,7 +45,7 @@ static int32_t most_runs(const tct_slicing *S, tct_slice_kind kind,
 
 /* --- a slice -------------------------------------------------------------- */
 
-/* Have the lanes of the run just passed one value? */
+/* Do all lanes of the last run have the same value? */
 static bool one_value(const tct_slicing *S, const tct_view *v,
                       const tct_runs *r, uint32_t mask)
 {
@@ -57,11 +57,11 @@ static bool one_value(const tct_slicing *S, const tct_view *v,
         if (!value) value = own;
         if (memcmp(own, value, sizeof *value) != 0) return false;
     }
-    return isfinite(*value); /* it meets the 0 of empty lanes */
+    return isfinite(*value); /* times the 0 of empty lanes it must be 0 */
 }
 
-/* As runs, if that costs no more than `s` does. A run takes one column of a
- * lane at most, so what is left of the longest, lane `widest`, tells early. */
+/* As runs, if that costs no more than `s`. A run takes at most one column of a
+ * lane, so the rest of the longest lane, `widest`, is an early bound. */
 TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
                             int lanes, tct_slice *s)
 {
@@ -85,7 +85,7 @@ TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
     for (int l = 0; l < lanes; l++) entries += v->length[l];
     s->kind = (uint8_t)kind;
     s->width = (uint16_t)n;
-    s->full = (uint16_t)(entries == (int64_t)v->there * n ? n : 0);
+    s->full = (uint16_t)(entries == (int64_t)v->lanes * n ? n : 0);
 }
 
 /* Returns its cost; negative if it is too wide. */
@@ -93,10 +93,10 @@ TCT_LANEWISE double plan_slice(const tct_slicing *S, const tct_view *v,
                                bool sorted, int lanes, tct_slice *s)
 {
     const tct_slicing_rules *rules = S->rules;
-    const int there = rules->padded ? lanes : v->there;
+    const int occupied = rules->padded ? lanes : v->lanes;
     int32_t full = INT32_MAX, low = INT32_MAX, high = 0;
     int widest = 0;
-    for (int l = 0; l < there; l++) {
+    for (int l = 0; l < occupied; l++) {
         const int32_t n = v->length[l];
         if (n > v->length[widest]) widest = l;
         if (n < full) full = n;
@@ -115,7 +115,7 @@ TCT_LANEWISE double plan_slice(const tct_slicing *S, const tct_view *v,
     if (width > 0 && !S->only_far && (!sorted || rules->sorted_runs))
         plan_runs(S, v, widest, lanes, s);
     const double cost = tct_slice_cost(S, s);
-    return sorted && there < lanes ? cost - rules->sorted : cost;
+    return sorted && occupied < lanes ? cost - rules->sorted : cost;
 }
 
 /* --- a window ------------------------------------------------------------- */
@@ -135,7 +135,7 @@ TCT_LANEWISE double plan_slices(const tct_slicing *S, const tct_window *w,
     return cost;
 }
 
-/* Cost if no lane were ever empty and there were no runs. */
+/* Cost without empty lanes and runs. */
 static double even_cost(const tct_slicing *S, const tct_window *w)
 {
     const tct_slicing_rules *rules = S->rules;
@@ -146,13 +146,13 @@ static double even_cost(const tct_slicing *S, const tct_window *w)
            w->groups / rules->lanes * (rules->slice + rules->sorted);
 }
 
-/* Slices of a window by which its order is turned round: a warp has slices a
- * multiple of 8 apart, and is not to have the widest of every window. Bits of
- * the window's number are mixed (Knuth 1998, sec. 6.4: multiplicative hashing),
- * for whatever the distance is. */
-static int turn_of(const tct_slicing *S, const tct_window *w)
+/* Slices by which a window's order is rotated: a warp has slices a multiple of
+ * 8 apart, and should not have the widest of every window. Bits of the window's
+ * number are mixed (Knuth 1998, sec. 6.4: multiplicative hashing), so that any
+ * distance works. */
+static int rotation_of(const tct_slicing *S, const tct_window *w)
 {
-    if (w->groups < S->window) return 0; /* its last slices are not there */
+    if (w->groups < S->window) return 0; /* its last slices are missing */
     const uint32_t window = (uint32_t)(w->first / S->window);
     return (int)(window * 2654435769u >> 29);
 }
@@ -161,10 +161,10 @@ static void sort(const tct_slicing *S, const tct_window *w, uint8_t *order)
 {
     uint8_t by_length[TCT_WINDOW_MOST];
     tct_window_sort(w, by_length);
-    const size_t turn =
-        S->rules->turned ? (size_t)(S->rules->lanes * turn_of(S, w)) : 0;
-    memcpy(order, by_length + turn, TCT_WINDOW_MOST - turn);
-    memcpy(order + TCT_WINDOW_MOST - turn, by_length, turn);
+    const size_t rotation =
+        S->rules->rotated ? (size_t)(S->rules->lanes * rotation_of(S, w)) : 0;
+    memcpy(order, by_length + rotation, TCT_WINDOW_MOST - rotation);
+    memcpy(order + TCT_WINDOW_MOST - rotation, by_length, rotation);
 }
 
 TCT_LANEWISE double plan_window(const tct_slicing *S, const tct_window *w,

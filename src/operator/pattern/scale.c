@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/scale.c - entries far from 1 are stored times a power of 2,
- * which changes no bit of them: so that products of three entries and their
- * squares are doubles, and entries are floats. */
+ * which changes no bit: products of three entries and their squares are then in
+ * the range of doubles, and entries in that of floats. */
 #include "operator/assembled.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { NEAR = 64 }; /* exponents up to here need no help */
+enum { NEAR = 64 }; /* exponents up to here need no scaling */
 
 /* Largest |a|, and the inverse of the smallest that is not 0. */
 static void extent_of(const tct_csr *A, double extent[2])
@@ -62,7 +62,7 @@ tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
 
 void tct_unscale(const tacit_operator *A, tacit_queue *q, double *y)
 {
-    const int half = A->exponent / 2; /* the whole may be no double */
+    const int half = A->exponent / 2; /* 2^-exponent may not be a double */
     if (A->exponent == 0) return;
     q_scale(q, (size_t)A->n, ldexp(1.0, half), y);
     q_scale(q, (size_t)A->n, ldexp(1.0, A->exponent - half), y);

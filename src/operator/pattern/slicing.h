@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/slicing.h - cut a matrix into slices: the analysis of its
- * pattern behind sliced ELL, for the host (8 lanes) and for a GPU (32).
+ * operator/pattern/slicing.h - cuts a matrix into slices: the analysis of its
+ * pattern for sliced ELL, on the host (8 lanes) and on a GPU (32).
  *
- * A group is a block row: b rows. As many groups as there are lanes are a
- * slice, one lane each; some slices are a window, whose groups may be sorted by
- * length. A window is planned for itself: which rows are so long that they are
- * kept apart, whether sorting pays, and how each slice stores its columns. What
- * the host and a GPU do not have in common is in tct_slicing_rules. */
+ * A group is a block row: b rows. A slice has one group per lane; a window has
+ * some slices, and its groups may be sorted by length. Each window is planned
+ * alone: which long rows are kept apart, whether to sort, and how each slice
+ * stores its columns. tct_slicing_rules has the differences between host and
+ * GPU. */
 #ifndef TCT_OPERATOR_PATTERN_SLICING_H
 #define TCT_OPERATOR_PATTERN_SLICING_H
 #include "operator/format.h"
@@ -14,14 +14,14 @@
 enum {
     TCT_LANES_MOST = 32,
     TCT_WINDOW_MOST = 256,                   /* groups                     */
-    TCT_WINDOW_SLICES = TCT_WINDOW_MOST / 8, /* where there are 8 lanes    */
+    TCT_WINDOW_SLICES = TCT_WINDOW_MOST / 8, /* with 8 lanes               */
     TCT_BLOCK_MOST = 6
 };
 
 typedef enum tct_slice_kind {
-    SLICE_RUN,   /* a base a column: lane l has block column base + l; not
-                    every lane of a run need be there                        */
-    SLICE_CONST, /* the same, and one value a column                         */
+    SLICE_RUN,   /* a base a column: lane l has block column base + l; some
+                  * lanes may be empty */
+    SLICE_CONST, /* the same, with one value a column                        */
     SLICE_NEAR,  /* 16-bit offsets from the slice's least block column       */
     SLICE_FAR    /* 32-bit block columns                                     */
 } tct_slice_kind;
@@ -30,14 +30,14 @@ enum { TCT_SLICE_KINDS = SLICE_FAR + 1 };
 typedef struct tct_slice {
     int32_t base;   /* least block column                                    */
     uint16_t width; /* block columns                                         */
-    uint16_t full;  /* of these, the first have no empty lane                */
+    uint16_t full;  /* of these, the first that no lane lacks                */
     uint8_t kind;   /* tct_slice_kind                                        */
-    bool sorted;    /* its lanes are in an order of their own                */
+    bool sorted;    /* its lanes have an order of their own                  */
 } tct_slice;
 
 typedef struct tct_column_run {
     int32_t base;
-    uint32_t mask; /* of the lanes that have it */
+    uint32_t mask; /* of the lanes in the run */
 } tct_column_run;
 
 typedef struct tct_window {
@@ -45,27 +45,27 @@ typedef struct tct_window {
     int groups;                          /* at most those of the slicing     */
     const int32_t *col[TCT_WINDOW_MOST]; /* block columns of each, ascending */
     int32_t length[TCT_WINDOW_MOST];     /* 0 for rows that are kept apart   */
-    int32_t cut;                         /* longer rows are, INT32_MAX: none */
+    int32_t cut;                         /* limit of rows, INT32_MAX: none */
 } tct_window;
 
-/* What the cost of a slice is, in bytes; and what takes time in another way,
- * in those that could be read meanwhile. */
+/* The cost of a slice, in bytes; other work counts as the bytes that could be
+ * read meanwhile. */
 typedef struct tct_slicing_rules {
     int lanes;
-    int window;                    /* groups of one at most: whole slices   */
-    int rows;                      /* of one at most                        */
+    int window;                    /* most groups of a window: whole slices */
+    int rows;                      /* most rows of a window                 */
     double index[TCT_SLICE_KINDS]; /* of a column                         */
-    int near_step;    /* columns of SLICE_NEAR are stored so many at a time */
+    int near_step;    /* columns of SLICE_NEAR are stored in multiples */
     double gather;    /* to load x one by one: a row of a column            */
     double slice;     /* each                                               */
-    double ragged;    /* if its lanes of columns are not all there          */
-    double sorted;    /* if they are sorted                                 */
-    bool padded;      /* the last slice has all its lanes, the last of them
-                         empty; else it counts as the lanes that it has     */
-    bool turned;      /* the widest slice of a window is not always first   */
-    bool whole_runs;  /* a run is one load: it must not leave the matrix    */
+    double ragged;    /* if a column lacks lanes                            */
+    double sorted;    /* if its lanes are sorted                            */
+    bool padded;      /* the last slice has all lanes, empty ones included;
+                       * else it counts only its own */
+    bool rotated;     /* the widest slice of a window is not always first   */
+    bool whole_runs;  /* a run is one load: it must stay within the matrix  */
     bool sorted_runs; /* sorted lanes, too, may make runs                   */
-    /* Take out what is too long (b = 1): `length` becomes 0, and `cut` is
+    /* Take out rows that are too long (b = 1): `length` becomes 0, and `cut` is
      * set. */
     void (*keep_apart)(tct_window *w);
 } tct_slicing_rules;
@@ -74,40 +74,40 @@ typedef struct tct_slicing { /* of a matrix */
     const tct_slicing_rules *rules;
     const tct_local *A;
     int b;
-    int window; /* groups of one */
+    int window; /* groups per window */
     int64_t groups, slices, windows;
-    bool only_far, consts; /* which kinds of slices there may be */
+    bool only_far, consts; /* the allowed kinds of slices */
     double cell;           /* bytes of the values of a column    */
 } tct_slicing;
 
 /* The slicing of `A`, which b must divide, into blocks of b x b. */
 tct_slicing tct_slicing_of(const tct_slicing_rules *rules, const tct_local *A,
                            int b);
-/* Values take `bytes` each. */
+/* Set the bytes of a value. */
 void tct_slicing_values(tct_slicing *S, double bytes);
-/* Slices of a window: all, but in the last. */
+/* Slices of a window: fewer in the last one. */
 int tct_window_slices(const tct_slicing *S, int64_t window);
-/* Some windows: one of each `step`, the first or, if they are `spread`, any:
- * grids have periods. Their number. */
+/* A sample of windows, one of each `step`: the first or, if `spread`, a random
+ * one, against periodic grids. Returns their number. */
 int64_t tct_slicing_sample(const tct_slicing *S, int64_t step, bool spread,
                            int64_t *window);
-/* The block size, 2 to 6, of the least `bytes`, which get into `*least`: fewer
- * than what is there, unless that is negative, as are those of a size that does
- * not fit. 0: none. */
+/* The block size, 2 to 6, with the least `bytes`, which become `*least` if they
+ * are fewer, or if it is negative; negative bytes: the size does not fit. 0:
+ * none. */
 int tct_best_block(const tct_local *A, double *least,
                    double (*bytes)(const tct_local *A, int b));
 
 /* --- window.c ------------------------------------------------------------- */
 
-/* Entries that `scratch` of the next must have room for. */
+/* Entries of `scratch` for the next function. */
 int64_t tct_window_room(const tct_slicing *S);
-/* Its groups as lists of block columns. */
+/* Read its groups as lists of block columns. */
 void tct_window_read(const tct_slicing *S, int64_t window, int32_t *scratch,
                      tct_window *w);
-/* Its groups by length, the longest first; equal ones as they come. */
+/* Sort its groups by length, the longest first; equal ones keep their order. */
 void tct_window_sort(const tct_window *w, uint8_t order[TCT_WINDOW_MOST]);
 
-/* Rows kept apart: how many, and their entries. */
+/* Rows kept apart: their number, and their entries. */
 int64_t tct_window_long(const tct_slicing *S, const tct_window *w,
                         int64_t *entries);
 typedef struct tct_rows_apart {
@@ -116,21 +116,20 @@ typedef struct tct_rows_apart {
     int32_t *col;
     double *val;
 } tct_rows_apart;
-/* Copy them: number `*at` is the first, and `*entry` its first entry; both go
- * on. */
+/* Copy them from number `*at` and entry `*entry` on; both advance. */
 void tct_window_copy_long(const tct_slicing *S, const tct_window *w,
                           const tct_rows_apart *to, int64_t *at,
                           int64_t *entry);
 
 /* --- plan.c --------------------------------------------------------------- */
 
-/* Plan the slices of a window and the order of its groups. The cost of it, < 0
- * if a slice would be too wide. */
+/* Plan the slices of a window and the order of its groups. Returns the cost, <
+ * 0 if a slice would be too wide. */
 double tct_window_plan(const tct_slicing *S, const tct_window *w,
                        tct_slice slice[TCT_WINDOW_SLICES],
                        uint8_t order[TCT_WINDOW_MOST]);
 
-/* What slices came to. */
+/* Statistics of slices. */
 typedef struct tct_slice_census {
     double columns[TCT_SLICE_KINDS], all; /* of each kind, of all */
     double sorted;                        /* per cent of slices   */
@@ -144,14 +143,14 @@ double tct_slice_cost(const tct_slicing *S, const tct_slice *s);
 
 /* --- pattern.c ------------------------------------------------------------ */
 
-/* A slice as it was stored, read back. */
+/* A stored slice, read back. */
 typedef struct tct_stored_slice {
     int lanes, b;
     const void *of;                          /* the first argument of: */
     int64_t (*group)(const void *of, int l); /* of lane `l`, < 0: none */
     /* The block columns of lane `l`, ascending; their number. */
     int64_t (*read)(const void *of, int l, int32_t *col);
-    int64_t long_rows; /* among which its empty rows may be */
+    int64_t long_rows; /* with its empty rows among them */
     const int32_t *long_row, *long_col;
     const int64_t *long_ptr;
 } tct_stored_slice;

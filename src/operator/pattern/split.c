@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/split.c - divide a rank's rows into the columns that it owns
- * and those of other ranks (Trotter et al., section 3.2.2). Own entries move to
- * the front of the arrays they are in; what belongs to others, the surface of
- * the part, is copied out. */
+ * operator/pattern/split.c - divides a rank's rows into the columns that it
+ * owns and those of other ranks (Trotter et al., section 3.2.2). Own entries
+ * move to the front of their arrays; ghost entries are copied out. */
 #include "operator/pattern/split.h"
 #include <stdlib.h>
 
@@ -13,13 +12,13 @@ static bool own(const tct_csr *A, int64_t col)
 
 /* --- rows ----------------------------------------------------------------- */
 
-enum { STRETCHES = 4 }; /* a thread */
+enum { STRETCHES = 4 }; /* per thread */
 
-/* What the rows of a stretch have of other ranks: counted at first, then what
- * those before it have. */
+/* Ghost entries and rows of a stretch of rows: its own counts first, then those
+ * before it. */
 typedef struct {
     int64_t rows, entries;
-    int64_t end; /* of its own entries: the next one changes that */
+    int64_t end; /* of its entries, since the next stretch changes ptr */
 } stretch;
 
 typedef struct {
@@ -55,7 +54,7 @@ static void count_stretch(void *work, int64_t s)
     r->at[s] = sum;
 }
 
-/* Rows of ghosts, and where the own entries of each row will begin. */
+/* Place the ghost rows, and the start of each row's own entries. */
 static void place_stretch(void *work, int64_t s)
 {
     const rows_of *r = work;
@@ -94,18 +93,18 @@ typedef struct {
     double val;
 } entry;
 
-/* The own entries of a piece, from the front, and the others from the back. */
+/* Own entries of a piece, from the front, and ghost entries from the back. */
 typedef struct {
-    int64_t own, foreign;   /* how many           */
-    int64_t kept, departed; /* by all before them */
+    int64_t own, foreign;   /* their numbers      */
+    int64_t kept, departed; /* ... in all earlier pieces */
     entry *of;              /* [room]             */
 } piece;
 
 /* Entries are moved in rounds, of a piece for each thread: all are read before
- * any is written, so that no place is written that is still to be read. */
+ * any is written, so that nothing is overwritten unread. */
 typedef struct {
     const tct_csr *A;
-    int32_t *col; /* local columns: perhaps in the arrays of A */
+    int32_t *col; /* local columns, perhaps in the arrays of A */
     tct_parts *p;
     int64_t *id; /* of each ghost entry, its global column */
     piece *piece;
@@ -161,7 +160,7 @@ static void move_all(tct_team *team, int pieces, moving *m)
     }
 }
 
-/* While the end of the last row still says how many there are. */
+/* Call it while the end of the last row is still the number of entries. */
 static tacit_status move_entries(tct_team *team, moving *m)
 {
     const int pieces = tct_team_size(team);
@@ -197,7 +196,7 @@ static int32_t find(const int64_t *ids, int64_t count, int64_t id)
     return (int32_t)low;
 }
 
-/* Columns of 64 bits move to an array of local ones of 32. */
+/* Convert 64-bit columns to an array of 32-bit local ones. */
 static tacit_status narrow(tct_csr *A, int32_t **out)
 {
     *out = A->col32;
@@ -217,7 +216,7 @@ static void number_entries(void *work, int64_t from, int64_t to)
         n->p->ghost_col[e] = find(n->p->ghost_id, n->p->ghosts, n->id[e]);
 }
 
-/* The distinct ghost columns, and each entry's place among them. */
+/* Find the distinct ghost columns, and each entry's number among them. */
 static tacit_status number_ghosts(tct_team *team, tct_parts *p,
                                   const int64_t *id, int64_t entries)
 {
@@ -252,7 +251,7 @@ static tacit_status split_foreign(tct_team *team, rows_of *r, int32_t *col,
     return status;
 }
 
-/* Columns are those of this rank only: their local numbers. */
+/* Replace columns of this rank by their local numbers. */
 typedef struct {
     const tct_csr *A;
     int32_t *col;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARED_FROM = 1 << 19 }; /* values: fewer are looked at by one thread */
+enum { SHARED_FROM = 1 << 19 }; /* values: fewer are read by one thread */
 
 static uint64_t bits_of(double v)
 {
@@ -32,7 +32,7 @@ void tct_value_set_close(tct_value_set *set)
     set->code = NULL;
 }
 
-/* Where `bits`, not 0, are or belong in a table of 2^size slots. */
+/* The slot of `bits`, not 0, in a table of 2^size slots. */
 static size_t slot_of(const uint64_t *key, int size, uint64_t bits)
 {
     const size_t mask = ((size_t)1 << size) - 1;
@@ -41,7 +41,7 @@ static size_t slot_of(const uint64_t *key, int size, uint64_t bits)
     return at;
 }
 
-/* Four times the slots; without memory for that there are too many values. */
+/* Four times the slots; without memory there are "too many" values. */
 static void grow(tct_value_set *set)
 {
     const int bits = set->bits + 2;
@@ -75,7 +75,7 @@ void tct_value_set_zero(tct_value_set *set)
     set->zero = true;
 }
 
-/* No cast of what is out of range: that is undefined. */
+/* Checks the range before the cast, which is undefined out of range. */
 static bool fits_float(double v)
 {
     return !isfinite(v) || fabs(v) < 0x1.ffffffp127;

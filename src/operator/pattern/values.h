@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/values.h - sets of values: how many different ones there
- * are, and whether each is exactly a float; their numbers in a dictionary.
- * Values differ if their bits do, so that -0 and +0 stay what they are. */
+ * operator/pattern/values.h - sets of values: the number of different ones,
+ * whether each is exactly a float, and their numbers in a dictionary. Values
+ * differ if their bits do, so that -0 and +0 are preserved. */
 #ifndef TCT_OPERATOR_PATTERN_VALUES_H
 #define TCT_OPERATOR_PATTERN_VALUES_H
 #include "device/team.h"
 
 enum { TCT_VALUE_SLOTS = 1024 }; /* for up to half as many values */
 
-/* A hash table of bits; those of +0 are not in it: a key of 0 is an empty
- * slot. Not to be copied: it may point into itself. */
+/* A hash table of bits, without those of +0: a key of 0 is an empty slot. Not
+ * to be copied: it may point into itself. */
 typedef struct tct_value_set {
-    int64_t most;   /* more values than that are too many               */
-    int64_t count;  /* of different ones; most + 1: too many, or no
-                       memory for so many                               */
-    int64_t looked; /* values looked at                                 */
-    bool zero;      /* +0 is one of them                                */
+    int64_t most;   /* a set of more values overflows                   */
+    int64_t count;  /* different values; most + 1: too many, or no memory for
+                     * them */
+    int64_t looked; /* values read                                      */
+    bool zero;      /* it has +0                                        */
     bool floats;    /* each is exactly a float                          */
-    bool in_range;  /* none is finite and as a float infinite           */
+    bool in_range;  /* no finite value is infinite as a float           */
     int bits;       /* 2^bits slots                                     */
-    uint64_t *key;  /* [slots] `few_keys` until they are more           */
+    uint64_t *key;  /* [slots] `few_keys` at first                      */
     uint16_t *code; /* [slots] the same                                 */
     uint64_t few_keys[TCT_VALUE_SLOTS];
     uint16_t few_codes[TCT_VALUE_SLOTS];
 } tct_value_set;
 
-/* Where to look for `bits` among 2^size slots: there, or behind. */
+/* The first slot to try for `bits` among 2^size slots. */
 static inline size_t tct_value_slot(uint64_t bits, int size)
 {
     return (size_t)(bits * UINT64_C(0x9E3779B97F4A7C15) >> (64 - size));
 }
 
-/* Up to `most` different values; `range`: is in_range asked? When nothing that
- * is asked can be true any more, no more values are looked at. */
+/* A set of at most `most` different values; `range`: is in_range needed?
+ * Reading stops when all that is asked is known to be false. */
 void tct_value_set_open(tct_value_set *set, int64_t most, bool range);
 void tct_value_set_close(tct_value_set *set);
-/* +0 is one, seen or not. */
+/* Add +0. */
 void tct_value_set_zero(tct_value_set *set);
 void tct_value_set_look(tct_value_set *set, const double *val, int64_t n);
 void tct_value_set_join(tct_value_set *into, const tct_value_set *from);
-/* The same as a look, on the threads of `team`. */
+/* The same on the threads of `team`. */
 void tct_value_set_share(tct_value_set *set, const double *val, int64_t n,
                          tct_team *team);
 
 /* Number the values by their bits, +0 first: `dict` [set->count].
  * Errors      NO_MEMORY. */
 tacit_status tct_value_set_number(tct_value_set *set, double *dict);
-/* The number of a value that is in a set with numbers. */
+/* The number of a value in a numbered set. */
 static inline uint16_t tct_value_set_code(const tct_value_set *set,
                                           uint64_t bits)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/view.h - the lanes of a slice, and its runs: for who plans
- * slices and for who fills them. How many lanes there are is known when this is
- * compiled. */
+ * operator/pattern/view.h - the lanes of a slice, and its runs: for the plan
+ * and the fill of slices. The number of lanes is a compile-time constant. */
 #ifndef TCT_OPERATOR_PATTERN_VIEW_H
 #define TCT_OPERATOR_PATTERN_VIEW_H
 #include "operator/pattern/slicing.h"
@@ -10,28 +9,28 @@
 
 typedef struct tct_view {
     const int32_t *col[TCT_LANES_MOST]; /* block columns, NULL: none     */
-    int32_t length[TCT_LANES_MOST];     /* how many                      */
+    int32_t length[TCT_LANES_MOST];     /* their numbers                 */
     int64_t group[TCT_LANES_MOST];      /* -1: none                      */
-    int there;                          /* lanes with a group: the first
-                                           ones, unless they are sorted  */
+    int lanes;                          /* lanes with a group: the first
+                                         * ones, unless sorted */
 } tct_view;
 
-/* Slice number `n` of a window; `order` NULL: as they come. */
+/* Slice number `n` of a window; `order` NULL: in order. */
 TCT_LANEWISE void tct_view_open(const tct_window *w, int n,
                                 const uint8_t *order, int lanes, tct_view *v)
 {
-    v->there = 0;
+    v->lanes = 0;
     for (int l = 0; l < lanes; l++) {
         const int at = lanes * n + l, g = order ? order[at] : at;
-        const bool there = g < w->groups;
-        v->length[l] = there ? w->length[g] : 0;
-        v->group[l] = there ? w->first + g : -1;
-        v->col[l] = there ? w->col[g] : NULL;
-        v->there += there;
+        const bool exists = g < w->groups;
+        v->length[l] = exists ? w->length[g] : 0;
+        v->group[l] = exists ? w->first + g : -1;
+        v->col[l] = exists ? w->col[g] : NULL;
+        v->lanes += exists;
     }
 }
 
-typedef struct tct_runs {       /* goes through the runs of a slice */
+typedef struct tct_runs {       /* iterates over the runs of a slice */
     int32_t at[TCT_LANES_MOST]; /* entries passed */
 } tct_runs;
 
@@ -40,7 +39,7 @@ TCT_LANEWISE void tct_runs_open(tct_runs *r, int lanes)
     for (int l = 0; l < lanes; l++) r->at[l] = 0;
 }
 
-/* The next run; the least base first. False at the end. */
+/* The next run, in order of the least base. False at the end. */
 TCT_LANEWISE bool tct_runs_next(tct_runs *r, const tct_view *v, int lanes,
                                 tct_column_run *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/window.c - windows of groups: which there are, what is in
- * them, the order of their lengths, and rows that are kept apart. */
+ * operator/pattern/window.c - windows of groups: their contents, the order of
+ * their lengths, and rows kept apart. */
 #include "operator/pattern/slicing.h"
 #include <string.h>
 
@@ -141,7 +141,7 @@ void tct_window_sort(const tct_window *w, uint8_t order[TCT_WINDOW_MOST])
 /* --- rows kept apart ------------------------------------------------------ */
 
 /* Entries of row `g` of the window if it is kept apart, else 0. */
-static int64_t apart(const tct_slicing *S, const tct_window *w, int g)
+static int64_t long_entries(const tct_slicing *S, const tct_window *w, int g)
 {
     const int64_t *ptr = S->A->ptr + w->first + g;
     return ptr[1] - ptr[0] > w->cut ? ptr[1] - ptr[0] : 0;
@@ -153,7 +153,7 @@ int64_t tct_window_long(const tct_slicing *S, const tct_window *w,
     int64_t rows = 0;
     *entries = 0;
     for (int g = 0; g < w->groups && w->cut < INT32_MAX; g++) {
-        const int64_t n = apart(S, w, g);
+        const int64_t n = long_entries(S, w, g);
         rows += n > 0;
         *entries += n;
     }
@@ -165,7 +165,7 @@ void tct_window_copy_long(const tct_slicing *S, const tct_window *w,
 {
     const tct_local *A = S->A;
     for (int g = 0; g < w->groups && w->cut < INT32_MAX; g++) {
-        const int64_t row = w->first + g, n = apart(S, w, g);
+        const int64_t row = w->first + g, n = long_entries(S, w, g);
         if (n == 0) continue;
         to->row[*at] = (int32_t)row;
         to->ptr[(*at)++] = *entry;
