@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/by_factor.c - what preconditioners that solve with a factor share:
- * one solve for all systems at once, which reads the factor once, and what they
- * tell. */
+ * precond/by_factor.c - common to preconditioners that solve with a factor: one
+ * solve for a whole batch, which reads the factor once, and their
+ * description. */
 #include "precond/by_factor.h"
 #include "trisolve/gpu/solver.h"
 #include <stdio.h>
 
-/* The panels of an application stand as far apart as a solver's vectors. */
+/* The panels of an application have the stride of a solver's vectors. */
 static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
 {
     const tct_for_columns *all = ctx;
@@ -48,7 +48,7 @@ tct_resident_view tct_by_factor_view(const tacit_operator *base)
     return (tct_resident_view){.rows = M->R};
 }
 
-/* Room for so many at once; on a GPU there is. */
+/* Scratch for so many columns; a GPU needs none. */
 static tacit_status make_room(tct_by_factor *M, int columns)
 {
     double *scratch = NULL;
@@ -77,11 +77,11 @@ tacit_status tct_by_factor_columns(tacit_operator *base, int columns)
         return TACIT_OK;
     }
     const tacit_status status = make_room(M, columns);
-    if (less) return TACIT_OK; /* it has more than enough */
+    if (less) return TACIT_OK; /* it is large enough */
     return tct_agree(base->world, status);
 }
 
-/* Where a row of the factor is in the operator's order. */
+/* Find the place of the factor's rows in the operator's order. */
 static tacit_status find_places(tct_by_factor *M, const tct_order *order)
 {
     if (!order) return TACIT_OK;
@@ -91,7 +91,7 @@ static tacit_status find_places(tct_by_factor *M, const tct_order *order)
     return TACIT_OK;
 }
 
-/* The factor goes to the GPU, too. */
+/* Copy the factor to the GPU. */
 static tacit_status open_on_gpu(tct_by_factor *M)
 {
     tacit_factor_solver_info info = {.size = sizeof info};
@@ -127,7 +127,7 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
     return make_room(M, M->columns > 1 ? M->columns : 1);
 }
 
-/* Parts of the grid that is asked for. */
+/* Parts of the grid asked for. */
 static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
                                const char *who)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/by_factor.h - the first member of a preconditioner that solves with a
- * factor (factor/factor.h), where the vectors are: of this rank's rows, or of
- * all, dealt out over a grid of the ranks. */
+ * factor (factor/factor.h) where the vectors are: a factor of this rank's rows,
+ * or of all, distributed over a grid of ranks. */
 #ifndef TCT_PRECOND_BY_FACTOR_H
 #define TCT_PRECOND_BY_FACTOR_H
 #include "factor/factor.h"
@@ -9,7 +9,7 @@
 #include "trisolve/gpu/rows.h"
 #include "trisolve/grid/stream_solve.h"
 
-/* What an application of so many columns is called with. */
+/* The arguments of an application to several columns. */
 typedef struct tct_for_columns {
     const struct tct_by_factor *M;
     int columns;
@@ -19,50 +19,51 @@ typedef struct tct_by_factor {
     tacit_operator base;
     const char *order;   /* of the factor's rows, one of tct_rows_orders */
     int leaves;          /* of its tree, 0: 1                            */
-    int parts;           /* over which it is dealt out; 0: it is not     */
-    tacit_factor *F;     /* of this rank; NULL: there is J                */
+    int parts;           /* of its grid; 0: not distributed              */
+    tacit_factor *F;     /* of this rank; NULL: J is used                 */
     tct_stream_solve *J; /* ... of all                                    */
-    int32_t *place;  /* [n] where the factor's rows are in the operator's order;
-                        NULL: where its `original` says                       */
+    int32_t *place;      /* [n] places of the factor's rows in the operator's
+                      * order; NULL: as its `original` */
     double *scratch; /* of a solve with `columns` right-hand sides            */
     int columns;
-    int launch;             /* systems that one on a GPU solves for; 0: 1     */
+    int launch;             /* right-hand sides of a launch on a GPU; 0: 1    */
     tacit_factor_solver *S; /* on a GPU, with F                              */
     tct_rows *R;            /* ... or, of an incomplete F                    */
     tct_for_columns call[TCT_COLUMNS_MOST + 1];
     tacit_precond_info about;
-    tacit_factor_info made; /* of F, or that J is of                          */
+    tacit_factor_info made; /* of F, or of the factor of J                    */
     char dense[32];         /* its name there                                 */
-    char detail[96]; /* of it, by who has made F                              */
+    char detail[96]; /* set by the maker of F                                 */
 } tct_by_factor;
 
-/* Once there is F: all the rest, but `base` and `detail`; `order` NULL: F's
- * rows were the operator's. Room is for as many columns as there was before.
+/* Complete `M`, whose F exists, except `base` and `detail`; `order` NULL: F's
+ * rows were the operator's. Room for columns stays as it was.
  * Errors      NO_MEMORY, UNSUPPORTED, DEVICE. */
 tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order);
 void tct_by_factor_close(tct_by_factor *M);
 /* As `M` before it had a factor: for a new one, with room for as many
  * columns. */
 void tct_by_factor_blank(const tct_by_factor *M, tct_by_factor *out);
-/* What of the options is for all of them: order (`otherwise` by default),
- * leaves, and parts, by default none where `alone`. `who` asks.
+/* Read their common options: order (`otherwise` by default), leaves, and parts,
+ * by default none if `alone`. `who` is the preconditioner's name.
  * Errors      INVALID, UNSUPPORTED. */
 tacit_status tct_by_factor_options(tct_by_factor *M,
                                    const tacit_precond_options *o,
                                    tct_rows_order otherwise, bool alone,
                                    const char *who);
-/* `to`, which is closed, gets what `from` has. */
+/* Move the contents of `from` to `to`, which is closed. */
 void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to);
 
 /* --- on_grid.c ------------------------------------------------------------ */
 
-/* Make `M->F` of a matrix that is on one rank, and `detail`. */
+/* Make `M->F` of a matrix on one rank, and `detail`. */
 typedef tacit_status tct_factor_maker(tct_by_factor *M,
                                       const tacit_matrix *whole);
-/* M->J, of M->parts, in place of F: rank 0 gets the whole matrix, times
- * 2^-exponent, and makes the factor; and all the rest, as tct_by_factor_open.
+/* Make M->J, of M->parts, in place of F: rank 0 gathers the whole matrix, times
+ * 2^-exponent, and factors it; and complete `M` as tct_by_factor_open.
  * Collective.
- * Memory      on rank 0 the matrix and its factor, until that is dealt out.
+ * Memory      on rank 0 the matrix and its factor, until the latter is
+ *             distributed.
  * Errors      as `make` on rank 0; NO_MEMORY, UNSUPPORTED (2^31 rows), COMM. */
 tacit_status tct_by_factor_distribute(tct_by_factor *M,
                                       const tacit_matrix *matrix, int exponent,
@@ -76,7 +77,7 @@ bool tct_by_factor_for_batch(const tacit_operator *M, const tacit_queue *q);
 tct_resident_view tct_by_factor_view(const tacit_operator *M);
 tacit_status tct_by_factor_columns(tacit_operator *M, int columns);
 void tct_by_factor_destroy(tacit_operator *M);
-/* What is known of `M`; NULL: it is none. */
+/* The description of `M`; NULL: another kind of operator. */
 const tacit_precond_info *tct_by_factor_info(const tacit_operator *M);
 
 #endif

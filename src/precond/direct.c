@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/direct.c - M is the inverse of A, as that is stored, by its factor:
- * what is left to a method is what rounding has left. */
+ * precond/direct.c - M is the inverse of the stored A, by its factor: a method
+ * only corrects rounding errors. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <stdio.h>
@@ -28,8 +28,8 @@ static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
                                   out);
 }
 
-/* L U of a matrix that is not symmetric; of one that is L L', if it is positive
- * definite, which is found out by trying. */
+/* L U of an unsymmetric matrix; of a symmetric one L L', or L D L' if trying
+ * shows that it is not positive definite. */
 static tacit_status factor_any(const direct *D, const tacit_matrix *m,
                                tacit_factor **out)
 {
@@ -66,7 +66,7 @@ static tacit_status build(direct *D, const tacit_matrix *m)
     return tct_by_factor_open(M, M->base.order);
 }
 
-/* All anew, the order of rows, too. */
+/* All anew, including the order of rows. */
 static tacit_status direct_renew(tacit_operator *base,
                                  const tacit_matrix *matrix)
 {
@@ -88,9 +88,9 @@ static const tct_operator_ops direct_ops = {.name = "direct",
                                             .renew = direct_renew,
                                             .destroy = tct_by_factor_destroy};
 
-/* --- to make one ---------------------------------------------------------- */
+/* --- making one ----------------------------------------------------------- */
 
-/* What of the options is for it. On one rank nothing needs to be dealt out. */
+/* Its options. On one rank nothing is distributed. */
 static tacit_status take_options(direct *D, const tacit_precond_options *o)
 {
     const bool alone = D->base.base.world->size == 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor that has
- * entries where A has them and no others (factor/incomplete.c). Of several
- * ranks each has that of its own rows and columns, or, if a grid is asked for,
- * a part of that of the whole matrix. */
+ * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor with the
+ * pattern of A (factor/incomplete.c). Each of several ranks factors its own
+ * rows and columns or, with a grid, has a part of the factor of the whole
+ * matrix. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <math.h>
@@ -24,7 +24,7 @@ static int64_t row_of(const source *from, int64_t k)
     return from->order ? from->order->old[k] : k;
 }
 
-/* Where entry `e` of the matrix stands; -1: with another rank. */
+/* Local column of entry `e` of the matrix; -1: of another rank. */
 static int64_t column_of(const source *from, int64_t e)
 {
     const tct_csr *A = &from->m->A;
@@ -33,7 +33,8 @@ static int64_t column_of(const source *from, int64_t e)
     return from->order ? from->order->now[j] : j;
 }
 
-/* Entries of row `k` into `col` and `val`, unless they are NULL; how many. */
+/* Entries of row `k` into `col` and `val`, unless they are NULL; returns their
+ * number. */
 static int64_t list_row(const source *from, int64_t k, int32_t *col,
                         double *val)
 {
@@ -72,7 +73,7 @@ static tacit_status list_entries(const source *from, tct_entries *E)
     return TACIT_OK;
 }
 
-/* The matrix's own, where that is what the operator has. */
+/* The matrix's own entries if the operator has the same order. */
 static tacit_status open_entries(const source *from, tct_entries *E)
 {
     const tct_csr *A = &from->m->A;
@@ -84,7 +85,7 @@ static tacit_status open_entries(const source *from, tct_entries *E)
 
 /* --- set up --------------------------------------------------------------- */
 
-/* Of `E`; row k of it is row `from` -> of the matrix. */
+/* Factor `E`, whose row k is row `from` -> of the matrix. */
 static tacit_status factor_entries(tct_by_factor *M, const source *from,
                                    const tct_entries *E)
 {
@@ -111,7 +112,7 @@ static tacit_status factor(tct_by_factor *M, const source *from)
     return status;
 }
 
-/* Of the whole matrix, on one rank. */
+/* Factor the whole matrix, on one rank. */
 static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *whole)
 {
     const source from = {whole, NULL, 0};
@@ -148,9 +149,9 @@ static const tct_operator_ops ic0_ops = {.name = "ic0",
                                          .renew = ic0_renew,
                                          .destroy = tct_by_factor_destroy};
 
-/* On a GPU a level of rows that wait for those before them takes as long as
- * some ten thousand rows that do not: there rows go by colour, which costs
- * iterations and leaves few levels. */
+/* On a GPU a level of dependent rows takes as long as some ten thousand
+ * independent rows: rows are ordered by colour, which costs iterations and
+ * leaves few levels. */
 tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out)

@@ -5,7 +5,7 @@
 
 typedef struct {
     tacit_operator base;
-    double *inverse; /* [n] on the device, and a place for sums */
+    double *inverse; /* [n] on the device, with room for sums */
 } jacobi;
 
 static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
@@ -13,7 +13,7 @@ static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
 {
     const jacobi *J = (const jacobi *)(const void *)M;
     const size_t n = (size_t)M->n;
-    q->batch.shared = 1; /* the diagonal is that of all */
+    q->batch.shared = 1; /* all columns share the diagonal */
     q_pass(q, times, n, (NULL, NULL), (J->inverse, x, y),
            dot ? dot : &J->inverse[n]);
     q->batch.shared = 0;
@@ -37,7 +37,7 @@ static void jacobi_destroy(tacit_operator *M)
     tacit_queue_free(M->q, &((jacobi *)(void *)M)->inverse);
 }
 
-/* 1 / d of what is in `d` [rows of A]. */
+/* Invert the diagonal in `d` [rows of A]. */
 static tacit_status invert(const tacit_operator *A, double *d)
 {
     enum { PIECE = 4096 };
@@ -66,7 +66,7 @@ static tacit_status invert_diagonal(const tacit_operator *A, double **out)
     return invert(A, *out);
 }
 
-/* The operator tells its diagonal. */
+/* The operator gives its diagonal. */
 static tacit_status jacobi_renew(tacit_operator *M, const tacit_matrix *matrix)
 {
     jacobi *J = (jacobi *)(void *)M;

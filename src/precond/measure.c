@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/measure.c - what an application of a preconditioner leaves of an
- * error: e = e - M A e from a random e, and how its norm falls in the end. */
+ * precond/measure.c - the convergence factor of a preconditioner: e = e - M A e
+ * from a random e, and how its norm falls in the end. */
 #include "precond/precond.h"
 #include <math.h>
 
-/* Applications; the last of them count, when what falls fast has gone. */
+/* Applications; the last ones count, after fast components have vanished. */
 enum { APPLICATIONS = 15, COUNTED = 5 };
 
 typedef struct {
@@ -22,7 +22,7 @@ static tacit_status allocate(vectors *v)
     return tacit_queue_alloc(q, 1, &v->energy);
 }
 
-/* Uniform in [-1, 1], another on each rank. */
+/* Uniform in [-1, 1], different on each rank. */
 static tacit_status begin(vectors *v)
 {
     const size_t n = (size_t)v->A->n;
@@ -59,7 +59,7 @@ static tacit_status measure(vectors *v, double *out)
     }
     TRY(tct_agree(v->A->world, q_own_status(v->A->q)));
     *out = before > 0.0 && after >= 0.0 ? pow(after / before, 0.5 / COUNTED)
-                                        : 0.0; /* nothing is left */
+                                        : 0.0; /* e is 0 */
     return TACIT_OK;
 }
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/on_grid.c - the factor of a matrix whose rows are those of several
- * ranks: rank 0 makes it, and each gets its part
- * (trisolve/grid/stream_solve.h). So M is the same on any number of ranks,
- * however the rows are divided among them. */
+ * precond/on_grid.c - the factor of a matrix with rows on several ranks: rank 0
+ * makes it, and each gets its part (trisolve/grid/stream_solve.h). So M is the
+ * same for any number of ranks and any partition. */
 #include "precond/by_factor.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Rank 0 has `A`, which is taken over. */
-static tacit_status make_here(tct_by_factor *M, tct_csr *A, int exponent,
-                              tct_factor_maker *make)
+/* On rank 0, which owns `A`; it is consumed. */
+static tacit_status make_on_rank_0(tct_by_factor *M, tct_csr *A, int exponent,
+                                   tct_factor_maker *make)
 {
     tacit_world *alone = NULL;
     tacit_matrix *whole = NULL;
@@ -27,7 +26,7 @@ static tacit_status make_here(tct_by_factor *M, tct_csr *A, int exponent,
     return status;
 }
 
-/* What all know of the factor of rank 0. */
+/* The data of rank 0's factor that all ranks need. */
 typedef struct {
     tacit_factor_info info;
     char dense[32], detail[96];
@@ -45,7 +44,8 @@ static tacit_status tell(tct_by_factor *M)
     M->made = s.info;
     memcpy(M->detail, s.detail, sizeof M->detail);
     memcpy(M->dense, s.dense, sizeof M->dense);
-    M->made.order = M->order; /* constants are elsewhere in other processes */
+    M->made.order = M->order; /* addresses of constants differ between
+                               * processes */
     M->made.dense = M->dense;
     return TACIT_OK;
 }
@@ -78,7 +78,7 @@ tacit_status tct_by_factor_distribute(tct_by_factor *M,
              M->base.ops->name, (long long)matrix->A.global_rows);
     TRY(tct_gather(matrix, &A));
     tacit_status status =
-        w->rank == 0 ? make_here(M, &A, exponent, make) : TACIT_OK;
+        w->rank == 0 ? make_on_rank_0(M, &A, exponent, make) : TACIT_OK;
     tct_csr_clear(&A);
     status = tct_agree(w, status);
     if (status >= 0) status = tell(M);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Methods that have a persistent kernel with a diagonal. */
+/* Methods with a persistent kernel for a diagonal. */
 #define DIAGONAL "cg, single, pipe-pr, sstep"
 
 static const tct_precond preconds[] = {
@@ -82,7 +82,7 @@ void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
     M->info.order = "none";
 }
 
-/* What `name` is to be made of. */
+/* The source of preconditioner `name`. */
 static tacit_status prepare(const tacit_operator *A, const char *name,
                             const tacit_matrix *matrix,
                             const tacit_precond_options *options,
@@ -101,8 +101,8 @@ static tacit_status prepare(const tacit_operator *A, const char *name,
          name);
 }
 
-/* Is there memory for `p` of this rank's rows of `m`? Said before it is
- * begun. */
+/* Is there memory for `p`, for this rank's rows of `m`? Checked before
+ * set-up. */
 static tacit_status predict(const tct_precond *p, const tacit_matrix *m)
 {
     char what[64];
@@ -152,7 +152,7 @@ tacit_status tacit_precond_create(const tacit_operator *A, const char *name,
     return tacit_precond_create_of(A, NULL, name, NULL, out);
 }
 
-/* What knows the old values, as recordings do, is void. */
+/* Recordings, which know the old values, become invalid. */
 static void set_renewed(tacit_operator *M, double seconds)
 {
     tacit_operator *A = (tacit_operator *)(uintptr_t)M->made_for;
@@ -203,7 +203,7 @@ tacit_status tct_precond_follow(const tacit_operator *M)
         return TACIT_OK;
     tacit_world *w = M->world;
     const double timeout = w->timeout;
-    w->timeout = 0.0; /* some rank may have more to do than others */
+    w->timeout = 0.0; /* set-up may take ranks different times */
     const tacit_status status =
         tacit_precond_update((tacit_operator *)(uintptr_t)M, NULL);
     w->timeout = timeout;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/refine.c - A X = B by M alone: x = x + M (b - A x), as often as it
- * takes. Where M is the inverse of A but for rounding, as with a factor, the
- * first step is the solve, and the others are iterative refinement.
+ * precond/refine.c - A X = B by M alone: x = x + M (b - A x), repeated. If M is
+ * the inverse of A up to rounding, as with a factor, the first step is the
+ * solve, and the others are iterative refinement.
  *
  * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.
- * (2002),
- *        chapter 12: refinement in the precision that all else is in makes a solve
+ *        (2002), chapter 12: refinement in working precision makes a solve
  *        backward stable row by row.
  *
  * Columns go together, so that M is read once for all of them, and each stops
@@ -18,18 +17,18 @@
 
 enum {
     STEPS_DEFAULT = 10000,
-    FAR = 600 /* 2^FAR brings any norm to where squares are doubles */
+    FAR = 600 /* 2^FAR scales any norm into the range of squares */
 };
 
 static const double
     FUTILE = 0.9, /* a step that leaves more of a residual is the last */
-    NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200; /* whose squares are doubles */
+    NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200; /* squares are doubles */
 
 typedef struct {
     double norm_b, target, norm; /* of b and of b - A x, times 2^shift */
-    double kept;                 /* ... of what is in `best`            */
+    double kept;                 /* ... of `best`                       */
     int shift;
-    int beyond; /* 0, or the exponent of ||x||, which no double has    */
+    int beyond; /* 0, or the exponent of ||x|| beyond doubles          */
     bool over;
     tacit_result result;
 } member;
@@ -42,9 +41,9 @@ typedef struct {
     size_t B_stride, X_stride;
     tacit_stop stop;
     double *b, *x, *r, *z, *best; /* panels of `stride` */
-    double *c;                    /* a sum a column     */
+    double *c;                    /* a sum per column   */
     size_t n, stride;
-    int all, first, columns; /* of the caller; of those at hand */
+    int all, first, columns; /* the caller's number; the current columns */
     member m[TCT_COLUMNS_MOST];
 } refinement;
 
@@ -80,14 +79,13 @@ static void leave(const refinement *R, const double *from, double *to)
 /* v = 2^by v */
 static void shift(const refinement *R, int by, double *v)
 {
-    for (int step; by != 0; by -= step) { /* 2^by may be no double */
+    for (int step; by != 0; by -= step) { /* 2^by may exceed doubles */
         step = by > 1000 ? 1000 : by < -1000 ? -1000 : by;
         q_scale(R->q, R->n, ldexp(1.0, step), v);
     }
 }
 
-/* The exponent of x as it is stored: b is times 2^shift, A times
- * 2^-exponent. */
+/* The exponent of the stored x: b is scaled by 2^shift, A by 2^-exponent. */
 static int shift_of_x(const refinement *R, const member *m)
 {
     return m->shift + R->A->exponent;
@@ -98,8 +96,8 @@ static bool is_near(double norm)
     return norm >= NORM_LEAST && norm <= NORM_MOST;
 }
 
-/* The columns of `panel`, copies of vectors, times the 2^shift that brings each
- * norm near 1 whose squares are no doubles; `norm` gets the norms. */
+/* Scale the columns of `panel`, copies of vectors, by 2^shift to norms near 1
+ * if the squares of their norms exceed doubles; `norm` gets the norms. */
 static void bring_near(const refinement *R, double *panel, double *norm,
                        int *shifts)
 {
@@ -145,7 +143,7 @@ static tacit_status begin(refinement *R)
     return TACIT_OK;
 }
 
-/* Mark the columns whose solution is beyond the range of doubles. */
+/* Mark the columns whose solution exceeds the range of doubles. */
 static void find_beyond(refinement *R)
 {
     double norm[TCT_COLUMNS_MOST] = {0.0};
@@ -194,7 +192,7 @@ static void form_residuals(const refinement *R, double *norm)
     measure(R, R->r, norm);
 }
 
-/* z = M r, at once where M can. */
+/* z = M r, in one batch if M can. */
 static void correct(const refinement *R)
 {
     const tct_operator_ops *ops = R->M->ops;
@@ -234,7 +232,8 @@ static void break_down(member *m, int64_t k)
     m->result.breakdown_value = m->norm;
 }
 
-/* After `k` steps, the last of which has left `norm`: is this one over? */
+/* After `k` steps, the last of which left the residual `norm`: has the column
+ * ended? */
 static bool judge(const refinement *R, member *m, int64_t k, double norm)
 {
     tacit_result *r = &m->result;
@@ -256,7 +255,7 @@ static bool judge(const refinement *R, member *m, int64_t k, double norm)
     return true;
 }
 
-/* Keep the best x so far; one that ends without a solution hands that out. */
+/* Keep the best x so far; a column without a solution returns it. */
 static void keep(refinement *R, int j)
 {
     member *m = &R->m[j];
@@ -305,7 +304,7 @@ static tacit_status run(refinement *R)
     return end(R);
 }
 
-/* --- what it came to ------------------------------------------------------ */
+/* --- results -------------------------------------------------------------- */
 
 /* The caller's header may be older. */
 static tacit_result *result_of(tacit_result *results, size_t size, int j)
@@ -351,7 +350,8 @@ static tacit_status explain(const refinement *R, int j)
          R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
 }
 
-/* Those at hand; the worst so far of all columns into `*worst`, explained. */
+/* Results of the current columns; the worst status so far into `*worst`, with
+ * its message. */
 static void conclude(const refinement *R, tacit_result *results, size_t size,
                      tacit_status *worst)
 {

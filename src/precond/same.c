@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Of the sum of |a x| in a row: what two orders of adding up come to. */
+/* Part of a row's sum of |a x| that another order of summation may change. */
 static const double HARMLESS = 1e-9;
 
 tacit_status tct_precond_fits(const tacit_operator *A, const tacit_matrix *m)
@@ -21,7 +21,7 @@ tacit_status tct_precond_fits(const tacit_operator *A, const tacit_matrix *m)
          (long long)A->info.nonzeros);
 }
 
-/* What x has in column `j` of the matrix, on every rank. */
+/* Element `j` of x, the same on every rank. */
 static double number_of(int64_t j)
 {
     return 0.5 + tct_uniform(UINT64_C(1), (uint64_t)j);
@@ -30,8 +30,8 @@ static double number_of(int64_t j)
 typedef struct {
     const tacit_operator *A;
     const tacit_matrix *m;
-    double *x, *y;             /* [n] on the host */
-    double *x_there, *y_there; /* ... and on the device */
+    double *x, *y;               /* [n] on the host */
+    double *x_device, *y_device; /* ... and on the device */
 } product;
 
 static tacit_status begin(product *p)
@@ -41,15 +41,15 @@ static tacit_status begin(product *p)
     TRY(tct_precond_fits(p->A, p->m));
     TRY(TCT_ALLOC(n, "a product", &p->x));
     TRY(TCT_ALLOC(n, "a product", &p->y));
-    TRY(tacit_queue_alloc(q, n, &p->x_there));
-    TRY(tacit_queue_alloc(q, n, &p->y_there));
+    TRY(tacit_queue_alloc(q, n, &p->x_device));
+    TRY(tacit_queue_alloc(q, n, &p->y_device));
     for (size_t i = 0; i < n; i++)
         p->x[i] = number_of(p->m->A.first + (int64_t)i);
-    q_put(q, n, p->x, p->x_there);
+    q_put(q, n, p->x, p->x_device);
     return q_own_status(q);
 }
 
-/* Is element `i` of y that of the matrix? */
+/* Does element `i` of y match the matrix? */
 static bool is_same(const product *p, int64_t i)
 {
     const tct_csr *A = &p->m->A;
@@ -87,8 +87,8 @@ static tacit_status multiply(product *p)
 {
     tacit_world *w = p->A->world;
     TRY(tct_agree(w, begin(p)));
-    tacit_status status = tacit_operator_apply(p->A, p->x_there, p->y_there);
-    q_get(p->A->q, (size_t)p->A->n, p->y_there, p->y);
+    tacit_status status = tacit_operator_apply(p->A, p->x_device, p->y_device);
+    q_get(p->A->q, (size_t)p->A->n, p->y_device, p->y);
     if (status >= 0) status = q_own_status(p->A->q);
     if (status >= 0) status = compare(p);
     return tct_agree(w, status);
@@ -98,8 +98,8 @@ tacit_status tct_precond_same(const tacit_operator *A, const tacit_matrix *m)
 {
     product p = {.A = A, .m = m};
     const tacit_status status = multiply(&p);
-    tacit_queue_free(A->q, &p.x_there);
-    tacit_queue_free(A->q, &p.y_there);
+    tacit_queue_free(A->q, &p.x_device);
+    tacit_queue_free(A->q, &p.y_device);
     TCT_FREE(p.x, p.y);
     return status;
 }
