@@ -56,8 +56,8 @@ void tct_forget_breakdown(tct_run *R)
 
 void tct_tell_monitor(tct_run *R)
 {
-    if (R->seen == R->k) return;
-    R->seen = R->k;
+    if (R->checked == R->k) return;
+    R->checked = R->k;
     if (!R->stop.monitor) return;
     if (R->stop.monitor(R->stop.monitor_ctx, R->k, sqrt(R->rr) / R->norm_b))
         R->q->stop_wanted = true; /* the next sum tells the others */

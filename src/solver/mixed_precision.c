@@ -6,7 +6,7 @@
  *        Bi-CG methods", Computing 56 (1996).
  *
  * The recurrence runs in segments. A segment ends when it has reduced the
- * residual by the factor R->low.leg. If r has drifted away from b - A x by
+ * residual by the factor R->low.reduction. If r has drifted away from b - A x by
  * then, b - A x replaces it, and the next segment goes on along the same
  * direction.
  *
@@ -24,7 +24,7 @@ enum {
     EARLY = 64,         /* until here a change is cheap                   */
     ROUNDED_32_48 = -12 /* a float has 24 bits, half of a 48-bit value 36 */
 };
-static const double TRIAL_FIRST = 0.1, TRIAL_LEAST = 1e-4,
+static const double REDUCTION_FIRST = 0.1, REDUCTION_LEAST = 1e-4,
                     ABOVE_DRIFT =
                         30.0, /* a segment ends this far above the drift    */
     PROGRESS = 0.5,           /* the least that a segment reduces 1 to      */
@@ -41,7 +41,7 @@ static void begin(tct_run *R, double norm_r)
     R->low = (tct_reduced){.since = R->k,
                            .mark = R->k + FIRST_MARK,
                            .start = norm_r,
-                           .leg = TRIAL_FIRST};
+                           .reduction = REDUCTION_FIRST};
     R->result->bits = R->A->bits;
 }
 
@@ -54,7 +54,7 @@ void tct_mixed_begin(tct_run *R)
 
 double tct_mixed_goal(const tct_run *R)
 {
-    return R->low.leg * R->low.start;
+    return R->low.reduction * R->low.start;
 }
 
 static bool is_early(const tct_run *R)
@@ -87,8 +87,9 @@ static const tacit_operator *next_of(const tct_run *R, double drift)
 {
     const tacit_operator *A = R->A->low;
     if (!A) return R->exact;
-    const double there = ldexp(drift, R->A->bits == 32 ? ROUNDED_32_48 : 0);
-    return there <= DRIFT_LEAST * R->target ? A : R->exact;
+    const double next_drift =
+        ldexp(drift, R->A->bits == 32 ? ROUNDED_32_48 : 0);
+    return next_drift <= DRIFT_LEAST * R->target ? A : R->exact;
 }
 
 /* b - A x - r is in v[V_T]. */
@@ -123,10 +124,11 @@ static void take_more_bits(tct_run *R, double norm_r, double drift)
  * has drifted away from it. */
 static void go_on(tct_run *R, double norm_r, double drift)
 {
-    const bool met = R->end == PHASE_MET;
-    const bool update = met && drift > DRIFT_LEAST * R->target;
-    R->low.leg = fmin(TRIAL_FIRST,
-                      fmax(TRIAL_LEAST, ABOVE_DRIFT * drift / R->low.start));
+    const bool reached = R->end == PHASE_MET;
+    const bool update = reached && drift > DRIFT_LEAST * R->target;
+    R->low.reduction =
+        fmin(REDUCTION_FIRST,
+             fmax(REDUCTION_LEAST, ABOVE_DRIFT * drift / R->low.start));
     if (update) {
         R->result->reliable_updates++;
         q_axpy(R->q, R->n, +1, NULL, R->v[V_T], R->v[V_R]);
@@ -134,7 +136,7 @@ static void go_on(tct_run *R, double norm_r, double drift)
     R->resumed = true;
     if (update || R->now->leaves_last)
         tct_restart_step(R, update ? norm_r : sqrt(R->rr));
-    if (met) R->low.start = sqrt(R->rr);
+    if (reached) R->low.start = sqrt(R->rr);
 }
 
 void tct_mixed_phase(tct_run *R)

@@ -33,10 +33,10 @@ typedef enum tct_end {
 
 /* State of reduced precision in a run: mixed_precision.c. */
 typedef struct tct_reduced {
-    int64_t since; /* iteration at which this precision began */
-    int64_t mark;  /* iteration of the next drift check       */
-    double start;  /* ||r|| when the segment began            */
-    double leg;    /* factor by which a segment reduces ||r|| */
+    int64_t since;    /* iteration at which this precision began */
+    int64_t mark;     /* iteration of the next drift check       */
+    double start;     /* ||r|| when the segment began            */
+    double reduction; /* factor by which a segment reduces ||r|| */
 } tct_reduced;
 
 struct tct_run {
@@ -82,7 +82,7 @@ struct tct_run {
 
     /* progress of the solve */
     const tct_method *now; /* method, its first, or its rescue    */
-    int64_t seen;          /* k of the last check, -1: none yet   */
+    int64_t checked;       /* k of the last check, -1: none yet   */
     int64_t begun;         /* k of the last start from x_0        */
     double rr;             /* at the last check                   */
     double ref_rr;         /* of r_0                              */

@@ -38,7 +38,7 @@ struct tct_lockstep {
     int members;
     member m[TCT_COLUMNS_MOST];
     /* the phase of members [0, active) */
-    tct_run text; /* the run of the batch */
+    tct_run batch; /* one run for all of them */
     tacit_result aside;
     int active;
     int64_t due; /* iteration of the next check */
@@ -98,7 +98,7 @@ static int64_t next_look(const tct_lockstep *L)
         const tct_run *R = &L->m[j].run;
         if (R->most - R->k < ahead) ahead = R->most - R->k;
     }
-    return L->text.k + (ahead > 1 ? ahead : 1);
+    return L->batch.k + (ahead > 1 ? ahead : 1);
 }
 
 /* Has the phase of this member ended? Its scalars are in `c`. */
@@ -126,12 +126,12 @@ static void let_go(tct_lockstep *L, int j, double (*c)[TCT_SCALARS])
     memcpy(c[L->active], own, sizeof own);
 }
 
-static bool look(tct_run *text)
+static bool look(tct_run *batch)
 {
-    tct_lockstep *L = text->drive;
-    tacit_queue *q = text->q;
+    tct_lockstep *L = batch->drive;
+    tacit_queue *q = batch->q;
     double c[TCT_COLUMNS_MOST][TCT_SCALARS] = {{0}};
-    if (text->k < L->due) return false;
+    if (batch->k < L->due) return false;
     q_get(q, (size_t)L->active * TCT_SCALARS, L->c, c[0]);
     if (q->peers_know) return true;
     const int before = L->active;
@@ -151,16 +151,16 @@ static void phase(tct_lockstep *L, int count)
 {
     L->active = count;
     for (int j = 0; j < count; j++) L->m[j].begun = L->m[j].run.k;
-    L->text = L->m[0].run;
-    L->text.k = 0;
-    L->text.drive = L;
-    L->text.look = look;
-    L->text.result = &L->aside;
+    L->batch = L->m[0].run;
+    L->batch.k = 0;
+    L->batch.drive = L;
+    L->batch.look = look;
+    L->batch.result = &L->aside;
     L->aside = (tacit_result){0};
     L->due = next_look(L);
-    q_batch(L->text.q, count, L->stride);
-    tct_iterate(&L->text);
-    q_batch(L->text.q, 0, 0);
+    q_batch(L->batch.q, count, L->stride);
+    tct_iterate(&L->batch);
+    q_batch(L->batch.q, 0, 0);
 }
 
 /* --- from phase to phase -------------------------------------------------- */

@@ -88,7 +88,7 @@ static void extent_of(tacit_queue *q, size_t n, const double *d, double *least,
 }
 
 /* The same of the diagonal of `m`; stops at the first sign of a varying one. */
-static void extent_here(const tct_csr *A, double *least, double *most)
+static void extent_of_matrix(const tct_csr *A, double *least, double *most)
 {
     for (int64_t i = 0; i < A->rows && !(*least < *most); i++) {
         const double d = tct_csr_diagonal(A, i);
@@ -106,7 +106,7 @@ static tacit_status is_diagonal_constant(const tacit_operator *A,
     double *d = NULL, extent[2] = {-HUGE_VAL, -HUGE_VAL}, least = HUGE_VAL;
     tacit_status status = TACIT_OK;
     if (m) {
-        extent_here(&m->A, &least, &extent[1]);
+        extent_of_matrix(&m->A, &least, &extent[1]);
     } else {
         status = tacit_queue_alloc(q, (size_t)A->n, &d);
         if (status >= 0) status = tct_operator_diagonal(A, d);

@@ -24,7 +24,7 @@ static double zero_of(int s, int i)
 }
 
 /* Sum of the logarithms of the distances of x to the nodes so far. */
-static double apart(const tct_term *terms, int count, double x)
+static double log_distance(const tct_term *terms, int count, double x)
 {
     double sum = 0.0;
     for (int i = 0; i < count; i++) sum += log(fabs(x - terms[i].theta));
@@ -38,8 +38,9 @@ static void order_nodes(int s, tct_term *terms)
     for (int j = 0; j < s - 1; j++) {
         int best = -1;
         for (int i = 0; i < s; i++)
-            if (!used[i] && (best < 0 || apart(terms, j, zero_of(s, i)) >
-                                             apart(terms, j, zero_of(s, best))))
+            if (!used[i] &&
+                (best < 0 || log_distance(terms, j, zero_of(s, i)) >
+                                 log_distance(terms, j, zero_of(s, best))))
                 best = i;
         used[best] = true;
         terms[j].theta = zero_of(s, best);
