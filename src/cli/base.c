@@ -9,7 +9,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The number of letters to add, drop or change between `a` and `b`. */
+/* The number of characters to add, drop or change between `a` and `b`. */
 static size_t messages_between(const char *a, const char *b)
 {
     enum { MOST = 64 };

@@ -116,8 +116,8 @@ static void add_keys(const cli *c, named_list *all)
 }
 
 /* "L.mtx.gz" with "upper": "L.upper.mtx.gz"; `bare`: "L.upper". */
-static void name_beside(const char *path, const char *word, bool bare,
-                        char out[PATH_MAX])
+static void name_companion(const char *path, const char *word, bool bare,
+                           char out[PATH_MAX])
 {
     const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path;
     const size_t length = strlen(leaf);
@@ -132,13 +132,13 @@ static void name_beside(const char *path, const char *word, bool bare,
 
 void cli_name_factor(const char *path, cli_factor_names *out)
 {
-    name_beside(path, "upper", false, out->upper);
-    name_beside(path, "diagonal", true, out->diagonal);
-    name_beside(path, "perm", true, out->permutation);
+    name_companion(path, "upper", false, out->upper);
+    name_companion(path, "diagonal", true, out->diagonal);
+    name_companion(path, "perm", true, out->permutation);
 }
 
 /* The files that tacit factor -o writes besides L. */
-static void add_beside(const cli *c, named_list *all)
+static void add_companions(const cli *c, named_list *all)
 {
     const cli_settings *set = &c->set;
     if (strcmp(set->command->name, "factor") != 0 || !set->output || set->solve)
