@@ -92,7 +92,7 @@ TACIT_API tacit_status tacit_queue_stream(tacit_queue *queue,
  *
  *     tacit_device_rows rows = {.size = sizeof rows, .count = n, ...}; */
 typedef struct tacit_device_rows {
-    size_t size; /* of this struct, set by the caller */
+    size_t size; /* set by the caller: status.h */
     int64_t first, count;
     const int32_t *ptr32; /* [count + 1] where each row starts, the first 0 */
     const int64_t *ptr64;

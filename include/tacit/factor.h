@@ -36,10 +36,10 @@ typedef enum tacit_factor_kind {
 /* The arrays of a factor, of Tacit or of another library: read only, in the new
  * numbering except `original`. Panel K has columns [first[K], first[K + 1]), w
  * of them, and h rows, row[row_start[K]] to row[row_start[K + 1] - 1], of which
- * the first w are its columns. Entry i of its column j stands at
- * value[value_start[K] + j h + i]; those above the diagonal are not read. */
+ * the first w are its columns. Entry i of its column j is value[value_start[K]
+ * + j h + i]; those above the diagonal are not read. */
 typedef struct tacit_factor_panels {
-    size_t size; /* of this struct, set by the caller: status.h               */
+    size_t size; /* set by the caller: status.h                               */
     tacit_factor_kind kind;
     int64_t rows;             /* of the matrix, fewer than 2^31             */
     int32_t panels;           /* their number                               */
@@ -74,12 +74,12 @@ typedef struct tacit_factor_panels {
  * nodes that are the panel's or above it.
  * Cost        reads each row number and each entry of the diagonal.
  * Errors      INVALID (arrays that are missing or do not belong to the kind),
- *             INPUT (what is broken, with its panel and row), NO_MEMORY. */
+ *             INPUT (the fault, with its panel and row), NO_MEMORY. */
 TACIT_API tacit_status tacit_factor_check(const tacit_factor_panels *panels);
 
 /* How a factor is made; NULL and 0 are the defaults. */
 typedef struct tacit_factor_options {
-    size_t size; /* of this struct, set by the caller: status.h            */
+    size_t size; /* set by the caller: status.h                            */
     int leaves;  /* of the tree above the panels: a power of two up to 4096;
                   * 1 */
     int width;   /* columns of a panel, at most; 128. Of kinds IC0 and ILU0
@@ -94,7 +94,7 @@ typedef struct tacit_factor_options {
  *   LU     square: A = L U. A pattern that is not symmetric is made so by
  *          zeros; a note has their number
  *   IC0    symmetric, its diagonal positive: L has entries where A has them,
- *          and L L' those of A there (Meijerink and van der Vorst 1977). If a
+ *          and L L' equals A in these (Meijerink and van der Vorst 1977). If a
  *          pivot is below 1e-8 of its diagonal, A's diagonal is multiplied by
  *          1.001, 1.002, 1.004, ... (Manteuffel 1980)
  *   ILU0   square: the same for L U
@@ -144,7 +144,7 @@ TACIT_API tacit_status tacit_factor_view(const tacit_factor *factor,
                                          tacit_factor_panels *out);
 
 typedef struct tacit_factor_info {
-    size_t size;        /* of this struct, set by the caller                 */
+    size_t size;        /* set by the caller: status.h                       */
     int64_t rows;       /* of the matrix                                     */
     int64_t nonzeros;   /* of L; zeros that panels store are not counted     */
     int64_t stored;     /* values that panels store, of U', too              */
@@ -210,7 +210,7 @@ typedef struct tacit_factor_solver tacit_factor_solver;
 
 /* NULL and 0 are the defaults. */
 typedef struct tacit_factor_solver_options {
-    size_t size; /* of this struct, set by the caller: status.h              */
+    size_t size; /* set by the caller: status.h                              */
     int columns; /* per launch, up to 64; 1. More take several launches */
     double seconds; /* a kernel's limit for waits between its parts; 10 */
 } tacit_factor_solver_options;
@@ -256,7 +256,7 @@ TACIT_API tacit_status tacit_factor_solver_run(tacit_factor_solver *solver,
 TACIT_API tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver);
 
 typedef struct tacit_factor_solver_info {
-    size_t size;      /* of this struct, set by the caller                   */
+    size_t size;      /* set by the caller: status.h                         */
     int columns;      /* solved for at once                                  */
     int blocks;       /* of the kernel for one column                        */
     int32_t nodes;    /* columns with the same rows below them, after merging

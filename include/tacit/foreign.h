@@ -28,7 +28,7 @@ TACIT_BEGIN_DECLS
 
 /* A triangular factor by columns, without any entry twice. */
 typedef struct tacit_factor_columns {
-    size_t size; /* of this struct, set by the caller: status.h            */
+    size_t size; /* set by the caller: status.h                            */
     tacit_factor_kind kind;
     int64_t rows;
     const int64_t *ptr;  /* [rows + 1] where each column of L starts, from 0 */
@@ -62,7 +62,7 @@ TACIT_API tacit_status tacit_factor_import(const tacit_factor_columns *columns,
 
 /* The files of a factor. L alone is L L'; with D it is L D L', with U L U. */
 typedef struct tacit_factor_files {
-    size_t size;       /* of this struct, set by the caller: status.h       */
+    size_t size;       /* set by the caller: status.h                       */
     const char *lower; /* L, and ...                                        */
     const char *upper; /* U, matrices of any format; NULL: none             */
     const char *diagonal;    /* D, a vector of any; NULL: none              */
@@ -117,7 +117,7 @@ TACIT_API tacit_status tacit_factor_import_superlu_dist(
     const tacit_factor_options *options, tacit_factor **out);
 
 /* Why this build cannot take the factors of "cholmod" or "superlu_dist"; NULL:
- * it can, or there is no such library. */
+ * it can, or the library is unknown. */
 TACIT_API const char *tacit_foreign_missing(const char *library);
 
 TACIT_END_DECLS

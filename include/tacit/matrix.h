@@ -46,7 +46,7 @@ TACIT_API tacit_status tacit_matrix_from_rows(
     tacit_matrix **out);
 
 typedef struct tacit_matrix_options {
-    size_t size;     /* of this struct, set by the caller: status.h */
+    size_t size;     /* set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */
     bool drop_zeros; /* drop entries that are stored but zero then     */
 } tacit_matrix_options;
@@ -82,7 +82,7 @@ TACIT_API const tacit_gallery *tacit_gallery_find(const char *name);
 TACIT_API void tacit_matrix_destroy(tacit_matrix **matrix);
 
 typedef struct tacit_matrix_info {
-    size_t size;              /* of this struct, set by the caller          */
+    size_t size;              /* set by the caller: status.h                */
     int64_t rows, cols;       /* of the whole matrix                        */
     int64_t nonzeros;         /* entries, explicit zeros counted            */
     int64_t explicit_zeros;   /* entries that are stored but zero           */
@@ -154,7 +154,7 @@ typedef struct tacit_partitioner {
 TACIT_API const tacit_partitioner *tacit_partitioner_at(int i);
 
 typedef struct tacit_partition_info {
-    size_t size;      /* of this struct, set by the caller            */
+    size_t size;      /* set by the caller: status.h                  */
     int64_t edge_cut; /* entries above the diagonal between two parts */
     int64_t volume;   /* values sent in one exchange, all parts       */
     int64_t messages; /* messages sent in one exchange, all parts     */

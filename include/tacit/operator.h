@@ -120,7 +120,7 @@ TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
 /* y = A x on device vectors [local rows], which do not overlap.
  * Collective.  Blocking: the queue has drained on return.
  * Cost        1 product, 1 exchange.
- * Errors      INVALID (they overlap), whatever the queue has met. */
+ * Errors      INVALID (they overlap), any of the queue. */
 TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
                                             const double *x, double *y);
 
@@ -128,7 +128,7 @@ TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
  * 1] by original row number and `seed`, scaled to norm 1; b = A x*. `xstar` and
  * `b` are device vectors [local rows]; `matrix` is that of `A`, though its
  * entries may have been taken. Collective.
- * Errors      INVALID, NO_MEMORY, whatever the queue has met. */
+ * Errors      INVALID, NO_MEMORY, any of the queue. */
 TACIT_API tacit_status tacit_operator_manufacture(const tacit_operator *A,
                                                   const tacit_matrix *matrix,
                                                   int64_t seed, double *xstar,
@@ -138,7 +138,7 @@ TACIT_API tacit_status tacit_operator_manufacture(const tacit_operator *A,
 TACIT_API int64_t tacit_operator_local_rows(const tacit_operator *A);
 
 typedef struct tacit_operator_info {
-    size_t size;                  /* of this struct, set by the caller     */
+    size_t size;                  /* set by the caller: status.h           */
     int64_t rows, nonzeros;       /* of the whole matrix                   */
     int64_t row_min, row_max;     /* entries per row                       */
     const char *format;           /* of this rank's local block            */
@@ -181,8 +181,8 @@ typedef struct tacit_trial {
     const char *reason; /* why it was not tried, NULL if it was */
 } tacit_trial;
 
-/* Trial `i` of `A`, NULL past the end, so without any where the format was
- * given or there is no matrix. Owned by the operator. */
+/* Trial `i` of `A`, NULL past the end, so always if the format was given or
+ * without a matrix. Owned by the operator. */
 TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
                                                      int i);
 
@@ -191,8 +191,8 @@ TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
  * follow one another. The vectors are device vectors [local rows], and taken to
  * be in the order that the operator keeps; the exchange changes none.
  * Collective.
- * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), whatever
- *             the queue has met. */
+ * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), any of the
+ *             queue. */
 TACIT_API tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                                       int64_t times,
                                                       const double *x,

@@ -57,8 +57,8 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  * tacit_precond_update.
  * Collective.  Borrows `A`, which must outlive it.
  * Errors      INVALID (unknown, with the nearest known name), INPUT (a diagonal
- *             entry is zero), UNSUPPORTED (A does not tell its diagonal; one
- *             that is made of the matrix), NO_MEMORY. */
+ *             entry is zero), UNSUPPORTED (A does not give its diagonal; a
+ *             preconditioner made from the matrix), NO_MEMORY. */
 TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
@@ -68,7 +68,7 @@ enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 /* How amg is made, and at the end ic0 and direct; NULL and 0 are the
  * defaults. */
 typedef struct tacit_precond_options {
-    size_t size;       /* of this struct, set by the caller: status.h      */
+    size_t size;       /* set by the caller: status.h                      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
                           two steps of flexible cg, for method flexible    */
     const char
@@ -199,7 +199,7 @@ TACIT_API tacit_status tacit_precond_update(tacit_operator *M,
                                             const tacit_matrix *matrix);
 
 typedef struct tacit_precond_info {
-    size_t size;            /* of this struct, set by the caller              */
+    size_t size;            /* set by the caller: status.h                    */
     const char *name;       /* "amg"                                          */
     const char *detail;     /* "cycle v, smoother chebyshev(2)", or ""        */
     const char *end;        /* use of the last level, and why it is the last;
@@ -297,7 +297,7 @@ tacit_solver_precond(const tacit_solver *solver);
 
 /* Options of a race of preconditioners; NULL and 0 are the defaults. */
 typedef struct tacit_precond_race {
-    size_t size; /* of this struct, set by the caller: status.h               */
+    size_t size; /* set by the caller: status.h                               */
     const tacit_matrix *matrix; /* that of the solver's operator, with its
                                  * entries; NULL, or without entries:
                                  * preconditioners made from them are left

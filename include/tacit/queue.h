@@ -122,9 +122,8 @@ typedef struct tacit_sharing {
 
 /* Would processes share a device if all had a queue on `device` ("cuda",
  * "cuda(1)")? *out is of the machine where most of them would have none of
- * their own; of rank 0's, if all have one. The host's processors are nobody's
- * own: of them there are as many devices as processes. It takes as long as
- * tacit_device_probe. Collective.
+ * their own; of rank 0's, if all have one. On the host each process counts as
+ * having a device. It takes as long as tacit_device_probe. Collective.
  * Errors      INVALID (unknown, or not in this build), DEVICE (a process has
  *             none), NO_MEMORY, COMM. */
 TACIT_API tacit_status tacit_device_sharing(tacit_world *world,
@@ -201,8 +200,8 @@ TACIT_API tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
 
 /* Operations of a queue, by kind. Counts follow section 4.1.4 of Trotter et al.
  * (the aCG paper): for m rows and n non-zeros a product is 2 n flops and 20 (n
- * + m) bytes, an axpy 2 m and 24 m, a dot 2 m and 16 m, a norm 2 m and 8 m,
- * whatever the format; `moved_bytes` is the traffic of the format and of fused
+ * + m) bytes, an axpy 2 m and 24 m, a dot 2 m and 16 m, a norm 2 m and 8 m, for
+ * any format; `moved_bytes` is the traffic of the format and of fused
  * operations. On a GPU loop host counts enqueued operations, also those after
  * the iteration that ends the solve, loop graph whole recordings, and loop
  * resident the iterations. */

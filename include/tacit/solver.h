@@ -44,7 +44,7 @@ typedef int (*tacit_column_monitor_fn)(void *ctx, int column, int64_t iteration,
                                        double relative_residual);
 
 typedef struct tacit_stop {
-    size_t size;            /* of this struct, set by the caller: status.h   */
+    size_t size;            /* set by the caller: status.h                   */
     double rtol;            /* stop when ||b - A x|| <= max(rtol ||b||,  [-] */
     double atol;            /* atol), both Euclidean norms               [-] */
     int64_t max_iterations; /* or after this many; 0 is 10000                */
@@ -72,7 +72,7 @@ typedef struct tacit_made {
 } tacit_made;
 
 typedef struct tacit_result {
-    size_t size; /* of this struct, set by the caller before the run */
+    size_t size; /* set by the caller: status.h */
     bool converged;
     tacit_stop_reason stop;
     int64_t iterations;
@@ -194,12 +194,12 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
 /* A solver of `method` for `A`:
  *   cg         Hestenes and Stiefel 1952: 2 reductions
  *   single     Chen and Carson 2020: predict and recompute, 1 reduction
- *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a product;
+ *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden by a product;
  *              vectors replaced every 50 iterations; single makes the first 50,
  *              and takes over if it is too inaccurate
  *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
- *              behind two products; single takes over if it is too inaccurate
+ *              by two products; single takes over if it is too inaccurate
  * After a breakdown of another method, or stagnation above the limit of
  * rounding, cg takes over. On GPUs links hide reductions in loop resident
  * alone.

@@ -72,7 +72,7 @@ typedef enum tacit_trsv_map {
 } tacit_trsv_map;
 
 typedef struct tacit_trsv_options {
-    size_t size; /* of this struct, set by the caller: status.h               */
+    size_t size; /* set by the caller: status.h                               */
     tacit_trsv_scheme scheme;
     int grid[3]; /* Px, Py, Pz; 0s: the grid with the fewest messages
                   * predicted; with `queue` 1, 1 and as many as ranks */
@@ -132,7 +132,7 @@ TACIT_API tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns,
 TACIT_API tacit_status tacit_trsv_wait(tacit_trsv *trsv);
 
 typedef struct tacit_trsv_info {
-    size_t size; /* of this struct, set by the caller                      */
+    size_t size; /* set by the caller: status.h                            */
     tacit_trsv_scheme scheme;
     int grid[3];
     const char *comm;      /* link of the messages: "mpi", "shm", "self"; with a

@@ -6,7 +6,7 @@
 
 tacit_status cli_write_text(const cli *c, const char *path, const char *text)
 {
-    fflush(stdout); /* the output may go there */
+    fflush(stdout); /* may be the output's */
     return tacit_file_write(c->world, path, text);
 }
 

@@ -32,7 +32,7 @@ typedef struct tct_local {
 /* Free its arrays. */
 void tct_local_free(tct_local *A);
 
-/* Its diagonal, 0 where there is no entry, into `d` [rows]. */
+/* Its diagonal, 0 without an entry, into `d` [rows]. */
 void tct_local_diagonal(const tct_local *A, double *d);
 
 /* The most entries of `size` consecutive rows, from a multiple of `size`. */

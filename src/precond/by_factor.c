@@ -129,11 +129,11 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
 
 /* Parts of the grid asked for. */
 static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
-                               const char *who)
+                               const char *name)
 {
     const int size = M->base.world->size, pz = grid[2];
     char which[64];
-    snprintf(which, sizeof which, "preconditioner %s: grid %dx%dx%d", who,
+    snprintf(which, sizeof which, "preconditioner %s: grid %dx%dx%d", name,
              grid[0], grid[1], grid[2]);
     if (grid[0] != 1 || grid[1] != 1 || pz < 0)
         FAIL(grid[0] < 1 || grid[1] < 1 || pz < 0 ? TACIT_INVALID
@@ -163,7 +163,7 @@ static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
 tacit_status tct_by_factor_options(tct_by_factor *M,
                                    const tacit_precond_options *o,
                                    tct_rows_order otherwise, bool alone,
-                                   const char *who)
+                                   const char *name)
 {
     tct_rows_order order = otherwise;
     int grid[3] = {o->grid[0], o->grid[1], o->grid[2]};
@@ -175,7 +175,7 @@ tacit_status tct_by_factor_options(tct_by_factor *M,
     M->parts = 0;
     if (!asked && alone) return TACIT_OK;
     if (!asked) grid[0] = grid[1] = 1;
-    TRY(check_grid(M, grid, who));
+    TRY(check_grid(M, grid, name));
     M->parts = grid[2] ? grid[2]
                        : tct_stream_solve_parts(M->base.world->size, M->leaves);
     if (M->leaves == 0) M->leaves = M->parts;

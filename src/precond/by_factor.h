@@ -32,7 +32,7 @@ typedef struct tct_by_factor {
     tct_for_columns call[TCT_COLUMNS_MOST + 1];
     tacit_precond_info about;
     tacit_factor_info made; /* of F, or of the factor of J                    */
-    char dense[32];         /* its name there                                 */
+    char dense[32];         /* storage of made.dense                          */
     char detail[96]; /* set by the maker of F                                 */
 } tct_by_factor;
 
@@ -45,12 +45,12 @@ void tct_by_factor_close(tct_by_factor *M);
  * columns. */
 void tct_by_factor_blank(const tct_by_factor *M, tct_by_factor *out);
 /* Read their common options: order (`otherwise` by default), leaves, and parts,
- * by default none if `alone`. `who` is the preconditioner's name.
+ * by default none if `alone`. `name` is the preconditioner's name.
  * Errors      INVALID, UNSUPPORTED. */
 tacit_status tct_by_factor_options(tct_by_factor *M,
                                    const tacit_precond_options *o,
                                    tct_rows_order otherwise, bool alone,
-                                   const char *who);
+                                   const char *name);
 /* Move the contents of `from` to `to`, which is closed. */
 void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to);
 

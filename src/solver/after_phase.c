@@ -111,7 +111,7 @@ bool tct_unsettled(tct_run *R, double norm_r)
     }
 }
 
-/* Is x so much worse than the best one that going on from there is better? */
+/* Is x so much worse than the best one that the solve goes back to it? */
 bool tct_has_lost(const tct_run *R, double norm_r)
 {
     const double most = R->result->restarts > 0 ? WORSE : TCT_GREW;

@@ -35,7 +35,7 @@ bool tct_can_be_rescued(const tct_run *R);
 /* b - A x, of norm `norm_r`, is in v[V_R] and does not meet the target: does a
  * method go on? If so it is R->now; if not, R->why has the reason. */
 bool tct_unsettled(tct_run *R, double norm_r);
-/* Is x so much worse than the best one that going on from there is better? */
+/* Is x so much worse than the best one that the solve goes back to it? */
 bool tct_has_lost(const tct_run *R, double norm_r);
 /* The phase ended by drift: does the method go on with vectors formed anew? */
 bool tct_renew_vectors(tct_run *R);

@@ -60,7 +60,7 @@ void tct_tell_monitor(tct_run *R)
     R->checked = R->k;
     if (!R->stop.monitor) return;
     if (R->stop.monitor(R->stop.monitor_ctx, R->k, sqrt(R->rr) / R->norm_b))
-        R->q->stop_wanted = true; /* the next sum tells the others */
+        R->q->stop_wanted = true; /* the next sum informs all ranks */
     q_enter(R->q);
 }
 

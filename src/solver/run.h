@@ -73,7 +73,7 @@ struct tct_run {
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
     double *own_b, *permuted_x; /* copies of b and x; NULL: the user's */
-    double *user_x; /* where the solution goes                     */
+    double *user_x; /* destination of the solution                 */
     double sigma;   /* factor of b: 2^i */
     int shift;
     tacit_stop stop;

@@ -7,7 +7,7 @@
 
 static const double NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200;
 
-/* ||v|| as a fraction and an exponent of 2, whatever its size. */
+/* ||v|| as a fraction and an exponent of 2, for any size. */
 static double norm_of(tct_run *R, const double *v, int *exponent)
 {
     static const double FAR = 0x1p600; /* into the range where squares exist */

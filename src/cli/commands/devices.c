@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/devices.c - `tacit devices`: what this build and this machine
- * offer, and reasons for what is missing. Every row comes from a registry. */
+ * cli/commands/devices.c - `tacit devices`: the devices, links, methods and so
+ * on of this build and machine, and reasons for missing ones. Every row comes
+ * from a registry. */
 #include "cli/report/report.h"
 #include <string.h>
 

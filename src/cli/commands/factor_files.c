@@ -148,7 +148,7 @@ static tacit_status solve_files(const cli *c, const tacit_factor *F,
     if (status == TACIT_OK)
         status = cli_check_finite(c, (int64_t)n, *columns, X);
     if (status == TACIT_OK && c->set.output) {
-        fflush(stdout); /* the output may go there */
+        fflush(stdout); /* may be the output's */
         status = tacit_matrix_write_vectors(m, c->set.output, *columns, X, n);
     }
     tacit_matrix_free_vectors(&X);

@@ -61,7 +61,7 @@ static tacit_status cut_and_report(const cli *c, const cli_problem *p)
         tacit_matrix_cut(p->matrix, how, (int)c->set.parts, part, &cut);
     const double seconds = base_seconds() - start;
     if (status >= 0 && c->set.output) {
-        fflush(stdout); /* the output may go there */
+        fflush(stdout); /* may be the output's */
         status = tacit_matrix_write_parts(p->matrix, c->set.output, part);
     }
     if (status >= 0) status = report_cut(c, p, &cut, seconds);

@@ -165,8 +165,8 @@ static void grid(FILE *to, const axes *a)
                 x_of(a, k), PLOT_HEIGHT - 10, k);
 }
 
-/* Colour, dashes and marks distinguish a curve; where curves overlap or cross,
- * each has marks where the others have none (marks). */
+/* Colour, dashes and marks distinguish a curve; overlapping curves have marks
+ * at different places (marks). */
 static void mark(FILE *to, int i, double x, double y)
 {
     static const char *const shapes[] = {

@@ -3,7 +3,7 @@
  *
  * A sample of the matrix, rows from several places, is stored in every format
  * and multiplied. If the matrix does not fit in cache, the sample must not stay
- * there: before each product it is evicted by reading the matrix itself. The
+ * in it: before each product it is evicted by reading the matrix itself. The
  * sample is large enough that branch prediction cannot learn it. Formats are
  * timed in turn, so that a disturbance affects all equally, and the least time
  * of each counts. */

@@ -32,7 +32,7 @@ static inline unsigned tct_slice_lanes(const tct_slice *s, const uint8_t *some,
     return k < s->full ? 255 : some[k - s->full];
 }
 
-/* The column of lane `l` in column `k`, if it is not empty there. */
+/* The column of lane `l` in column `k`, unless the lane is empty. */
 static inline int32_t tct_slice_column(const tct_slice *s, const uint8_t *index,
                                        int k, int l)
 {

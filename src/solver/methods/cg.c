@@ -4,10 +4,10 @@
  * [HS52] Hestenes and Stiefel, "Methods of conjugate gradients for solving
  *        linear systems", J. Res. NBS 49 (1952). t = A p as in the aCG paper.
  *
- * Two sums per iteration, each waited for. The update of x waits for beta, so
- * that x and p are updated in one pass. With a preconditioner M, z = M r takes
- * the place of r in directions, and (r, z) that of (r, r); both are in one sum,
- * since stopping looks at (r, r). */
+ * Two sums per iteration, each waited for. x is updated after beta is known, in
+ * one pass with p. With a preconditioner M, z = M r takes the place of r in
+ * directions, and (r, z) that of (r, r); both are in one sum, since the check
+ * needs (r, r). */
 #include "solver/run.h"
 
 static void cg_iterate(tct_run *R)

@@ -5,8 +5,8 @@
 #define TCT_SOLVER_RESIDENT_KERNELS_CUH
 #include "solver/resident/job.h"
 
-/* With a preconditioner there are kernels for fewer formats: those of matrices
- * with a varying diagonal, which gain by it. */
+/* With a preconditioner fewer formats have kernels: those of matrices with a
+ * varying diagonal, which gain by it. */
 static constexpr bool tct_has_with_m(int b, int store)
 {
     return b != 4 && b != 5 &&

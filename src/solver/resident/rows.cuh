@@ -262,7 +262,7 @@ static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
  * the first. Round 0 follows the last round. */
 struct tct_ahead {
     uint32_t word, next;
-    tct_lanes apart; /* of the first rounds: whose slices are not joined */
+    tct_lanes apart; /* first rounds with slices that are not joined */
     tct_head head;
     tct_long_rows rows;
 };
