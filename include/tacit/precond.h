@@ -120,33 +120,28 @@ typedef struct tacit_precond_options {
  *
  * amg pairs strongly coupled rows, of any ranks, three times, so that a level
  * has about an eighth of the rows of the level above, down to some hundred
- * rows, whose inverse is formed. Its cycle has fixed steps and is linear,
- * symmetric and positive definite: for every method, with loops host and graph.
- * Cycle "k" (Notay and Vassilevski 2008) is not linear: the next two levels
- * combine two corrections each, and the others are a V. Iterations then hardly
- * grow with the matrix; on several ranks it needs sums. With several near-null
- * vectors, such as rigid-body modes, nodes are paired instead of rows and an
- * aggregate has as many columns of P: with six of them and nodes of three rows
- * the next level has a quarter of the rows and half of the entries, later
- * levels an eighth (Vanek, Mandel and Brezina 1996). If rows cannot be paired,
- * as in a diagonal or a dense matrix, levels end early and the last is smoothed
- * (see tacit_precond_describe).
+ * rows, which are inverted. Its cycle is linear, symmetric and positive
+ * definite: for every method, with loops host and graph. Cycle "k" (Notay and
+ * Vassilevski 2008) is not linear: the next two levels combine two corrections
+ * each. Iterations then hardly grow with the matrix, at the cost of sums over
+ * ranks. With several near-null vectors, such as rigid-body modes, nodes are
+ * paired instead of rows and an aggregate has as many columns of P (Vanek,
+ * Mandel and Brezina 1996). If rows cannot be paired, as in a diagonal or a
+ * dense matrix, levels end early (see tacit_precond_describe).
  *
  * direct is L L' = A, or another factor (tacit/factor.h), so that a method
  * needs one or two iterations, against rounding. Its memory is predicted first.
  *
  * With `grid`, and for direct on several ranks without it, rank 0 gathers the
  * whole matrix and factors it, in the matrix's original order or that of
- * `order`, independently of the partition; then each of Pz ranks gets one leaf
- * of its tree and the nodes above it (tacit/trsv.h), other ranks nothing. With
- * equal `leaves` factor and iterations are the same on 1, 2, 3 or 4 ranks, but
- * for rounding. On the host alone. An application moves x to the parts, adds up
- * their common nodes in at most 2 log2 Pz messages a rank, and moves y back by
- * exchanges of the queue, in a fixed order: two runs give the same bits. The
- * host makes the factors of ic0 and direct; on a GPU an application is one
- * kernel. ic0 and direct are applied to several right-hand sides at once if a
- * solver iterates them in step; with direct a column may then differ by
- * rounding from a solve alone.
+ * `order`; then each of Pz ranks gets one leaf of its tree and the nodes above
+ * it (tacit/trsv.h), other ranks nothing. With equal `leaves` the factor is the
+ * same on any number of ranks. On the host alone. An application moves x to the
+ * parts, adds up their common nodes in at most 2 log2 Pz messages a rank, and
+ * moves y back, in a fixed order: two runs give the same bits. The host makes
+ * the factors of ic0 and direct; on a GPU an application is one kernel. Columns
+ * that a solver iterates in step are solved together; with direct a column may
+ * then differ by rounding from a solve alone.
  *
  * Levels with float values take fewer bytes; the finest one gets such a copy if
  * it is smaller than the operator's values by a fifth. Vectors are of doubles.
@@ -175,13 +170,11 @@ TACIT_API tacit_status tacit_precond_create_of(
  *     tacit_precond_update(M, matrix);
  *     tacit_solver_run(solver, b, x, &stop, &result);
  *
- * amg keeps its aggregates and P, also with near-null vectors, and so its
- * number of levels, or fewer if a matrix is not positive definite; it renews
- * the matrices of levels, their precision, the data of smoothers and the
- * inverse. If strong couplings have changed, a new preconditioner takes fewer
- * iterations. Levels made by a GPU (TACIT_AMG_SETUP) are renewed wholly, with
- * aggregates. jacobi takes the diagonal, for which `matrix` may be NULL; ic0
- * and direct are factored anew.
+ * amg keeps its aggregates, P and levels (fewer if a matrix is not positive
+ * definite) and renews all values. If strong couplings have changed, a new
+ * preconditioner takes fewer iterations. Levels made by a GPU (TACIT_AMG_SETUP)
+ * are renewed wholly, with aggregates. jacobi takes the diagonal, for which
+ * `matrix` may be NULL; ic0 and direct are factored anew.
  *
  * Without this call, a solver's run and tacit_precond_measure refuse amg, ic0
  * or direct of old values; jacobi takes the new diagonal by itself. To keep a
@@ -314,16 +307,15 @@ typedef struct tacit_precond_race {
  *
  * Candidates are jacobi, or none if the diagonal is constant, and all others of
  * tacit_precond_at that can be made, except ic0. The cheapest begins. The
- * remaining time of each is predicted: from the last decrease of its residuals,
+ * remaining time of each is predicted from the last decrease of its residuals,
  * at most 6 times the time that it has had, 20 times for amg; before its first
- * trial, from the usual cost of its kind in timed sweeps over the matrix and in
- * iterations without preconditioner. If the running candidate's remaining time
- * exceeds 1.5 times another's (4 times more with each further trial), the other
- * continues from the current x; so a bad choice costs about as much as the
- * right one. If the first candidate solves, no other is set up. With several
- * `solves` the time of all counts; a candidate that may be faster then solves
- * the first system again, for at most the time of that solve. All ranks choose
- * the same.
+ * trial from the usual cost of its kind. If the running candidate's remaining
+ * time exceeds 1.5 times another's (4 times more with each further trial), the
+ * other continues from the current x; so a bad choice costs about as much as
+ * the right one. If the first candidate solves, no other is set up. With
+ * several `solves` the time of all counts; a candidate that may be faster then
+ * solves the first system again, for at most the time of that solve. All ranks
+ * choose the same.
  * Collective.  Blocking.  Borrows nothing: `race->matrix` may be destroyed.
  * Memory      of all candidates that were tried, until one is chosen.
  * Returns     as tacit_solver_run, with the iterations and seconds of all

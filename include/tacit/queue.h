@@ -33,12 +33,11 @@
  *                      calls may run at the same time as recordings of them
  *     nvshmem          NVSHMEM's memory, written by kernels as with peer. The
  *                      library is loaded on demand (from TACIT_NVSHMEM, if set)
- *                      and starts once in a process, until its end, so that the
- *                      link belongs to the first world that opens it. Allows
- *                      every loop. If GPUs do not reach each other's memory, as
- *                      on several machines, messages go through NVSHMEM's calls
- *                      (libtacit_nvshmem.so, or TACIT_NVSHMEM_MODULE), with
- *                      loops host and graph
+ *                      and starts once in a process: only the first world that
+ *                      opens the link has it. Allows every loop or, with GPUs
+ *                      of several machines, by NVSHMEM's calls
+ *                      (libtacit_nvshmem.so, or TACIT_NVSHMEM_MODULE), loops
+ *                      host and graph
  *     shm              shared memory of processes of one machine, or of
  *                      threads, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device
@@ -121,9 +120,9 @@ typedef struct tacit_sharing {
 } tacit_sharing;
 
 /* Would processes share a device if all had a queue on `device` ("cuda",
- * "cuda(1)")? *out is of the machine where most of them would have none of
- * their own; of rank 0's, if all have one. On the host each process counts as
- * having a device. It takes as long as tacit_device_probe. Collective.
+ * "cuda(1)")? *out is of the machine with the most processes without their own;
+ * of rank 0's if all have one, as on the host. It takes as long as
+ * tacit_device_probe. Collective.
  * Errors      INVALID (unknown, or not in this build), DEVICE (a process has
  *             none), NO_MEMORY, COMM. */
 TACIT_API tacit_status tacit_device_sharing(tacit_world *world,

@@ -25,14 +25,11 @@
  * solve is one kernel on each: L, sums over shared nodes, in log2 Pz messages a
  * rank, and U; else L and U are a kernel each, with messages of the queue
  * between them. With link peer grids may also have Px x Py GPUs each, which
- * share the tasks of one GPU: each gets some small panels and subtrees whole,
- * and of large ones blocks, for L of rows cyclically over Px, for U of columns,
- * in two copies if Px > 1; large panels go cyclically over Py. Each GPU has
- * whole lists of rows and vectors, and makes the plan of its whole grid. The
- * same columns then give the same bits in every run, and with Pz = 1 on every
- * grid the bits of one such GPU. Tried with links peer, shm and mpi; nccl and
- * nvshmem (as peer) are accepted, but no triangular solve has been run with
- * them.
+ * share the tasks of one GPU; values of large panels are then stored twice if
+ * Px > 1, and each GPU has whole vectors. The same columns then give the same
+ * bits in every run, and with Pz = 1 on every grid the bits of one such GPU.
+ * Tried with links peer, shm and mpi; nccl and nvshmem (as peer) are accepted,
+ * but no triangular solve has been run with them.
  *
  *     options.queue = queue;                        // "cuda", of `world`
  *     tacit_trsv_solve(T, columns, B, ldb, X, ldx); // device pointers

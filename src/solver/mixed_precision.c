@@ -6,15 +6,14 @@
  *        Bi-CG methods", Computing 56 (1996).
  *
  * The recurrence runs in segments. A segment ends when it has reduced the
- * residual by the factor R->low.reduction. If r has drifted away from b - A x by
- * then, b - A x replaces it, and the next segment goes on along the same
+ * residual by the factor R->low.reduction. If r has drifted away from b - A x
+ * by then, b - A x replaces it, and the next segment goes on along the same
  * direction.
  *
- * The part that has drifted must be solved for again. This costs more
- * iterations than reduced precision saves if the drift is many times the
- * target, or if residuals lose their orthogonality. Both show within the first
- * iterations. The drift is measured at marks, at growing distances; if the
- * precision is too low, the solve goes on, or starts again, with more bits. */
+ * The drift must be solved for again. That does not pay if it is many times the
+ * target, or if residuals lose their orthogonality; both show early. The drift
+ * is measured at marks, at growing distances; if the precision is too low, the
+ * solve goes on, or starts again, with more bits. */
 #include "solver/run.h"
 #include <math.h>
 

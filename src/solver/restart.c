@@ -2,13 +2,12 @@
  * solver/restart.c - between two phases of a method: is the system solved,
  * which method goes on, and how far?
  *
- * A recurrence decides only when to check. Whether the system is solved is
- * decided by b - A x, recomputed. If the recurrence was wrong, the solve goes
- * on from the true residual, along the direction that it had, until three
- * phases in a row have not halved it. If a method's recurrences are too
- * inaccurate for the matrix, its rescue takes over in the same way; the last
- * rescue is cg, which infers nothing. A pure run is one phase, without any of
- * this.
+ * A recurrence decides only when to check; b - A x, recomputed, decides whether
+ * the system is solved. If not, the solve goes on from the true residual, along
+ * the same direction, until three phases in a row have not halved it. If a
+ * method's recurrences are too inaccurate for the matrix, its rescue takes over
+ * in the same way; the last rescue is cg, which infers nothing. A pure run is
+ * one phase, without any of this.
  *
  * [Pa80] Paige, "Accuracy and effectiveness of the Lanczos algorithm for the
  *        symmetric eigenproblem", Linear Algebra Appl. 34 (1980): orthogonality

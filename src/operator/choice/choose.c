@@ -2,11 +2,9 @@
  * operator/choice/choose.c - the fastest format for a matrix on this machine.
  *
  * A sample of the matrix, rows from several places, is stored in every format
- * and multiplied. If the matrix does not fit in cache, the sample must not stay
- * in it: before each product it is evicted by reading the matrix itself. The
- * sample is large enough that branch prediction cannot learn it. Formats are
- * timed in turn, so that a disturbance affects all equally, and the least time
- * of each counts. */
+ * and multiplied. If the matrix exceeds the cache, the sample is evicted before
+ * each product by reading the matrix. It is too large for branch prediction to
+ * learn. Formats are timed in turn, and the least time of each counts. */
 #include "operator/choice/min_of_n.h"
 #include "operator/format.h"
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/threads.c - on the host: the best number of threads for a
- * matrix. To wake them and wait for the last one costs some us in each
- * operation, more than a small matrix takes. The operations of an iteration (of
- * conjugate gradients) are measured on all threads, on half of them, and so on
- * down to one, in turn, so that a disturbance affects all equally. */
+ * matrix. Waking them costs some us in each operation, more than a small matrix
+ * takes. The operations of an iteration are timed on all threads, on half of
+ * them, and so on, in turn. */
 #include "operator/assembled.h"
 #include "operator/choice/min_of_n.h"
 #include <stdio.h>

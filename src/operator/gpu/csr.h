@@ -3,10 +3,9 @@
  * merge path (Merrill and Garland 2016).
  *
  * The path visits the non-zeros of each row and then the row's end. It is cut
- * into tiles of equal numbers of steps, so that blocks of threads have equal
- * work for any rows. Tile t starts at row start[t] and entry TILE t - start[t].
- * A row's end lies in one tile and is stored as 16 bits, counted from the
- * tile's first entry.
+ * into tiles of equal work. Tile t starts at row start[t] and entry TILE t -
+ * start[t]. A row's end lies in one tile and is stored as 16 bits, counted from
+ * the tile's first entry.
  *
  * A row that goes on after the end of a tile leaves a carry; a second kernel
  * adds the carries to their rows. The sums and their order depend on the

@@ -2,21 +2,20 @@
  * operator/host/slices.h - sliced ELL, the storage of sell (rows) and bsell
  * (rows of dense b x b blocks). Below, a group is a block row: b rows.
  *
- * Eight groups are a slice, one lane each; a slice is stored column after
- * column, eight lanes at a time, so that one instruction works on eight rows.
- * Each slice stores its columns in the cheapest way that fits
- * (pattern/slicing.h): SLICE_RUN is an int32 a column, SLICE_NEAR eight uint16,
- * SLICE_FAR eight int32, and SLICE_CONST is not used. All share the smallest
- * store for values that loses nothing, or floats if they have been rounded. If
- * the groups of a slice have different lengths, its last columns have empty
- * lanes, marked in a byte of bits; they are skipped, not multiplied by zero.
+ * Eight groups are a slice, one lane each; a slice is stored by columns of
+ * eight lanes, for vector instructions. Each slice stores its columns in the
+ * cheapest way that fits (pattern/slicing.h): SLICE_RUN is an int32 a column,
+ * SLICE_NEAR eight uint16, SLICE_FAR eight int32, and SLICE_CONST is not used.
+ * All share the smallest store for values that loses nothing, or floats if they
+ * have been rounded. If the groups of a slice have different lengths, its last
+ * columns have empty lanes, marked in a byte of bits; they are skipped, not
+ * multiplied by zero.
  *
  * Rows much longer than their neighbours are kept apart in compressed rows.
  *
- * Order of sums: every row is summed in column order from +0, one fused
- * multiply-add an entry where the instruction set has it, as in plain rows: all
- * formats give the same bits. Within a block of bsell, entries that the matrix
- * does not store count as 0. */
+ * Every row is summed in column order from +0, one fused multiply-add an entry
+ * where the instruction set has it: all formats give the same bits. Entries
+ * that fill a block of bsell count as 0. */
 #ifndef TCT_OPERATOR_HOST_SLICES_H
 #define TCT_OPERATOR_HOST_SLICES_H
 #include "operator/pattern/slicing.h"

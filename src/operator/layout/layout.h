@@ -16,9 +16,8 @@
  * Rows much longer than their neighbours are kept apart in compressed rows, in
  * segments that one block each sums; a persistent kernel sums them row by row.
  *
- * Order of sums: a row is summed in column order from +0, one fused
- * multiply-add an entry: the bits are those of the host's formats. Rows kept
- * apart are summed in a fixed tree. */
+ * A row is summed in column order from +0, one fused multiply-add an entry, as
+ * in the host's formats. Rows kept apart are summed in a fixed tree. */
 #ifndef TCT_OPERATOR_LAYOUT_LAYOUT_H
 #define TCT_OPERATOR_LAYOUT_LAYOUT_H
 #include "operator/pattern/slicing.h"

@@ -18,11 +18,10 @@
  * Q = A P comes from a recurrence. If r loses its orthogonality even to the
  * last direction, with blocks as short as possible, single goes on.
  *
- * On the CPU, where checks are immediate, a block has as many vectors as it
- * will use. Elsewhere the enqueued length is fixed and the first vectors are
- * used; for another length the device pauses (BAD_PAUSE). In loop resident a
- * kernel makes the blocks (solver/resident/sstep.cu) except those that are
- * conjugated twice. */
+ * On the CPU a block has as many vectors as it will use. On a GPU the enqueued
+ * length is fixed and the first vectors are used; for another length the device
+ * pauses (BAD_PAUSE). In loop resident a kernel makes the blocks, except those
+ * that are conjugated twice. */
 #include "solver/sstep/sstep.h"
 #include "solver/after_phase.h"
 #include <math.h>

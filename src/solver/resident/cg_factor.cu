@@ -11,8 +11,8 @@
  *                     | z = L'^-1 w, x = x + alpha p, p = z + beta p
  *
  * A barrier separates a read in one order from a write in the other; within L
- * and L' rows wait for one another. A warp takes its slices in ascending order,
- * so that the first unsolved one is always some warp's next. */
+ * and L' rows wait for one another. Warps take slices in ascending order, which
+ * excludes deadlock. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/factor.h"
 #include "solver/resident/kernels.cuh"

@@ -5,9 +5,8 @@
  * A value is written to a buffer of the peer, with the number of its message,
  * while this block waits in a barrier of all grids that the method needs for a
  * sum. (Sent before the barrier, it would delay the block by 1 us.) The peer
- * reads it after the barrier; mostly it has arrived. The message after the next
- * reuses the buffer: between the two there is such a barrier, after the read of
- * the first.
+ * reads it after the barrier. The message after the next reuses the buffer,
+ * after another such barrier.
  *
  * Each block has its own copies of the ghosts of its rows, so that it waits for
  * no other block. If the product directly follows the barrier, the ghosts are

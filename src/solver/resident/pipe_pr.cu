@@ -2,9 +2,9 @@
  * solver/resident/pipe_pr.cu - methods/pipe_pr.c as one kernel, line for line.
  *
  * One barrier an iteration; it carries the sums of all blocks and publishes r
- * and s. The last warp, mostly without rows, adds up the sums of all GPUs while
- * the other warps multiply. Another block may still multiply by r and s when a
- * block updates its part: so both are double-buffered.
+ * and s. The last warp, mostly without rows, adds up the sums while the others
+ * multiply. r and s are double-buffered, since other blocks may still multiply
+ * by them.
  *
  * A preconditioner M is a diagonal d. The matrix then multiplies z = M r and st
  * = M s, which are double-buffered, and r and s stay on the chip. The update
