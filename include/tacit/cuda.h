@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/cuda.h - a queue next to your own work on a GPU: its stream or yours,
- * kernels of your own, vectors and rows that are in the device's memory. The
- * one public header that needs CUDA's; installed only where Tacit was built
- * with CUDA. A program links the CUDA runtime itself, of any version that its
- * driver takes.
+ * kernels of your own, vectors and rows that are in the device's memory. It
+ * needs CUDA's headers and is installed only by builds with CUDA. A program
+ * links the CUDA runtime itself, of any version that its driver takes.
  *
  *     cudaStreamCreate(&stream);
  *     tacit_queue_on_stream(world, "cuda", 0, stream, &q);
@@ -48,11 +47,10 @@ TACIT_BEGIN_DECLS
  * other streams is ordered by your events. During a call only the calling
  * thread uses `stream`, and an operator's function launches its kernels on it.
  *
- * Streams: of either kind. A default stream is refused, NULL and
- * cudaStreamPerThread too: a solve in loop graph could not record it. A stream
- * of cudaStreamCreate and the legacy default stream wait for each other, so
- * that their work is in order; but while loop graph records, in its first
- * iterations, no other thread may use the legacy default stream. A stream with
+ * Streams: default streams, NULL and cudaStreamPerThread too, are refused: loop
+ * graph could not record them. A stream of cudaStreamCreate and the legacy
+ * default stream wait for each other; while loop graph records, in its first
+ * iterations, no other thread may use the latter. A stream with
  * cudaStreamNonBlocking has neither property.
  *
  * Capture: a stream that is being captured is refused, and none of this

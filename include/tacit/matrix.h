@@ -15,10 +15,9 @@
  * ranks; a collective call with different ones is INVALID, and the message has
  * two of them.
  *
- * Threads: a matrix is for one thread at a time, as its world is, also where it
- * is `const`: most calls are collective, and of MPI they need what tacit/mpi.h
- * says. Matrices of different worlds may be read and used at the same time, and
- * from the same file. How many threads help: tacit_world_set_threads. */
+ * Threads: a matrix, `const` or not, is for one thread at a time, as its world
+ * is (MPI: see tacit/mpi.h). Matrices of different worlds may be read and used
+ * at the same time, and from the same file. */
 #ifndef TACIT_MATRIX_H
 #define TACIT_MATRIX_H
 #include <stdbool.h>

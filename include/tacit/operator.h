@@ -4,8 +4,8 @@
  * exchange between them (A = local + ghost, Trotter et al., section 3.2).
  *
  * Threads: an operator, `const` or not, is for one thread at a time, as its
- * queue and its world are: products share its buffers. tacit/mpi.h has its
- * needs of MPI. It is set up with the threads of its queue. */
+ * queue and its world are (MPI: see tacit/mpi.h). It is set up with the threads
+ * of its queue. */
 #ifndef TACIT_OPERATOR_H
 #define TACIT_OPERATOR_H
 #include <tacit/matrix.h>

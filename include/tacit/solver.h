@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/solver.h - solve A x = b for symmetric positive definite A.
  *
- * A must be symmetric, its values up to rounding, since the methods use it as
- * its own transpose; it is stored and multiplied as a whole, without a check.
- * tacit_matrix_check_symmetric checks, once per matrix; the program calls it
- * before a solve. For a matrix that is not symmetric a solve may end with any
- * outcome; a converged x is a solution all the same, as b - A x is formed with
- * A as it is. If A is not positive definite, the solve ends with BREAKDOWN.
+ * A must be symmetric, its values up to rounding. Solves do not check it:
+ * tacit_matrix_check_symmetric does. If A is not symmetric, a solve may end
+ * with any outcome; a converged x is a solution all the same, as b - A x is
+ * formed with A as it is. If A is not positive definite, the solve ends with
+ * BREAKDOWN.
  *
  *     tacit_solver *s = NULL;
  *     tacit_solver_create(q, A, "cg", &s);

@@ -11,10 +11,10 @@
  *
  * and in C++ `tacit_stop stop{}; stop.size = sizeof stop;`. The library reads
  * and writes only that many bytes. So a program compiled with an older header
- * works with a newer library: members that it lacks are taken as 0. The reverse
- * works, too: members unknown to an older library must be 0 on input, or the
- * call is UNSUPPORTED, and are 0 on output. A size that is not set is INVALID.
- * Structs owned by the library may get more members at their ends.
+ * works with a newer library, which takes missing members as 0. Members unknown
+ * to an older library must be 0 on input, or the call is UNSUPPORTED, and are 0
+ * on output. A size that is not set is INVALID. Structs owned by the library
+ * may get more members at their ends.
  *
  * Threads: any thread may call the functions of this header at any time, except
  * tacit_set_log. */

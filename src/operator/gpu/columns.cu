@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/columns.cu - products with sliced ELL of more than two vectors
  * in one pass over the matrix: up to eight for dense blocks, up to four for
- * rows, since eight would leave too few warps for the loads of x. Vectors are
- * not interleaved: that took longer, since neighbouring lanes mostly load
- * neighbouring elements. */
+ * rows, since eight would leave too few warps. Vectors are not interleaved,
+ * which took longer. */
 #include "operator/gpu/product.cuh"
 
 /* X and Y for kernels; beyond the last column it is repeated, and its results

@@ -8,7 +8,7 @@
  * The sum of an iteration overlaps with n = A w. s = A p, z = A s and w = A r
  * come from recurrences, whose rounding errors feed each other; every
  * REPLACE_EVERY iterations they are formed anew (residual replacement, Cools et
- * al. 2018; but r is kept, since a new r costs iterations).
+ * al. 2018, without r: a new r costs iterations).
  *
  * Even so A p - s is 1e4 times as large as in cg. That does no harm while
  * residuals are orthogonal. So `single` makes the first iterations, and this

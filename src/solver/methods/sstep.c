@@ -7,13 +7,11 @@
  *        s-step paper's algorithm 3.
  *
  * A block makes s vectors Z of the Krylov space of r and A Z, sums their
- * products with r, A Z and the last directions P, and takes s steps from that.
- * The small arithmetic between sum and steps is an operation on the device
- * (device/blocks.h), equal on all ranks, so that the CPU need not wait. Unlike
- * [CG89] the basis is of Chebyshev polynomials, W comes from Gram matrices, P'
- * r, zero but for rounding, is kept, and r is formed anew now and then. Basis
- * monomial is algorithm 3 without these changes, until W is not positive
- * definite.
+ * products with r, A Z and the last directions P, and takes s steps from these.
+ * The small arithmetic between is on the device (device/blocks.h), equal on all
+ * ranks. The basis is, other than in the paper, of Chebyshev polynomials, W
+ * comes from Gram matrices, P' r is kept, and r is formed anew now and then.
+ * Basis monomial has none of these changes.
  *
  * Q = A P comes from a recurrence. If r loses its orthogonality even to the
  * last direction, with blocks as short as possible, single goes on.

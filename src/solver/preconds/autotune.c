@@ -6,10 +6,9 @@
  * than another candidate is predicted to need. That one goes on from the
  * current x; only the search directions of the trial are lost, since each trial
  * reduces the error in the norm of A. A prediction is bounded by the time its
- * candidate has had so far, so that trials of alternating candidates get
- * longer. Within a trial each rank decides by its clock, and the sum of the
- * next iteration carries the decision to all ranks; between trials the time of
- * the slowest rank decides. */
+ * candidate has had, so that alternating trials get longer. Within a trial any
+ * rank decides by its clock, and the sum of the next iteration informs all
+ * ranks; between trials the time of the slowest rank decides. */
 #include "solver/preconds/autotune.h"
 #include "comm/setup/alltoall.h"
 #include <math.h>

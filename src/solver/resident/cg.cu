@@ -2,8 +2,7 @@
  * solver/resident/cg.cu - methods/cg.c as one kernel, line for line.
  *
  * Three barriers an iteration: one for each sum, and one so that p is complete
- * before any row is multiplied. cg needs them all: each orders a read after a
- * write by another block or carries a sum.
+ * before any row is multiplied.
  *
  * With peers no barrier of all grids follows the last message that a kernel
  * reads. The next kernel's first message may reuse its buffer: ranks agree on

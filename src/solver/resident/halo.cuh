@@ -11,8 +11,7 @@
  * Each block has its own copies of the ghosts of its rows, so that it waits for
  * no other block. If the product directly follows the barrier, the ghosts are
  * the received values. Otherwise blocks keep vectors of ghosts and update them
- * as the owner does: the same arithmetic, so the same bits, without another
- * barrier. */
+ * as the owner does, to the same bits, without another barrier. */
 #ifndef TCT_SOLVER_RESIDENT_HALO_CUH
 #define TCT_SOLVER_RESIDENT_HALO_CUH
 #include "device/gpu/persistent_grid.cuh"
