@@ -159,7 +159,7 @@ static void list_files(const cli *c, named_list *all)
     add_operands(c, all);
     add_options(c, all);
     add_keys(c, all);
-    add_beside(c, all);
+    add_companions(c, all);
 }
 
 bool cli_output_taken(const cli *c)
