@@ -6,17 +6,12 @@
 #include "base/base.h"
 #include "gpu.h"
 #include "said.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Small matrices, of which threads, ours and SuperLU_DIST's, would wait for
  * each other most of the time. */
 static inline void one_thread(void)
 {
-#ifdef _OPENMP
-    omp_set_num_threads(1);
-#endif
+    OK(tacit_world_set_threads(test_world(), 1));
 }
 
 static inline tacit_matrix *gallery(const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_compact.c - stream compaction of lists and numbers by 1 to 7
  * threads. */
+#include "device/parallel.h"
 #include "sparse/compact.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,10 +9,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Picked are elements whose hash says so; all, or none. */
 typedef struct {
@@ -32,17 +29,11 @@ static int32_t picked(const void *of, int64_t k)
     return is_picked(of, k) ? c->from[k] : -1;
 }
 
-static void use_threads(int threads)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(threads);
-#else
-    (void)threads;
-#endif
-}
+static int threads = 1;
 
 static void check(int64_t count, unsigned share)
 {
+    TCT_THREADS_AT_MOST(threads);
     int32_t *from = calloc((size_t)count + 1, sizeof *from),
             *list = calloc((size_t)count + 1, sizeof *list),
             *number = calloc((size_t)count + 1, sizeof *number);
@@ -75,13 +66,10 @@ static void what_is_picked_is_listed_in_order(void **state)
     (void)state;
     static const int64_t counts[] = {0, 1, 2000, 2001, 2003, 50000};
     static const unsigned shares[] = {0, 1, 500, 999, 1000};
-    for (int threads = 1; threads <= 7; threads++) {
-        use_threads(threads);
+    for (threads = 1; threads <= 7; threads++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
             for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
                 check(counts[i], shares[k]);
-    }
-    use_threads(1);
 }
 
 int main(void)

@@ -10,9 +10,6 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <tacit/tacit.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
@@ -24,7 +21,7 @@
 #define REFUSE 0
 #endif
 #endif
-#if !defined(REFUSE) && defined(_OPENMP)
+#if !defined(REFUSE)
 #define REFUSE 1
 #endif
 
@@ -81,18 +78,17 @@ static void set_up(void)
     tacit_matrix_info info = {.size = sizeof info};
     tacit_world *w = NULL;
     OK(tacit_world_self(&w));
+    OK(tacit_world_set_threads(w, 8));
     OK(tacit_matrix_open(w, "poisson2d:150", NULL, &m));
     OK(tacit_matrix_describe(m, &info));
     assert_int_equal(info.rows, 22500);
     tacit_matrix_destroy(&m);
     tacit_world_destroy(&w);
-    assert_int_equal(omp_get_max_threads(), 8);
 }
 
 static void set_up_takes_what_there_is(void **state)
 {
     (void)state;
-    omp_set_num_threads(8);
     const int alone = settled(0);
     tacit_set_log(hear, NULL);
     atomic_store(&most, alone);
@@ -107,7 +103,6 @@ static void set_up_takes_what_there_is(void **state)
 static void *set_up_with_four(void *arg)
 {
     const int before = settled(1);
-    omp_set_num_threads(8);
     atomic_store(&most, before + 4);
     set_up();
     *(int *)arg = tasks() - before;
@@ -125,29 +120,34 @@ static void some_are_left_for_others(void **state)
     assert_int_equal(had, 2); /* half of them */
 }
 
-/* Threads that OpenMP had, and was told to end, are counted again. */
+/* Idle threads of one caller are those of the next. */
 static void *set_up_twice(void *arg)
 {
-    const int before = settled(1);
-    omp_set_num_threads(8);
+    const int before = tasks();
     set_up();
     *(int *)arg = tasks() - before;
-    omp_pause_resource_all(omp_pause_soft);
-    while (tasks() > before) usleep(1000);
-    atomic_store(&most, before);
+    atomic_store(&most, tasks());
+    said[0] = '\0';
     set_up();
     atomic_store(&most, INT_MAX);
     return NULL;
 }
 
-static void threads_that_have_ended_are_missed(void **state)
+static void idle_threads_are_used_again(void **state)
 {
     (void)state;
     pthread_t thread;
-    int had = -1;
-    assert_int_equal(pthread_create(&thread, NULL, set_up_twice, &had), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(had, 7);
+    int had[2] = {-1, -1};
+    tacit_set_log(hear, NULL);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(pthread_create(&thread, NULL, set_up_twice, &had[k]),
+                         0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_string_equal(said, "");
+    }
+    tacit_set_log(NULL, NULL);
+    assert_true(had[0] > 0); /* those of earlier tests end */
+    assert_int_equal(had[1], 0);
 }
 
 static const char *factor(void)
@@ -170,7 +170,7 @@ static void openblas_is_loaded_where_there_is_room(void **state)
 {
     (void)state;
     cpu_set_t mine;
-    omp_set_num_threads(2);
+    OK(tacit_world_set_threads(test_world(), 2));
     unsetenv("OMP_NUM_THREADS"); /* OpenBLAS is to have a thread */
     if (sched_getaffinity(0, sizeof mine, &mine) || CPU_COUNT(&mine) < 2)
         skip();
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 #if REFUSE
         cmocka_unit_test(set_up_takes_what_there_is),
         cmocka_unit_test(some_are_left_for_others),
-        cmocka_unit_test(threads_that_have_ended_are_missed),
+        cmocka_unit_test(idle_threads_are_used_again),
         cmocka_unit_test(openblas_is_loaded_where_there_is_room),
 #else
         cmocka_unit_test(not_under_a_sanitizer),

@@ -9,9 +9,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <tacit/tacit.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
@@ -68,19 +65,10 @@ static void assert_alone(const char *after)
     if (tasks() != before) fail_msg("%s: %d threads", after, tasks());
 }
 
-/* OpenMP would have many. */
+/* Whoever says nothing has many. */
 static void want_many(void)
 {
-#ifdef _OPENMP
-    omp_set_num_threads(4);
-#endif
-}
-
-static void assert_many_again(void)
-{
-#ifdef _OPENMP
-    assert_int_equal(omp_get_max_threads(), 4);
-#endif
+    setenv("OMP_NUM_THREADS", "4", 1);
 }
 
 static int count_threads(void *ctx, int64_t iteration, double residual)
@@ -135,7 +123,6 @@ static void use(tacit_world *w, int threads, const tacit_matrix *matrix)
         tacit_operator_destroy(&A);
         tacit_queue_destroy(&q);
         assert_alone(formats[f]);
-        assert_many_again();
     }
 }
 
@@ -224,7 +211,6 @@ static void a_world_of_one_thread_makes_none(void **state)
     tacit_matrix_destroy(&m);
     tacit_world_destroy(&w);
     assert_alone("the end");
-    assert_many_again();
 }
 
 /* The world may have many, the queue has one. */
@@ -266,13 +252,11 @@ static void more_threads_are_noticed(void **state)
     assert_true(tasks() >= before + 2); /* a sanitizer may add its own */
 #if WATCH
     assert_true(atomic_load(&made) >= 2);
-#ifdef _OPENMP
     const int queues = atomic_load(&made);
     tacit_matrix *m = NULL;
     OK(tacit_matrix_open(test_world(), "poisson2d:150", NULL, &m));
     assert_true(atomic_load(&made) > queues);
     tacit_matrix_destroy(&m);
-#endif
 #endif
     tacit_queue_destroy(&q);
 }

@@ -8,9 +8,6 @@
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "trisolve/gpu/level_slices.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { LANES = TCT_SLICED_LANES };
 
@@ -295,8 +292,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(points_wait_as_one),
         cmocka_unit_test(threads_make_the_same_factor),
     };
-#ifdef _OPENMP
-    omp_set_num_threads(3);
-#endif
     TEST_MPI_MAIN(tests);
 }

@@ -9,9 +9,6 @@
 #include "said.h"
 #include <math.h>
 #include <pthread.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { THREADS = 4, COLUMNS = 70 }; /* more than go at once */
 
@@ -214,10 +211,7 @@ static void *solve_often(void *arg)
 static void callers_do_not_meet(void **state)
 {
     (void)state;
-#ifdef _OPENMP
-    const int before = omp_get_max_threads();
-    omp_set_num_threads(2);
-#endif
+    OK(tacit_world_set_threads(test_world(), 2));
     tacit_matrix *m = gallery("poisson2d:120");
     tacit_factor *F = factor_of(m, TACIT_FACTOR_LLT);
     double *b = noise((size_t)m->A.rows), *x = solved(F, 1, 1, b);
@@ -232,10 +226,8 @@ static void callers_do_not_meet(void **state)
         pthread_join(thread[i], NULL);
         assert_int_equal(all[i].wrong, 0);
     }
-#ifdef _OPENMP
     assert_non_null(F->lent);
-    omp_set_num_threads(before);
-#endif
+    OK(tacit_world_set_threads(test_world(), 0));
     TCT_FREE(b, x);
     tacit_factor_destroy(&F);
     tacit_matrix_destroy(&m);

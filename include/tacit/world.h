@@ -32,7 +32,7 @@
  *     to its thread. Monitors and the log function are called by the thread
  *     that has called the library: by several at once, if several call. The
  *     library's own threads never call MPI or the caller: those of a queue, and
- *     while a matrix or an operator is made those of OpenMP and some readers.
+ *     those of calls that make something, which sleep between calls.
  *     tacit_world_set_threads limits their number. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H

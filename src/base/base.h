@@ -54,9 +54,6 @@ void tct_write_sized(const void *own, size_t size, void *to);
 
 /* --- threads ------------------------------------------------------------ */
 
-int tct_limit_threads(int most); /* OpenMP's, while there are such loops */
-void tct_unlimit(const int *before);
-
 /* Processors that this process may use. */
 int tct_processors(void);
 /* The first number of OMP_NUM_THREADS; 0: it is not set, or no number. */

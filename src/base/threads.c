@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/threads.c - how many threads OpenMP has for the thread that calls.
- *
- * OpenMP ends the process where the system refuses it a thread. So as many
- * threads are made first, together, and ended; then OpenMP makes its own at
- * once, and keeps them for this caller. */
+ * base/threads.c - how many threads this process may have: by its processors,
+ * by OMP_NUM_THREADS, and by trial, for libraries that end the process where
+ * the system refuses them a thread. */
 #include "base/base.h"
-#include "device/parallel.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { MOST = 1024 }; /* as of a team */
 
@@ -113,152 +105,4 @@ int tct_threads_had(int count, size_t stack)
     pthread_cond_destroy(&g.opened);
     pthread_mutex_destroy(&g.lock);
     return had;
-}
-
-/* --- OpenMP --------------------------------------------------------------- */
-
-#ifdef _OPENMP
-/* The value of OMP_STACKSIZE; 0: the usual one, as where it makes no sense. */
-static size_t stack_of_openmp(void)
-{
-    static const char units[] = "bkmg";
-    const char *text = getenv("OMP_STACKSIZE");
-    char unit = 'k';
-    unsigned long long size = 0;
-    if (!text || sscanf(text, "%llu %c", &size, &unit) < 1) return 0;
-    const char *at = strchr(units, unit | 0x20);
-    if (!at || !*at || size >> 30) return 0;
-    return (size_t)size << 10 * (at - units);
-}
-
-static void tell(int wanted, int had)
-{
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&told)) return;
-    if (had == MOST)
-        tct_log(TCT_WARN,
-                "set-up takes %d threads of the %d that OpenMP would have", had,
-                wanted);
-    else
-        tct_log(
-            TCT_WARN,
-            "set-up takes %d of %d threads: the system gives no more (limits "
-            "of processes, ulimit -u, or of memory, ulimit -v)",
-            had, wanted);
-}
-
-/* The threads that OpenMP keeps for one caller. They end when it has fewer for
- * a while, or is told to (omp_pause_resource), and when the caller ends. */
-typedef struct {
-    atomic_int alive;   /* threads, without the caller        */
-    atomic_int holders; /* of this: the caller, these threads */
-    int most;           /* threads, with the caller           */
-} pool;
-
-static pthread_key_t of_caller, of_thread;
-
-static void let_go(void *arg)
-{
-    pool *p = arg;
-    if (atomic_fetch_sub(&p->holders, 1) == 1) free(p);
-}
-
-static void end_thread(void *arg)
-{
-    pool *p = arg;
-    atomic_fetch_sub(&p->alive, 1);
-    let_go(p);
-}
-
-static void make_keys(void)
-{
-    pthread_key_create(&of_caller, let_go);
-    pthread_key_create(&of_thread, end_thread);
-}
-
-/* The caller's; NULL: there is no memory. */
-static pool *own_pool(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_keys);
-    pool *p = pthread_getspecific(of_caller);
-    if (p) return p;
-    p = calloc(1, sizeof *p); /* it outlives the caller: none of ours */
-    if (p) *p = (pool){.holders = 1, .most = MOST};
-    pthread_setspecific(of_caller, p);
-    return p;
-}
-
-static void join_pool(pool *p)
-{
-    if (!p || omp_get_thread_num() == 0 || pthread_getspecific(of_thread))
-        return;
-    atomic_fetch_add(&p->alive, 1);
-    atomic_fetch_add(&p->holders, 1);
-    pthread_setspecific(of_thread, p);
-}
-
-/* More threads for the pool, up to `wanted` with the caller. Where the system
- * refuses one, half of those it gives are left for other uses, and for memory,
- * for good. */
-static void fill(pool *p, int wanted)
-{
-    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-    const int kept = 1 + atomic_load(&p->alive);
-    if (wanted <= kept) return;
-    pthread_mutex_lock(&turn);
-    const int given = tct_threads_had(wanted - kept, stack_of_openmp());
-    if (given < wanted - kept) p->most = kept + given / 2;
-    const int had = p->most < wanted ? p->most : wanted;
-#pragma omp parallel num_threads(had)
-    join_pool(p);
-    pthread_mutex_unlock(&turn);
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* Of `wanted` threads, the caller among them, those that OpenMP can have. */
-static int grant(int wanted)
-{
-    int had = least(wanted, MOST);
-    if (had > 1 && !omp_in_parallel()) {
-        pool *p = own_pool();
-        if (p) fill(p, least(had, p->most));
-        had = least(had, p ? p->most : 1);
-    }
-    if (had < wanted) tell(wanted, had);
-    return had;
-}
-
-static _Thread_local int depth; /* blocks of TCT_THREADS_AT_MOST around */
-#endif
-
-int tct_limit_threads(int most)
-{
-#ifdef _OPENMP
-    int now = omp_get_max_threads();
-    if (now < 1) omp_set_num_threads(now = omp_get_num_procs());
-    const int granted = grant(most > 0 && most < now ? most : now);
-    depth++;
-    if (granted == now) return 0;
-    omp_set_num_threads(granted);
-    return now;
-#else
-    (void)most;
-    return 0;
-#endif
-}
-
-void tct_unlimit(const int *before)
-{
-#ifdef _OPENMP
-    depth--;
-    if (*before <= 0) return;
-    omp_set_num_threads(depth > 0 ? grant(*before) : *before);
-#else
-    (void)before;
-#endif
 }

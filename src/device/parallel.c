@@ -22,8 +22,7 @@ static int threads_by_default(void)
 
 tct_loop_threads tct_threads_at_most(int most)
 {
-    tct_loop_threads before = mine;
-    before.openmp = tct_limit_threads(most);
+    const tct_loop_threads before = mine;
     if (most <= 0) most = before.most > 0 ? before.most : threads_by_default();
     mine.most = before.most > 0 ? least_of(most, before.most) : most;
     return before;
@@ -38,7 +37,6 @@ tct_loop_threads tct_threads_of(tct_team *team)
 
 void tct_threads_restore(const tct_loop_threads *before)
 {
-    tct_unlimit(&before->openmp);
     mine.most = before->most;
     if (before->most > 0) return;
     if (mine.is_taken) tct_team_give(&mine.team);

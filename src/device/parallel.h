@@ -31,7 +31,6 @@ typedef struct {
     int most;       /* threads; 0: outside of all blocks            */
     tct_team *team; /* NULL: none is taken                          */
     bool is_taken;  /* of the process's idle ones, to be given back */
-    int openmp;     /* while there are loops of OpenMP              */
 } tct_loop_threads;
 
 tct_loop_threads tct_threads_at_most(int most);
@@ -94,6 +93,14 @@ static inline void tct_atomic_min(atomic_int_fast64_t *least, int64_t value)
 {
     int_fast64_t now = atomic_load(least);
     while (value < now && !atomic_compare_exchange_weak(least, &now, value))
+        ;
+}
+
+/* The same of the largest. */
+static inline void tct_atomic_max_f64(_Atomic double *most, double value)
+{
+    double now = atomic_load(most);
+    while (value > now && !atomic_compare_exchange_weak(most, &now, value))
         ;
 }
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/crew.h - threads that share pieces of work and sleep in between.
- *
- * Reading has a thousand short parallel parts between reads of a file. OpenMP's
- * threads would spin meanwhile and take processor time from other processes. */
+ * io/crew.h - threads of the calling thread's team that share pieces of work
+ * while the caller does other work, such as reading a file. */
 #ifndef TCT_IO_CREW_H
 #define TCT_IO_CREW_H
 #include "base/base.h"
 
 typedef struct tct_crew tct_crew;
 
-/* As many threads as OpenMP would use, the caller included, or fewer if the
- * system refuses. */
+/* Errors      NO_MEMORY. */
 tacit_status tct_crew_create(tct_crew **out);
 void tct_crew_destroy(tct_crew **crew);
 

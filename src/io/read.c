@@ -8,9 +8,9 @@
  *
  * Ranks agree on the status once per batch, so an error in the file (rank 0) or
  * lack of memory (any rank) ends all of them. */
+#include "device/parallel.h"
 #include "io/assembly.h"
 #include "io/input.h"
-#include "sparse/parallel.h"
 #include <limits.h>
 #include <math.h>
 #include <string.h>

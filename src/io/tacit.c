@@ -417,11 +417,11 @@ static tacit_status write_header(tct_sink *s, header *h, uint64_t sum)
 typedef struct {
     const tct_csr *A;
     int64_t start; /* entries of the rows before */
-} summed;
+} row_hashes;
 
 static int64_t sum_rows(const void *work, int64_t from, int64_t to)
 {
-    const summed *s = work;
+    const row_hashes *s = work;
     const tct_csr *A = s->A;
     uint64_t sum = 0;
     for (int64_t i = from; i < to; i++) {
@@ -439,7 +439,7 @@ static int64_t sum_rows(const void *work, int64_t from, int64_t to)
 static uint64_t sum_matrix(const tct_csr *A, int64_t start, bool last)
 {
     uint64_t sum = (uint64_t)tct_parallel_sum(A->rows, TCT_SHORT, sum_rows,
-                                              &(summed){A, start});
+                                              &(row_hashes){A, start});
     if (last)
         sum += mixed(1, A->global_rows, (uint64_t)(A->ptr[A->rows] + start));
     return sum;

@@ -8,19 +8,30 @@
 
 /* --- rows ----------------------------------------------------------------- */
 
+static int64_t shortest(const void *work, int64_t from, int64_t to)
+{
+    const tct_csr *A = work;
+    int64_t least = INT64_MAX;
+    for (int64_t i = from; i < to; i++)
+        if (A->ptr[i + 1] - A->ptr[i] < least)
+            least = A->ptr[i + 1] - A->ptr[i];
+    return least;
+}
+
+static int64_t longest(const void *work, int64_t from, int64_t to)
+{
+    const tct_csr *A = work;
+    int64_t most = 0;
+    for (int64_t i = from; i < to; i++)
+        if (A->ptr[i + 1] - A->ptr[i] > most) most = A->ptr[i + 1] - A->ptr[i];
+    return most;
+}
+
 static void row_statistics(const tct_csr *A, int64_t extent[3])
 {
-    int64_t least = INT64_MAX, most = 0;
-#pragma omp parallel for schedule(static) reduction(min                    \
-                                                    : least) reduction(max \
-                                                                       : most)
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t k = A->ptr[i + 1] - A->ptr[i];
-        if (k < least) least = k;
-        if (k > most) most = k;
-    }
-    extent[0] = -least; /* to use one maximum for both */
-    extent[1] = most;
+    /* negative, to use one maximum for both */
+    extent[0] = -tct_parallel_min(A->rows, TCT_SHORT, shortest, A);
+    extent[1] = tct_parallel_max(A->rows, TCT_SHORT, longest, A);
     extent[2] = 0;
 }
 

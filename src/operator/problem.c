@@ -40,6 +40,22 @@ tacit_status tacit_queue_distance(tacit_queue *queue, size_t n, const double *x,
     return status;
 }
 
+typedef struct {
+    const tacit_matrix *m;
+    int64_t seed, first;
+    double *piece; /* of rows from `first` on */
+} randoms;
+
+static void draw_rows(void *work, int64_t from, int64_t to)
+{
+    const randoms *r = work;
+    for (int64_t j = from; j < to; j++)
+        r->piece[j] =
+            2.0 * tct_uniform((uint64_t)r->seed,
+                              (uint64_t)tct_original(r->m, r->first + j)) -
+            1.0;
+}
+
 /* Uniform in [-1, 1] by original row number, for any partition. */
 static tacit_status random_rows(tacit_queue *q, const tacit_matrix *m,
                                 int64_t seed, double *x)
@@ -49,11 +65,7 @@ static tacit_status random_rows(tacit_queue *q, const tacit_matrix *m,
     TRY(TCT_ALLOC(PIECE, "a random vector", &piece));
     for (int64_t i = 0; i < m->A.rows; i += PIECE) {
         const int64_t n = m->A.rows - i < PIECE ? m->A.rows - i : PIECE;
-#pragma omp parallel for schedule(static)
-        for (int64_t j = 0; j < n; j++)
-            piece[j] = 2.0 * tct_uniform((uint64_t)seed,
-                                         (uint64_t)tct_original(m, i + j)) -
-                       1.0;
+        tct_parallel(n, TCT_SHORT, draw_rows, &(randoms){m, seed, i, piece});
         q_put(q, (size_t)n, piece, x + i);
     }
     tct_free(piece);

@@ -4,20 +4,8 @@
 #include "cli/system/problem.h"
 #include <math.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* --- set-up --------------------------------------------------------------- */
-
-/* OpenMP's threads, which made the matrix, spin for some ms after: stop them
- * before threads of the queue are measured, or work. */
-static void dismiss_openmp(void)
-{
-#ifdef _OPENMP
-    omp_pause_resource_all(omp_pause_soft);
-#endif
-}
 
 bool cli_is_direct(const cli *c)
 {
@@ -50,7 +38,6 @@ static tacit_status build(const cli *c, const cli_problem *p,
                           cli_company company, cli_system *s)
 {
     char spec[CLI_SPEC];
-    dismiss_openmp();
     const double start = base_seconds();
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
@@ -61,7 +48,6 @@ static tacit_status build(const cli *c, const cli_problem *p,
     s->n = (size_t)tacit_operator_local_rows(s->A);
     s->setup_seconds = base_seconds() - start - s->context_seconds;
     TRY(cli_make_vectors(c, p, company, s));
-    dismiss_openmp();
     return TACIT_OK;
 }
 
@@ -139,7 +125,6 @@ tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
     const tacit_status status = tacit_precond_create_of(
         s->A, p->matrix, maker_of(c), &s->options, &s->M);
     tacit_matrix_free_vectors(&s->near_null);
-    dismiss_openmp();
     return status;
 }
 

@@ -2,11 +2,15 @@
  * operator/gpu/csr.c - format csr on a GPU: cuts the merge path into tiles,
  * finds the rows that cross them, copies all to the device. */
 #include "operator/gpu/csr.h"
+#include "device/parallel.h"
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { TILE = GPU_CSR_TILE };
+enum {
+    TILE = GPU_CSR_TILE,
+    TILES = 256 /* that are worth a thread */
+};
 
 /* --- values --------------------------------------------------------------- */
 
@@ -80,16 +84,34 @@ static void clear(tiling *T)
     TCT_FREE(T->start, T->end, T->row);
 }
 
+typedef struct {
+    const tct_local *A;
+    const tiling *T;
+    int64_t tiles;
+} cutting;
+
+static void find_starts(void *work, int64_t from, int64_t to)
+{
+    const cutting *c = work;
+    const int64_t steps = c->A->rows + c->A->ptr[c->A->rows];
+    for (int64_t t = from; t < to; t++)
+        c->T->start[t] = rows_before(c->A, t < c->tiles ? t * TILE : steps);
+}
+
+static void find_ends(void *work, int64_t from, int64_t to)
+{
+    const cutting *c = work;
+    const tiling *T = c->T;
+    for (int64_t t = from; t < to; t++)
+        for (int32_t i = T->start[t]; i < T->start[t + 1]; i++)
+            T->end[i] = (uint16_t)(c->A->ptr[i + 1] - (t * TILE - T->start[t]));
+}
+
 static void cut(const tct_local *A, int64_t tiles, const tiling *T)
 {
-    const int64_t steps = A->rows + A->ptr[A->rows];
-#pragma omp parallel for schedule(static)
-    for (int64_t t = 0; t <= tiles; t++)
-        T->start[t] = rows_before(A, t < tiles ? t * TILE : steps);
-#pragma omp parallel for schedule(static)
-    for (int64_t t = 0; t < tiles; t++)
-        for (int32_t i = T->start[t]; i < T->start[t + 1]; i++)
-            T->end[i] = (uint16_t)(A->ptr[i + 1] - (t * TILE - T->start[t]));
+    cutting c = {A, T, tiles};
+    tct_parallel(tiles + 1, TILES, find_starts, &c);
+    tct_parallel(tiles, TILES, find_ends, &c);
 }
 
 /* Does the row in which tile `t` starts have entries in the tile before? */
@@ -179,17 +201,22 @@ static tacit_status build(const tct_local *A, tiling *T, tct_gpu_csr *B)
     return upload(A, T, B);
 }
 
-/* The sum of hashes of each row's end and each entry's place and column. */
-static uint64_t hash_pattern(const tct_local *A)
+static int64_t hash_rows(const void *work, int64_t from, int64_t to)
 {
+    const tct_local *A = work;
     uint64_t sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (int64_t i = 0; i < A->rows; i++) {
+    for (int64_t i = from; i < to; i++) {
         sum += tct_mix(tct_mix((uint64_t)i) + (uint64_t)A->ptr[i + 1]);
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
             sum += tct_mix(((uint64_t)k << 31) ^ (uint64_t)A->col[k]);
     }
-    return sum;
+    return (int64_t)sum;
+}
+
+/* The sum of hashes of each row's end and each entry's place and column. */
+static uint64_t hash_pattern(const tct_local *A)
+{
+    return (uint64_t)tct_parallel_sum(A->rows, TCT_SHORT, hash_rows, A);
 }
 
 static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)

@@ -2,8 +2,10 @@
  * operator/layout/slices_build.c - builds the arrays of layout.h in host
  * memory: plans every window, lays out the arrays, fills them. */
 #include "operator/layout/slices_build.h"
+#include "device/parallel.h"
 #include "operator/pattern/view.h"
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +19,8 @@ typedef struct { /* the arrays in the making */
     tct_rows_apart apart;
     int32_t *long_place;
 } builder;
+
+enum { WINDOWS = 8, SLICES = 512 }; /* that are worth a thread */
 
 static const char *const what = "the matrix in slices";
 
@@ -159,20 +163,17 @@ static void fill_window(const builder *B, int64_t window, int32_t *scratch)
             place_of(B, window, (int)(B->apart.row[place] - w.first));
 }
 
-static tacit_status fill(const builder *B)
+static void fill_range(void *work, int64_t from, int64_t to, void *scratch)
 {
-    const int64_t room = tct_window_room(&B->M->slicing);
-    bool failed = false;
-#pragma omp parallel if (B->P->count > 16) reduction(|| : failed)
-    {
-        int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
-        failed = scratch == NULL;
-#pragma omp for schedule(dynamic, 8)
-        for (int64_t i = 0; i < B->P->count; i++)
-            if (scratch) fill_window(B, i, scratch);
-        tct_free(scratch);
-    }
-    if (failed) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    for (int64_t i = from; i < to; i++) fill_window(work, i, scratch);
+}
+
+static tacit_status fill(builder *B)
+{
+    const size_t room = (size_t)tct_window_room(&B->M->slicing);
+    if (!tct_parallel_with(B->P->count, WINDOWS, room * sizeof(int32_t),
+                           fill_range, B))
+        FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     return TACIT_OK;
 }
 
@@ -323,24 +324,37 @@ static bool can_join(const tct_gpu_arrays *a, const tct_gpu_slice *slice,
     return true;
 }
 
+typedef struct {
+    const tct_gpu_arrays *a;
+    tct_gpu_slice *slice;
+    atomic_int_fast64_t joined, runs; /* slices */
+} joining;
+
+static void join_range(void *work, int64_t from, int64_t to)
+{
+    joining *j = work;
+    int64_t joined = 0, runs = 0;
+    for (int64_t n = from; n < to; n++) {
+        tct_gpu_slice *s = &j->slice[n];
+        runs += s->kind == SLICE_RUN || s->kind == SLICE_CONST;
+        if (!can_join(j->a, j->slice, n)) continue;
+        s->joined = 1;
+        joined += GPU_JOIN;
+    }
+    atomic_fetch_add(&j->joined, joined);
+    atomic_fetch_add(&j->runs, runs);
+}
+
 /* Mark the slices to be multiplied together, and choose a walk. */
 static void join_slices(tct_gpu_arrays *a)
 {
-    tct_gpu_slice *slice = (tct_gpu_slice *)(uintptr_t)a->slice;
-    int64_t joined = 0, runs = 0;
+    joining j = {.a = a, .slice = (tct_gpu_slice *)(uintptr_t)a->slice};
     a->walk = GPU_ANY;
     if (a->b > 1) return;
-#pragma omp parallel for schedule(static) reduction(+ : joined, runs) \
-    if (a->slices > 1024)
-    for (int64_t n = 0; n < a->slices; n++) {
-        runs += slice[n].kind == SLICE_RUN || slice[n].kind == SLICE_CONST;
-        if (can_join(a, slice, n)) {
-            slice[n].joined = 1;
-            joined += GPU_JOIN;
-        }
-    }
-    if (runs == a->slices)
-        a->walk = 2 * joined > a->slices ? GPU_JOINED : GPU_RUNS;
+    tct_parallel(a->slices, SLICES, join_range, &j);
+    if (atomic_load(&j.runs) == a->slices)
+        a->walk =
+            2 * atomic_load(&j.joined) > a->slices ? GPU_JOINED : GPU_RUNS;
 }
 
 /* --- description ---------------------------------------------------------- */
@@ -451,18 +465,23 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
 }
 
 /* A polynomial of its columns, row by row. */
-uint64_t tct_gpu_pattern(const tct_local *A)
+static int64_t hash_rows(const void *work, int64_t from, int64_t to)
 {
-    uint64_t sum = tct_mix((uint64_t)A->cols);
-#pragma omp parallel for schedule(static) reduction(+ : sum) \
-    if (A->rows > 1 << 16)
-    for (int64_t i = 0; i < A->rows; i++) {
+    const tct_local *A = work;
+    uint64_t sum = 0;
+    for (int64_t i = from; i < to; i++) {
         uint64_t row = (uint64_t)(A->ptr[i + 1] - A->ptr[i]);
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
             row = row * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)A->col[k];
         sum += tct_mix(row ^ tct_mix((uint64_t)i));
     }
-    return sum;
+    return (int64_t)sum;
+}
+
+uint64_t tct_gpu_pattern(const tct_local *A)
+{
+    return tct_mix((uint64_t)A->cols) +
+           (uint64_t)tct_parallel_sum(A->rows, 1 << 15, hash_rows, A);
 }
 
 /* --- build ---------------------------------------------------------------- */

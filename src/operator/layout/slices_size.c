@@ -2,7 +2,9 @@
  * operator/layout/slices_size.c - plans all windows of a matrix, to build it,
  * or a sample of them, to predict its size; finds the best block size. Costs
  * are the bytes that a product reads. */
+#include "device/parallel.h"
 #include "operator/layout/slices_build.h"
+#include <pthread.h>
 
 enum {
     SAMPLES = 96,
@@ -128,31 +130,47 @@ static void open_set(const tct_gpu_maker *M, tct_value_set *set)
     tct_value_set_zero(set);
 }
 
-/* Enough for several threads: windows of dense blocks have many entries each.
- * Unused in a build without threads. */
-static __attribute__((unused)) bool has_much(const tct_gpu_maker *M,
-                                             const tct_gpu_plan *P)
+/* Windows that are worth a thread: those of dense blocks have many entries
+ * each. */
+static int64_t windows_of_thread(const tct_gpu_maker *M, const tct_gpu_plan *P)
 {
     const tct_local *A = M->slicing.A;
-    return P->count > 16 || (P->count > 1 && A->ptr[A->rows] > MUCH);
+    return P->count > 16 || A->ptr[A->rows] > MUCH ? 1 : P->count;
 }
 
-static void look(const tct_gpu_maker *M, tct_gpu_plan *P, bool cells)
+typedef struct {
+    const tct_gpu_maker *M;
+    tct_gpu_plan *P;
+    bool cells;
+    int parts;
+    pthread_mutex_t lock; /* of P->values */
+} collecting;
+
+static void collect_part(void *work, int64_t part)
 {
+    collecting *c = work;
+    const int64_t count = c->P->count;
+    const int64_t end = tct_part_first(count, (int)part + 1, c->parts);
+    tct_value_set mine;
+    open_set(c->M, &mine);
+    for (int64_t i = tct_part_first(count, (int)part, c->parts); i < end; i++)
+        if (c->cells) look_at_cells(c->M, c->P, i, &mine);
+        else look_at_rows(c->M, tct_gpu_plan_window(c->P, i), &mine);
+    pthread_mutex_lock(&c->lock);
+    tct_value_set_join(&c->P->values, &mine);
+    pthread_mutex_unlock(&c->lock);
+    tct_value_set_close(&mine);
+}
+
+/* The set of values, of rows or of `cells`. */
+static void collect_values(const tct_gpu_maker *M, tct_gpu_plan *P, bool cells)
+{
+    collecting c = {M, P, cells,
+                    tct_parallel_parts(P->count, windows_of_thread(M, P)),
+                    PTHREAD_MUTEX_INITIALIZER};
     tct_value_set_close(&P->values);
     open_set(M, &P->values);
-#pragma omp parallel if (has_much(M, P))
-    {
-        tct_value_set mine;
-        open_set(M, &mine);
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < P->count; i++)
-            if (cells) look_at_cells(M, P, i, &mine);
-            else look_at_rows(M, tct_gpu_plan_window(P, i), &mine);
-#pragma omp critical
-        tct_value_set_join(&P->values, &mine);
-        tct_value_set_close(&mine);
-    }
+    tct_parallel_each(c.parts, collect_part, &c);
 }
 
 /* --- windows -------------------------------------------------------------- */
@@ -184,32 +202,41 @@ static int plan_window(const tct_gpu_maker *M, tct_gpu_plan *P, int64_t i,
     return 0;
 }
 
+typedef struct {
+    const tct_gpu_maker *M;
+    tct_gpu_plan *P;
+    atomic_int_fast64_t blocks, consts, entries;
+    atomic_int failed;
+} planning;
+
+static void plan_range(void *work, int64_t from, int64_t to, void *scratch)
+{
+    planning *p = work;
+    census c = {0};
+    int failed = 0;
+    for (int64_t i = from; i < to && !failed; i++)
+        failed = plan_window(p->M, p->P, i, scratch, &c);
+    if (failed) atomic_store(&p->failed, failed);
+    atomic_fetch_add(&p->blocks, c.blocks);
+    atomic_fetch_add(&p->consts, c.consts);
+    atomic_fetch_add(&p->entries, c.entries);
+}
+
 static int plan_windows(const tct_gpu_maker *M, tct_gpu_plan *P)
 {
-    const int64_t room = tct_window_room(&M->slicing);
-    int64_t blocks = 0, consts = 0, entries = 0;
-    int failed = 0;
-#pragma omp parallel if (has_much(M, P)) \
-    reduction(+ : blocks, consts, entries) reduction(max : failed)
-    {
-        census c = {0};
-        int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
-        failed = scratch ? 0 : NO_MEMORY;
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < P->count; i++)
-            if (!failed) failed = plan_window(M, P, i, scratch, &c);
-        tct_free(scratch);
-        blocks += c.blocks;
-        consts += c.consts;
-        entries += c.entries;
-    }
+    const size_t room = (size_t)tct_window_room(&M->slicing);
+    planning p = {.M = M, .P = P};
+    if (!tct_parallel_with(P->count, windows_of_thread(M, P),
+                           room * sizeof(int32_t), plan_range, &p))
+        return NO_MEMORY;
+    const int failed = atomic_load(&p.failed);
     for (int64_t i = 0; i < P->count && !failed; i++) {
         P->long_rows[i + 1] += P->long_rows[i];
         P->long_entries[i + 1] += P->long_entries[i];
     }
-    P->blocks = blocks;
-    P->const_entries = consts;
-    P->entries = entries;
+    P->blocks = atomic_load(&p.blocks);
+    P->const_entries = atomic_load(&p.consts);
+    P->entries = atomic_load(&p.entries);
     return failed;
 }
 
@@ -233,7 +260,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
     const bool matters =
         wish->automatic || (wish->store != GPU_F64 && wish->store != GPU_F48);
     TRY(allocate(P));
-    if (matters) look(M, P, false);
+    if (matters) collect_values(M, P, false);
     if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
     const int failed = plan_windows(M, P);
     if (failed == TOO_WIDE) P->reason = "a row has more than 65535 blocks";
@@ -245,7 +272,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
     const bool fewer = P->const_entries > 0 || P->long_rows[P->count] > 0;
     bool holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     if (fewer && !(holds && M->store == GPU_DICT8)) {
-        look(M, P, true); /* values outside of cells do not matter */
+        collect_values(M, P, true); /* values outside of cells do not matter */
         if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
         holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     }
@@ -282,22 +309,34 @@ typedef struct {
     double rows, entries;
 } tally;
 
+typedef struct {
+    const tct_local *A;
+    int64_t first;
+    atomic_int_fast64_t rows, entries;
+} huge;
+
+static void count_range(void *work, int64_t from, int64_t to)
+{
+    huge *h = work;
+    int64_t rows = 0, entries = 0;
+    for (int64_t i = h->first + from; i < h->first + to; i++) {
+        const int64_t length = h->A->ptr[i + 1] - h->A->ptr[i];
+        if (length <= LONG_ALWAYS) continue;
+        rows++;
+        entries += length;
+    }
+    atomic_fetch_add(&h->rows, rows);
+    atomic_fetch_add(&h->entries, entries);
+}
+
 /* Rows of [first, last) so long that they are always kept apart: one can be
  * most of a matrix, and a sample misses it. */
 static tally count_huge(const tct_gpu_maker *M, int64_t first, int64_t last)
 {
-    double rows = 0.0, entries = 0.0;
-    if (M->slicing.b > 1) return (tally){0.0, 0.0};
-#pragma omp parallel for schedule(static) reduction(+ : rows, entries) \
-    if (last - first > 1 << 16)
-    for (int64_t i = first; i < last; i++) {
-        const double length =
-            (double)(M->slicing.A->ptr[i + 1] - M->slicing.A->ptr[i]);
-        if (length <= LONG_ALWAYS) continue;
-        rows += 1.0;
-        entries += length;
-    }
-    return (tally){rows, entries};
+    huge h = {.A = M->slicing.A, .first = first};
+    if (M->slicing.b == 1) tct_parallel(last - first, 1 << 15, count_range, &h);
+    return (tally){(double)atomic_load(&h.rows),
+                   (double)atomic_load(&h.entries)};
 }
 
 static tally count_huge_of_plan(const tct_gpu_maker *M, const tct_gpu_plan *P)

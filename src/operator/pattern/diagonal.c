@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/diagonal.c - the diagonal of a rank's own rows. */
+#include "device/parallel.h"
 #include "operator/format.h"
 
 /* Columns of a row ascend. */
@@ -14,8 +15,18 @@ static double diagonal_of(const tct_local *A, int64_t i)
     return low < A->ptr[i + 1] && A->col[low] == i ? A->val[low] : 0.0;
 }
 
+typedef struct {
+    const tct_local *A;
+    double *d;
+} diagonal;
+
+static void find_rows(void *work, int64_t from, int64_t to)
+{
+    const diagonal *w = work;
+    for (int64_t i = from; i < to; i++) w->d[i] = diagonal_of(w->A, i);
+}
+
 void tct_local_diagonal(const tct_local *A, double *d)
 {
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < A->rows; i++) d[i] = diagonal_of(A, i);
+    tct_parallel(A->rows, TCT_SHORT, find_rows, &(diagonal){A, d});
 }

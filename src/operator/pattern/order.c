@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/order.c - the rows of a rank in another order. */
 #include "operator/pattern/order.h"
+#include "device/parallel.h"
 #include "graph/order.h"
 #include "operator/host/slices.h"
 #include "operator/layout/slices_build.h"
@@ -100,12 +101,29 @@ bool tct_order_may_pay(const tacit_queue *q, const tct_local *A)
 
 /* --- find ----------------------------------------------------------------- */
 
+typedef struct {
+    const tct_local *A;
+    int b;
+    int64_t *ptr;
+    int32_t *next; /* NULL: rows are counted alone */
+} merging;
+
+static void merge_range(void *work, int64_t from, int64_t to, void *space)
+{
+    const merging *m = work;
+    int32_t *col = space;
+    for (int64_t g = from; g < to; g++) {
+        const int32_t n = tct_merge_rows(m->A, m->b, g, col);
+        if (m->next) memcpy(m->next + m->ptr[g], col, (size_t)n * sizeof *col);
+        else m->ptr[g + 1] = n;
+    }
+}
+
 /* The graph of block rows; that of rows is the matrix itself. */
 static tacit_status block_graph(const tct_local *A, int b, int64_t **ptr,
                                 int32_t **next)
 {
     const int64_t groups = A->rows / b, widest = tct_most_entries(A, b);
-    bool starved = false;
     TRY(TCT_ALLOC(groups + 1, what, ptr));
     (*ptr)[0] = 0;
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
@@ -113,20 +131,10 @@ static tacit_status block_graph(const tct_local *A, int b, int64_t **ptr,
             for (int64_t g = 0; g < groups; g++) (*ptr)[g + 1] += (*ptr)[g];
             TRY(TCT_ALLOC((*ptr)[groups], what, next));
         }
-#pragma omp parallel reduction(|| : starved)
-        {
-            int32_t *col = tct_alloc((size_t)widest * sizeof *col);
-            starved = col == NULL;
-#pragma omp for schedule(static)
-            for (int64_t g = 0; g < groups; g++) {
-                if (!col) continue;
-                const int32_t n = tct_merge_rows(A, b, g, col);
-                if (pass == 0) (*ptr)[g + 1] = n;
-                else memcpy(*next + (*ptr)[g], col, (size_t)n * sizeof *col);
-            }
-            tct_free(col);
-        }
-        if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+        if (!tct_parallel_with(groups, TCT_SHORT,
+                               (size_t)widest * sizeof **next, merge_range,
+                               &(merging){A, b, *ptr, pass ? *next : NULL}))
+            FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     }
     return TACIT_OK;
 }
@@ -230,6 +238,26 @@ void tct_order_destroy(tacit_queue *q, tct_order **o)
 
 /* --- use ------------------------------------------------------------------ */
 
+typedef struct {
+    const tct_order *o;
+    const tct_local *A;
+    tct_csr *B;
+} ordering;
+
+static void copy_rows(void *work, int64_t first, int64_t last)
+{
+    const ordering *w = work;
+    const tct_local *A = w->A;
+    tct_csr *B = w->B;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t from = A->ptr[w->o->old[k]], to = B->ptr[k];
+        for (int64_t e = 0; e < B->ptr[k + 1] - to; e++) {
+            B->col32[to + e] = w->o->now[A->col[from + e]];
+            B->val[to + e] = A->val[from + e];
+        }
+    }
+}
+
 tacit_status tct_order_copy(const tct_order *o, const tct_local *A,
                             tct_local *out)
 {
@@ -240,14 +268,7 @@ tacit_status tct_order_copy(const tct_order *o, const tct_local *A,
         B.ptr[k + 1] = B.ptr[k] + A->ptr[o->old[k] + 1] - A->ptr[o->old[k]];
     tacit_status status = tct_csr_entries(&B, B.ptr[n]);
     if (status >= 0) {
-#pragma omp parallel for schedule(static)
-        for (int64_t k = 0; k < n; k++) {
-            const int64_t from = A->ptr[o->old[k]], to = B.ptr[k];
-            for (int64_t e = 0; e < B.ptr[k + 1] - to; e++) {
-                B.col32[to + e] = o->now[A->col[from + e]];
-                B.val[to + e] = A->val[from + e];
-            }
-        }
+        tct_parallel(n, TCT_SHORT, copy_rows, &(ordering){o, A, &B});
         status = tct_csr_sort(&B, false, "the matrix in another order");
     }
     if (status < 0) {

@@ -2,6 +2,7 @@
  * operator/pattern/scale.c - entries far from 1 are stored times a power of 2,
  * which changes no bit: products of three entries and their squares are then in
  * the range of doubles, and entries in that of floats. */
+#include "device/parallel.h"
 #include "operator/assembled.h"
 #include <float.h>
 #include <math.h>
@@ -9,34 +10,60 @@
 
 enum { NEAR = 64 }; /* exponents up to here need no scaling */
 
-/* Largest |a|, and the inverse of the smallest that is not 0. */
-static void extent_of(const tct_csr *A, double extent[2])
+typedef struct {
+    const tct_csr *A;
+    _Atomic double high, inverse; /* of ranges, the largest */
+    int exponent;
+} sizes;
+
+static void measure_entries(void *work, int64_t from, int64_t to)
 {
+    sizes *s = work;
     double high = 0.0, low = INFINITY;
-    const int64_t nonzeros = tct_csr_nonzeros(A);
-#pragma omp parallel for schedule(static) reduction(max                   \
-                                                    : high) reduction(min \
-                                                                      : low)
-    for (int64_t k = 0; k < nonzeros; k++) {
-        const double a = fabs(A->val[k]);
+    for (int64_t k = from; k < to; k++) {
+        const double a = fabs(s->A->val[k]);
         if (a > high) high = a;
         if (a > 0.0 && a < low) low = a;
     }
-    extent[0] = high;
-    extent[1] = 1.0 / low;
+    tct_atomic_max_f64(&s->high, high);
+    tct_atomic_max_f64(&s->inverse, 1.0 / low);
 }
 
-static double norm_of(const tct_csr *A)
+/* Largest |a|, and the inverse of the smallest that is not 0. */
+static void extent_of(const tct_csr *A, double extent[2])
 {
+    sizes s = {.A = A};
+    tct_parallel(tct_csr_nonzeros(A), TCT_SHORT, measure_entries, &s);
+    extent[0] = atomic_load(&s.high);
+    extent[1] = atomic_load(&s.inverse);
+}
+
+static void measure_rows(void *work, int64_t from, int64_t to)
+{
+    sizes *s = work;
+    const tct_csr *A = s->A;
     double most = 0.0;
-#pragma omp parallel for schedule(static) reduction(max : most)
-    for (int64_t i = 0; i < A->rows; i++) {
+    for (int64_t i = from; i < to; i++) {
         double sum = 0.0;
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
             sum += fabs(A->val[k]);
         if (sum > most) most = sum;
     }
-    return most;
+    tct_atomic_max_f64(&s->high, most);
+}
+
+static double norm_of(const tct_csr *A)
+{
+    sizes s = {.A = A};
+    tct_parallel(A->rows, TCT_SHORT, measure_rows, &s);
+    return atomic_load(&s.high);
+}
+
+static void scale_entries(void *work, int64_t from, int64_t to)
+{
+    const sizes *s = work;
+    for (int64_t k = from; k < to; k++)
+        s->A->val[k] = ldexp(s->A->val[k], -s->exponent);
 }
 
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
@@ -53,9 +80,8 @@ tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
              "cannot work with sizes so far apart",
              1.0 / extent[1], extent[0]);
     const int64_t nonzeros = A->exponent ? tct_csr_nonzeros(rows) : 0;
-#pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < nonzeros; k++)
-        rows->val[k] = ldexp(rows->val[k], -A->exponent);
+    tct_parallel(nonzeros, TCT_SHORT, scale_entries,
+                 &(sizes){.A = rows, .exponent = A->exponent});
     A->norm = norm_of(rows);
     return tct_reduce_f64(A->world, TCT_MAX, 1, &A->norm);
 }
