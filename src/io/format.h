@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/format.h - the interface of a file format. Each format has one file, a
+ * io/format.h - the interface of a file format. Each format has a file with a
  * table at its end, and a row in TCT_FILE_FORMATS.
  *
- * Most formats are *sources*: rank 0 reads entries in batches, and read.c
- * distributes them to the owners of their rows. A format of which each rank can
+ * Most formats are *sources*: rank 0 reads entries in batches, and distribute.c
+ * sends them to the owners of their rows. A format of which each rank can
  * read its own part has functions of its own. Vectors are a source with as many
  * columns. */
 #ifndef TCT_IO_FORMAT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/read.c - recognizes the format, distributes entries to their owners and
- * assembles rows.
+ * io/read.c - reads matrices and vectors: recognizes the format and assembles
+ * rows of the entries, which distribute.c sends to their owners.
  *
  *     rank 0:   file -> stream -> source -> batch -> sorted by owner --+
  *     all:      agree, sizes, all-to-all  <---------------------------+
@@ -10,8 +10,8 @@
  * lack of memory (any rank) ends all of them. */
 #include "device/parallel.h"
 #include "io/assembly.h"
+#include "io/distribute.h"
 #include "io/input.h"
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,116 +23,6 @@ const char *tct_field_name(tct_field field)
     case TCT_FIELD_PATTERN: return "pattern";
     }
     return "unknown";
-}
-
-/* --- for readers ---------------------------------------------------------- */
-
-tacit_status tct_check_sizes(const char *where, const tct_input *in,
-                             const tct_source *s, int64_t room)
-{
-    const long long rows = s->rows, cols = s->cols, stored = s->stored;
-    if (rows < 1 || cols < 1)
-        FAIL(TACIT_INPUT,
-             "%s: sizes %lld x %lld: rows and columns must be at least 1",
-             where, rows, cols);
-    if (stored < 0)
-        FAIL(TACIT_INPUT, "%s: %lld entries: their count must be at least 0",
-             where, stored);
-    if (rows > INT64_MAX / 4 || cols > INT64_MAX / 4 || stored > INT64_MAX / 64)
-        FAIL(TACIT_INPUT,
-             "%s: sizes %lld x %lld with %lld entries do not fit in 64 bits",
-             where, rows, cols, stored);
-    if (s->unique && (double)stored > (double)rows * (double)cols)
-        FAIL(TACIT_INPUT,
-             "%s: promises %lld entries, a %lld x %lld matrix has fewer "
-             "places: correct the header",
-             where, stored, rows, cols);
-    if (stored > room)
-        FAIL(TACIT_INPUT,
-             "%s: promises %lld entries, the rest of the file can hold at most "
-             "%lld: it is cut short, or the header is wrong",
-             where, stored, (long long)room);
-    const int64_t most_rows = (INT64_C(1) << 20) + 64 * s->most;
-    if (rows > most_rows || (cols > most_rows && cols != 1))
-        FAIL(TACIT_INPUT,
-             "%s: %lld x %lld with only %lld %s: nearly all rows would be "
-             "empty; correct the header",
-             where, rows, cols, stored, stored == 1 ? "entry" : "entries");
-    const double bytes = 16.0 * (double)s->most + 8.0 * (double)rows;
-    return tct_memory_require_of(in->ranks, bytes / in->machines, where);
-}
-
-tacit_status tct_source_built(tct_source *s, tacit_status status,
-                              tct_source **out)
-{
-    if (status < 0) s->close(s);
-    else *out = s;
-    return status;
-}
-
-void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
-                     int64_t count)
-{
-    out->parts = parts;
-    out->count = 0;
-    if (count == 0) return;
-    const int n = count < 4096 ? 1 : TCT_PARTS;
-    out->count = n;
-    for (int p = 0; p < n; p++) {
-        const int64_t from = tct_share(count, n, p);
-        parts[p] =
-            (tct_part){entries + from, tct_share(count, n, p + 1) - from};
-    }
-}
-
-tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows)
-{
-    FAIL(TACIT_INPUT,
-         "%s: has %lld %s, but the matrix has %lld rows: give a vector of that "
-         "length",
-         path, (long long)values, values == 1 ? "value" : "values",
-         (long long)rows);
-}
-
-tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
-                              int64_t cols)
-{
-    if (cols != 1 && !v->many)
-        FAIL(TACIT_INPUT,
-             "%s: holds a %lld x %lld matrix where a vector is needed: give a "
-             "file with one column",
-             path, (long long)rows, (long long)cols);
-    if (rows != v->rows && cols == 1)
-        return tct_wrong_length(path, rows, v->rows);
-    if (rows != v->rows)
-        FAIL(TACIT_INPUT,
-             "%s: has %lld columns of %lld %s, but the matrix has %lld rows: "
-             "give columns of that length",
-             path, (long long)cols, (long long)rows,
-             rows == 1 ? "value" : "values", (long long)v->rows);
-    if (cols < 1 || cols > INT_MAX)
-        FAIL(TACIT_INPUT, "%s: has %lld columns: give a file with 1 to %d",
-             path, (long long)cols, INT_MAX);
-    v->columns = (int)cols;
-    if (!v->many) return TACIT_OK;
-    TRY(tct_memory_require(8.0 * (double)v->count * (double)cols, path));
-    return TCT_ALLOC(v->count * cols, "vectors of a file", &v->out);
-}
-
-tacit_status tct_check_missing(const char *path, const tct_file_format *f)
-{
-    if (!f->about.reason) return TACIT_OK;
-    FAIL(TACIT_UNSUPPORTED, "%s: format '%s' is not available: %s", path,
-         f->about.name, f->about.reason);
-}
-
-tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
-                              size_t bytes, const char *what)
-{
-    size_t got;
-    TRY(tct_stream_read(stream, out, bytes, &got));
-    if (got == bytes) return TACIT_OK;
-    FAIL(TACIT_INPUT, "%s: ends within %s: it is cut short", path, what);
 }
 
 /* --- opening ------------------------------------------------------------ */
@@ -274,163 +164,6 @@ static tacit_status open_all(tacit_world *w, const char *path,
     return tct_bcast(w, 0, sizeof o->about, &o->about);
 }
 
-/* --- distribution --------------------------------------------------------- */
-
-/* Destinations of entries: rank r owns rows starts[r] to starts[r + 1]. */
-typedef struct {
-    tacit_world *w;
-    tct_crew *crew;
-    const int64_t *starts; /* [size + 1] */
-    int64_t *send, *recv;  /* bytes [size] */
-    tct_entry *out, *in;   /* grouped by owner, grown as needed */
-    int64_t out_room, in_room;
-} router;
-
-static tacit_status grow(tct_entry **array, int64_t *room, int64_t wanted)
-{
-    if (wanted <= *room) return TACIT_OK;
-    tct_free(*array);
-    *array = NULL;
-    *room = 0;
-    const int64_t more = wanted + wanted / 4;
-    TRY(TCT_ALLOC(more, "entries on their way", array));
-    *room = more;
-    return TACIT_OK;
-}
-
-/* Check the entries of a binary file; its reader knows no lines. */
-static tacit_status check_batch(const char *path, const tct_source *s,
-                                const tct_batch *batch, int64_t before)
-{
-    for (int p = 0; p < batch->count; p++) {
-        for (int64_t k = 0; k < batch->parts[p].count; k++, before++) {
-            const tct_entry *e = &batch->parts[p].entries[k];
-            const bool inside = e->row >= 0 && e->row < s->rows &&
-                                e->col >= 0 && e->col < s->cols;
-            if (inside && isfinite(e->val)) continue;
-            const long long entry = before + 1, i = e->row, j = e->col;
-            if (!inside)
-                FAIL(TACIT_INPUT,
-                     "%s: entry %lld is in row %lld, column %lld (counting "
-                     "from 0) of a %lld x %lld matrix: the file is damaged",
-                     path, entry, i, j, (long long)s->rows, (long long)s->cols);
-            FAIL(TACIT_INPUT,
-                 "%s: entry %lld (row %lld, column %lld, counting from 0) is "
-                 "%g: all values must be finite",
-                 path, entry, i, j, e->val);
-        }
-    }
-    return TACIT_OK;
-}
-
-/* Rank 0: read the next nonempty batch; empty at the end. */
-static tacit_status fetch(const char *path, tct_source *s, int64_t *seen,
-                          tct_batch *batch)
-{
-    int64_t total = 0;
-    do {
-        TRY(s->next(s, batch));
-        for (int p = 0; p < batch->count; p++) total += batch->parts[p].count;
-    } while (batch->count > 0 && total == 0);
-    if (!s->checked) TRY(check_batch(path, s, batch, *seen));
-    *seen += total;
-    return TACIT_OK;
-}
-
-/* Rank 0: group the entries by owner and set the bytes for each rank. */
-static tacit_status sort_by_owner(router *r, const tct_batch *batch)
-{
-    int64_t total = 0;
-    for (int p = 0; p < batch->count; p++) total += batch->parts[p].count;
-    const int size = r->w->size;
-    TRY(grow(&r->out, &r->out_room, total));
-    int64_t *at = r->send; /* counts, then offsets, then bytes */
-    memset(at, 0, (size_t)size * sizeof *at);
-    for (int p = 0; p < batch->count; p++)
-        for (int64_t k = 0; k < batch->parts[p].count; k++)
-            at[tct_owner(r->starts, size, batch->parts[p].entries[k].row)]++;
-    int64_t sum = 0;
-    for (int q = 0; q < size; q++) {
-        const int64_t n = at[q];
-        at[q] = sum;
-        sum += n;
-    }
-    for (int p = 0; p < batch->count; p++) {
-        for (int64_t k = 0; k < batch->parts[p].count; k++) {
-            const tct_entry *e = &batch->parts[p].entries[k];
-            r->out[at[tct_owner(r->starts, size, e->row)]++] = *e;
-        }
-    }
-    for (int q = size - 1; q >= 0; q--)
-        at[q] = (at[q] - (q > 0 ? at[q - 1] : 0)) * (int64_t)sizeof *r->out;
-    return TACIT_OK;
-}
-
-/* Send rank 0's entries to their owners; `mine` is this rank's. */
-static tacit_status exchange(router *r, tct_part *mine, bool *last)
-{
-    tacit_world *w = r->w;
-    int64_t *all = r->recv; /* first the bytes of all ranks */
-    if (w->rank == 0) memcpy(all, r->send, (size_t)w->size * sizeof *all);
-    TRY(tct_bcast(w, 0, (size_t)w->size * sizeof *all, all));
-    const int64_t bytes = all[w->rank];
-    *last = true;
-    for (int q = 0; q < w->size; q++) *last = *last && all[q] == 0;
-    if (*last) return TACIT_OK;
-    const int64_t count = bytes / (int64_t)sizeof *r->in;
-    TRY(tct_agree(w, grow(&r->in, &r->in_room, count)));
-    memset(r->recv, 0, (size_t)w->size * sizeof *r->recv);
-    if (w->rank != 0) memset(r->send, 0, (size_t)w->size * sizeof *r->send);
-    r->recv[0] = bytes;
-    TRY(tct_alltoallv(w, r->send, r->out, r->recv, r->in));
-    *mine = (tct_part){r->in, count};
-    return TACIT_OK;
-}
-
-/* Receives entries of this rank's rows. */
-typedef tacit_status (*receiver)(void *ctx, const tct_batch *batch);
-
-static tacit_status distribute(const char *path, tct_source *s, router *r,
-                               receiver take, void *ctx)
-{
-    tacit_status status = TACIT_OK;
-    for (int64_t seen = 0;;) {
-        tct_batch batch = {0};
-        const bool root = r->w->rank == 0;
-        if (root && status == TACIT_OK) status = fetch(path, s, &seen, &batch);
-        if (r->w->size == 1) {
-            TRY(status);
-            if (batch.count == 0) return TACIT_OK;
-            TRY(take(ctx, &batch));
-            if (!s->lasting) tct_crew_flush(r->crew);
-            continue;
-        }
-        if (root && status == TACIT_OK) status = sort_by_owner(r, &batch);
-        TRY(tct_agree(r->w, status));
-        tct_part mine = {0}, parts[TCT_PARTS];
-        bool last;
-        TRY(exchange(r, &mine, &last));
-        if (last) return TACIT_OK;
-        tct_batch_split(&batch, parts, mine.entries, mine.count);
-        status = take(ctx, &batch); /* agreed on in the next round */
-        tct_crew_flush(r->crew);
-    }
-}
-
-static tacit_status route(tacit_world *w, const char *path, tct_source *s,
-                          tct_crew *crew, const int64_t *starts, receiver take,
-                          void *ctx)
-{
-    router r = {.w = w, .crew = crew, .starts = starts};
-    tacit_status status = TCT_ALLOC(w->size, "message sizes", &r.send);
-    if (status == TACIT_OK)
-        status = TCT_ALLOC(w->size, "message sizes", &r.recv);
-    status = tct_agree(w, status);
-    if (status == TACIT_OK) status = distribute(path, s, &r, take, ctx);
-    TCT_FREE(r.send, r.recv, r.out, r.in);
-    return status;
-}
-
 /* --- matrices ----------------------------------------------------------- */
 
 static tacit_status add_entries(void *ctx, const tct_batch *batch)
@@ -463,7 +196,8 @@ static tacit_status assemble(tacit_world *w, const char *path, opened *o,
         a->rows, a->cols, first, rows, a->most / w->size, crew, &assembly);
     status = tct_agree(w, status);
     if (status == TACIT_OK)
-        status = route(w, path, o->source, crew, starts, add_entries, assembly);
+        status = tct_distribute_entries(w, path, o->source, crew, starts,
+                                        add_entries, assembly);
     if (w->rank == 0) tct_stream_close(&o->stream); /* frees its buffers */
     if (status == TACIT_OK)
         status = tct_assembly_finish(assembly, out, duplicates);
@@ -594,7 +328,8 @@ static tacit_status vectors_from_source(tacit_world *w, const char *path,
     if (status == TACIT_OK) {
         starts[w->size] = v->rows;
         for (int64_t i = 0; i < v->count * v->columns; i++) v->out[i] = 0;
-        status = route(w, path, o->source, crew, starts, set_values, v);
+        status = tct_distribute_entries(w, path, o->source, crew, starts,
+                                        set_values, v);
     }
     tct_free(starts);
     return status;
