@@ -9,34 +9,27 @@
  *     [right-hand sides: storage, their number, their entries]
  *     pointers, indices, values [, right-hand sides, first guesses, solutions]
  *
- * Fields have fixed columns and may be adjacent. An exponent is marked by D, E
- * or only its sign; a number without a point gets one as many digits from its
- * end as the format says. Pointers and indices are kept until the values are
- * read, then freed progressively. Read as a vector, a file is its first
- * right-hand side, dense or sparse, or its first guess; as vectors it is all of
- * them.
+ * Fields have fixed columns and may be adjacent (fortran.h). Pointers and
+ * indices are kept until the values are read, then freed progressively. Read as
+ * a vector, a file is its first right-hand side, dense or sparse, or its first
+ * guess; as vectors it is all of them.
  * [DGL92] Duff, Grimes, Lewis, Users' guide for the Harwell-Boeing sparse
  *         matrix collection (1992). [DGL97] same, Rutherford-Boeing (1997). */
 #include "io/format.h"
+#include "io/fortran.h"
 #include "io/number.h"
 #include "io/text.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { BATCH = 1 << 15, WIDEST = 64 };
-
-/* A Fortran format: `repeat` fields of `width` characters per line. */
-typedef struct {
-    int repeat, width, decimals, scale;
-    char descriptor; /* I, E, D, F or G */
-} layout;
+enum { BATCH = 1 << 15 };
 
 typedef struct {
     tct_source base;
     tct_input in;
     tct_text *text;
-    layout pointer, index, value, rhs;
+    tct_fortran_format pointer, index, value, rhs;
     bool has_values;
     char storage;       /* of right-hand sides: 'F' dense, 'M' sparse */
     bool has_guess;     /* one per right-hand side */
@@ -57,7 +50,8 @@ typedef struct {
 /* --- fields ------------------------------------------------------------- */
 
 /* Position of the current field, for messages. */
-static const char *place(const boeing *b, const layout *f, char *out, size_t n)
+static const char *place(const boeing *b, const tct_fortran_format *f,
+                         char *out, size_t n)
 {
     snprintf(out, n, "%s:%lld:%d", b->in.path,
              (long long)tct_text_line_number(b->text) - 1,
@@ -66,8 +60,8 @@ static const char *place(const boeing *b, const layout *f, char *out, size_t n)
 }
 
 /* The next field without blanks, padded by zero bytes. */
-static tacit_status next_field(boeing *b, const layout *f, const char *what,
-                               char *out)
+static tacit_status next_field(boeing *b, const tct_fortran_format *f,
+                               const char *what, char *out)
 {
     if (b->field == f->repeat) {
         TRY(tct_text_line(b->text, &b->line, &b->length));
@@ -92,10 +86,11 @@ static tacit_status next_field(boeing *b, const layout *f, const char *what,
     return TACIT_OK;
 }
 
-static tacit_status next_int(boeing *b, const layout *f, const char *what,
-                             int64_t low, int64_t high, int64_t *out)
+static tacit_status next_int(boeing *b, const tct_fortran_format *f,
+                             const char *what, int64_t low, int64_t high,
+                             int64_t *out)
 {
-    char word[WIDEST + TCT_SCAN_PAD + 1], where[4200];
+    char word[TCT_FORTRAN_WIDEST + TCT_SCAN_PAD + 1], where[4200];
     TRY(next_field(b, f, what, word));
     const char *end = tct_scan_int(word, out);
     if (!end || *end != '\0')
@@ -108,49 +103,12 @@ static tacit_status next_int(boeing *b, const layout *f, const char *what,
     return TACIT_OK;
 }
 
-/* Read `word` by Fortran's rules; false: not a number. */
-static bool fortran_number(const layout *f, const char *word, double *out)
+static tacit_status next_value(boeing *b, const tct_fortran_format *f,
+                               const char *what, double *out)
 {
-    char text[2 * WIDEST + TCT_SCAN_PAD] = {0};
-    int n = 0;
-    bool point = false, exponent = false;
-    if (strpbrk(word, "nN")) { /* nan and inf are refused by value */
-        const char *stop = tct_scan_double(word, out);
-        return stop && *stop == '\0';
-    }
-    for (const char *p = word; *p; p++) {
-        const bool mark = strchr("eEdDqQ", *p) != NULL;
-        const bool sign = *p == '+' || *p == '-';
-        point = point || *p == '.';
-        if (mark) exponent = true;
-        else if (sign && n > 0 && !exponent) {
-            text[n++] = 'e'; /* 1.5-103 */
-            exponent = true;
-        }
-        text[n++] = mark ? 'e' : *p;
-    }
-    int shift = point ? 0 : -f->decimals;
-    if (!exponent) shift -= f->scale;
-    if (shift != 0 && exponent) { /* merge the two exponents */
-        char *e = strchr(text, 'e');
-        int64_t given;
-        const char *end = tct_scan_int(e + 1, &given);
-        if (!end || *end != '\0' || given > 100000 || given < -100000)
-            return false;
-        snprintf(e, 24, "e%lld", (long long)given + shift);
-    } else if (shift != 0) {
-        snprintf(text + n, 16, "e%d", shift);
-    }
-    const char *end = tct_scan_double(text, out);
-    return end && *end == '\0';
-}
-
-static tacit_status next_value(boeing *b, const layout *f, const char *what,
-                               double *out)
-{
-    char word[WIDEST + TCT_SCAN_PAD + 1], where[4200];
+    char word[TCT_FORTRAN_WIDEST + TCT_SCAN_PAD + 1], where[4200];
     TRY(next_field(b, f, what, word));
-    if (!fortran_number(f, word, out))
+    if (!tct_fortran_number(f, word, out))
         FAIL(TACIT_INPUT, "%s: '%s' is no number",
              place(b, f, where, sizeof where), word);
     if (!isfinite(*out))
@@ -160,8 +118,8 @@ static tacit_status next_value(boeing *b, const layout *f, const char *what,
 }
 
 /* Skip `count` fields, which fill whole lines. */
-static tacit_status skip_fields(boeing *b, const layout *f, const char *what,
-                                int64_t count)
+static tacit_status skip_fields(boeing *b, const tct_fortran_format *f,
+                                const char *what, int64_t count)
 {
     for (int64_t left = count; left > 0; left -= f->repeat) {
         TRY(tct_text_line(b->text, &b->line, &b->length));
@@ -389,67 +347,17 @@ static tacit_status parse_type(boeing *b, const char *type)
     return TACIT_OK;
 }
 
-/* The number at `*p`, or `otherwise`. */
-static int small_int(const char **p, int otherwise)
-{
-    int value = 0;
-    if (!isdigit((unsigned char)**p)) return otherwise;
-    for (; isdigit((unsigned char)**p); ++*p)
-        if (value < 100000) value = 10 * value + (**p - '0');
-    return value;
-}
-
-/* Parse a format such as (16I5), (1P,4D20.12), (3E26.18) and advance `*at`. */
-static bool parse_layout(const char **at, const char *allowed, layout *f)
-{
-    char text[40];
-    int n = 0;
-    const char *p = strchr(*at, '(');
-    if (!p) return false;
-    for (p++; *p && *p != ')' && n < 36; p++)
-        if (*p != ' ') text[n++] = (char)toupper((unsigned char)*p);
-    if (*p != ')') return false;
-    *at = p + 1;
-    text[n] = '\0';
-    p = text;
-    const bool minus = *p == '-';
-    p += minus;
-    *f = (layout){.repeat = small_int(&p, 1)};
-    if (*p == 'P') {
-        p++;
-        f->scale = minus ? -f->repeat : f->repeat;
-        if (*p == ',') p++;
-        f->repeat = small_int(&p, 1);
-    } else if (minus) {
-        return false;
-    }
-    if (!*p || !strchr(allowed, *p)) return false;
-    f->descriptor = *p++;
-    f->width = small_int(&p, 0);
-    if (*p == '.') {
-        p++;
-        f->decimals = f->descriptor == 'I' ? 0 : (small_int(&p, 0));
-        while (f->descriptor == 'I' && isdigit((unsigned char)*p)) p++;
-    }
-    if (*p == 'E') {
-        p++;
-        small_int(&p, 0);
-    }
-    return *p == '\0' && f->width > 0 && f->width <= WIDEST && f->repeat > 0 &&
-           f->repeat <= 4096 && f->scale > -100 && f->scale < 100 &&
-           f->decimals < 100;
-}
-
 static tacit_status parse_layouts(boeing *b, bool *sides_too)
 {
     char *line;
     size_t length;
     TRY(header_line(b, &line, &length));
     const char *p = line;
-    const bool ok = parse_layout(&p, "I", &b->pointer) &&
-                    parse_layout(&p, "I", &b->index) &&
-                    (!b->has_values || parse_layout(&p, "EDFGI", &b->value));
-    *sides_too = ok && parse_layout(&p, "EDFGI", &b->rhs);
+    const bool ok =
+        tct_fortran_parse(&p, "I", &b->pointer) &&
+        tct_fortran_parse(&p, "I", &b->index) &&
+        (!b->has_values || tct_fortran_parse(&p, "EDFGI", &b->value));
+    *sides_too = ok && tct_fortran_parse(&p, "EDFGI", &b->rhs);
     if (ok) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s:4: formats '%.72s' are not understood: such as "
