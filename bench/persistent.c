@@ -33,7 +33,7 @@ static tacit_status start(const bench *b, const void *code, int blocks)
                                   tct_persistent_job_of(b->q, b->room, b->c, 0),
                               .times = b->times,
                               .out = b->out};
-    if (b->q->ranks > 1 && !(J.grid.peers = tct_peer_gangs(b->q)))
+    if (b->q->ranks > 1 && !(J.grid.peers = tct_peer_grids(b->q)))
         return q_status(b->q);
     (void)tct_persistent_start(
         b->q, &J.grid,

@@ -454,7 +454,7 @@ static void close_without_the_last(tacit_world *w, const char *link)
     OK(tct_agree(w, q_status(q)));
     if (tacit_world_rank(w) == last) usleep((useconds_t)(1e6 * silence));
     const double start = tct_seconds();
-    tct_desert(&w->lost_rank, last, silence);
+    tct_note_lost_rank(&w->lost_rank, last, silence);
     tacit_queue_free(q, &c);
     tacit_queue_destroy(&q);
     if (tct_seconds() - start > 0.8 * silence)

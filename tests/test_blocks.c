@@ -234,7 +234,7 @@ static void sum(grid *g, int b, uint64_t *calls)
         double total;
         int missing = -1;
         wander(g, b, calls);
-        tct_say(S, i, number, mine, g->ranks - 1);
+        tct_slot_send(S, i, number, mine, g->ranks - 1);
         const tct_wait_status status =
             tct_total(S, i, number, &mine, g->limit, &total, &missing);
         expect_total(g, status, total, number, i, missing);
@@ -342,7 +342,7 @@ static void collect(grid *g, tct_slots S, uint32_t epoch)
         mine += got.value;
     }
     tct_fence_all();
-    tct_say(S, 0, epoch, mine, g->ranks);
+    tct_slot_send(S, 0, epoch, mine, g->ranks);
 }
 
 /* All persistent grids: as tct_grid_sum of persistent grid.cuh, but for the
@@ -384,7 +384,7 @@ static void stay(grid *g, int b, uint64_t *calls)
     }
 }
 
-static void gangs_meet(void **state)
+static void grids_meet(void **state)
 {
     (void)state;
     grid g;
@@ -435,7 +435,7 @@ static void lost_ranks_are_named(void **state)
     const tct_limit soon = {20000000, &g.gone};
     window *w = g.at[g.rank];
     if (g.rank != lost) {
-        tct_say(S, 0, 1, mine, g.ranks - 1);
+        tct_slot_send(S, 0, 1, mine, g.ranks - 1);
         assert_int_equal(tct_total(S, 0, 1, &mine, soon, &total, &missing),
                          TCT_MISSED);
         assert_int_equal(missing, lost);
@@ -468,12 +468,14 @@ static void who_goes_on_alone_is_seen(void **state)
     const tct_slots S = {g.rank, g.ranks, 2, WIDTH, g.sum};
     const tct_limit soon = {20000000, &g.gone};
     for (uint64_t e = 1; g.rank == ahead && e <= 4; e++)
-        tct_say(S, 0, e, (double)e, g.ranks - 1);
+        tct_slot_send(S, 0, e, (double)e, g.ranks - 1);
     OK(tacit_world_agree(test_world(), TACIT_OK));
     if (g.rank != ahead) {
         for (uint64_t e = 1; e <= 2; e++)
-            assert_int_equal(tct_hear(S, ahead, 0, e, soon, &out), TCT_AHEAD);
-        assert_int_equal(tct_hear(S, ahead, 0, 3, soon, &out), TCT_CAME);
+            assert_int_equal(tct_slot_receive(S, ahead, 0, e, soon, &out),
+                             TCT_AHEAD);
+        assert_int_equal(tct_slot_receive(S, ahead, 0, 3, soon, &out),
+                         TCT_CAME);
         assert_true(out == 3.0);
     }
     close_persistent(&g);
@@ -484,7 +486,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_arrive_whole),
         cmocka_unit_test(sums_are_in_rank_order),
-        cmocka_unit_test(gangs_meet),
+        cmocka_unit_test(grids_meet),
         cmocka_unit_test(all_end_at_the_same_meeting),
         cmocka_unit_test(who_goes_on_alone_is_seen),
         cmocka_unit_test(lost_ranks_are_named),

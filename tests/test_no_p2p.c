@@ -190,7 +190,7 @@ static void sum(sender *s, uint64_t number)
     const tct_slots S = {s->rank, s->ranks, 2, WIDTH, s->slot};
     const size_t at = tct_slot_at(2, s->ranks, WIDTH, s->rank, number);
     for (int i = 0; i < WIDTH; i++)
-        tct_say(S, i, number, term(number, s->rank, i), s->ranks - 1);
+        tct_slot_send(S, i, number, term(number, s->rank, i), s->ranks - 1);
     for (int r = 0; r < s->ranks; r++)
         if (r != s->rank)
             send_parcel(s, (parcel){s->slot[r] + at, s->at[r]->slot + at,

@@ -28,7 +28,7 @@ void tct_set_error_message(const char *text);
 
 /* `function`, which returns no status, was called to free `what` during a run:
  * set the error message (INVALID) and log a warning. */
-void tct_leave(const char *function, const char *what);
+void tct_refuse_destroy(const char *function, const char *what);
 
 /* --- log ---------------------------------------------------------------- */
 enum { TCT_WARN = 0, TCT_NOTE = 1, TCT_DETAIL = 2 };

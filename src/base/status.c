@@ -25,7 +25,7 @@ void tct_set_error_message(const char *text)
     snprintf(message, sizeof message, "%s", text);
 }
 
-void tct_leave(const char *function, const char *what)
+void tct_refuse_destroy(const char *function, const char *what)
 {
     tacit_error_set(TACIT_INVALID,
                     "%s: a run with this %s is under way: nothing is freed",

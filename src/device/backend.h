@@ -121,7 +121,7 @@ typedef struct tct_lost_rank {
 } tct_lost_rank;
 
 /* Note that `rank` (< 0: unknown) is lost after `seconds`. */
-void tct_desert(tct_lost_rank *d, int rank, double seconds);
+void tct_note_lost_rank(tct_lost_rank *d, int rank, double seconds);
 
 /* The unit that starts a message; it limits the loops. */
 typedef enum tct_starter {

@@ -152,8 +152,8 @@ typedef struct tct_slots {
 
 /* Store `mine` as value i of sum `number` in the `count` ranks that follow this
  * one cyclically: ranks - 1 are all others, `ranks` include this one. */
-TCT_LANE void tct_say(tct_slots S, int i, uint64_t number, double mine,
-                      int count)
+TCT_LANE void tct_slot_send(tct_slots S, int i, uint64_t number, double mine,
+                            int count)
 {
     const size_t at = tct_slot_at(S.phases, S.ranks, S.width, S.rank, number);
     for (int k = 1; k <= count; k++)
@@ -161,8 +161,9 @@ TCT_LANE void tct_say(tct_slots S, int i, uint64_t number, double mine,
 }
 
 /* Wait for value i of rank `from`. */
-TCT_LANE tct_wait_status tct_hear(tct_slots S, int from, int i, uint64_t number,
-                                  tct_limit L, double *out)
+TCT_LANE tct_wait_status tct_slot_receive(tct_slots S, int from, int i,
+                                          uint64_t number, tct_limit L,
+                                          double *out)
 {
     const size_t at = tct_slot_at(S.phases, S.ranks, S.width, from, number);
     const struct tct_numbered *slot = S.of[S.rank] + at + i;
@@ -190,7 +191,8 @@ TCT_LANE tct_wait_status tct_total(tct_slots S, int i, uint64_t number,
         if (mine && r == S.rank) {
             part = *mine;
         } else {
-            const tct_wait_status status = tct_hear(S, r, i, number, L, &part);
+            const tct_wait_status status =
+                tct_slot_receive(S, r, i, number, L, &part);
             *missing = r;
             if (status != TCT_CAME) return status;
         }

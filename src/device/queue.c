@@ -75,7 +75,7 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     q->failed = status;
 }
 
-void tct_desert(tct_lost_rank *d, int rank, double seconds)
+void tct_note_lost_rank(tct_lost_rank *d, int rank, double seconds)
 {
     char name[32] = "another rank";
     if (d->noted) return;
@@ -86,9 +86,9 @@ void tct_desert(tct_lost_rank *d, int rank, double seconds)
     d->noted = true;
 }
 
-void q_desert(tacit_queue *q, int rank, double seconds)
+void q_lose_rank(tacit_queue *q, int rank, double seconds)
 {
-    tct_desert(q->lost_rank, rank, seconds);
+    tct_note_lost_rank(q->lost_rank, rank, seconds);
     q_fail(q, TACIT_COMM, "%s", q->lost_rank->why);
     q->peers_know = true;
 }
@@ -97,7 +97,7 @@ bool q_is_deserted(tacit_queue *q)
 {
     const tct_lost_rank *d = q->lost_rank;
     if (!d->noted && d->look) d->look(q->world);
-    if (d->noted) q_desert(q, d->rank, 0.0);
+    if (d->noted) q_lose_rank(q, d->rank, 0.0);
     return d->noted;
 }
 
@@ -521,7 +521,7 @@ void tacit_queue_destroy(tacit_queue **queue)
     if (!queue || !*queue) return;
     tacit_queue *q = *queue;
     if (q->uses) {
-        tct_leave(__func__, "queue");
+        tct_refuse_destroy(__func__, "queue");
         return;
     }
     if (q->top) q_enter(q); /* else the device was not opened */

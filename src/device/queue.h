@@ -159,7 +159,7 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
 /* Note that `rank` (< 0: unknown) has not answered for `seconds`. The queue
  * fails with COMM and stops, since no sum will tell the others; set-up calls of
  * its world then fail at once. */
-void q_desert(tacit_queue *q, int rank, double seconds);
+void q_lose_rank(tacit_queue *q, int rank, double seconds);
 
 /* Does the world have a lost rank? Then the queue fails. */
 bool q_is_deserted(tacit_queue *q);

@@ -24,14 +24,14 @@ static void free_lists(lists *l)
     TCT_FREE(l->start, l->next, l->weight, l->part);
 }
 
-static int64_t own_nodes(const tacit_world *w, const tct_dealt_graph *g)
+static int64_t own_nodes(const tacit_world *w, const tct_distributed_graph *g)
 {
     return g->starts[w->rank + 1] - g->starts[w->rank];
 }
 
 /* PT-Scotch counts all edges from both ends and sums all node weights; a node's
  * weight is one more than its edges. */
-static tacit_status check(tacit_world *w, const tct_dealt_graph *g)
+static tacit_status check(tacit_world *w, const tct_distributed_graph *g)
 {
     const int64_t nodes = own_nodes(w, g);
     int64_t all = nodes + g->ptr[nodes];
@@ -55,7 +55,7 @@ static tacit_status allocate(lists *l)
     return TCT_ALLOC(l->nodes, "the parts", &l->part);
 }
 
-static void fill(const tct_dealt_graph *g, int64_t first, lists *l)
+static void fill(const tct_distributed_graph *g, int64_t first, lists *l)
 {
     for (SCOTCH_Num n = 0; n <= l->nodes; n++)
         l->start[n] = (SCOTCH_Num)g->ptr[n];
@@ -128,7 +128,7 @@ static tacit_status cut(tacit_world *w, int parts, lists *l)
     return TACIT_OK;
 }
 
-tacit_status tct_ptscotch_cut(tacit_world *w, const tct_dealt_graph *g,
+tacit_status tct_ptscotch_cut(tacit_world *w, const tct_distributed_graph *g,
                               int parts, int64_t *part)
 {
     TRY(check(w, g));

@@ -18,14 +18,14 @@
 #endif
 
 /* The nodes of this rank; every edge is listed at both ends. */
-typedef struct tct_dealt_graph {
+typedef struct tct_distributed_graph {
     const int64_t *starts; /* [size + 1] first node of each rank             */
     const int64_t *ptr;    /* [nodes + 1]                                    */
     const int32_t *next;   /* [ptr[nodes]] below `nodes`: an own node; else
                             * `nodes` + the index of a ghost */
     const int64_t *ghost;  /* numbers of nodes of other ranks                */
     const int32_t *weight; /* [nodes]                                        */
-} tct_dealt_graph;
+} tct_distributed_graph;
 
 /* Partition the graph into `part` [nodes], deterministically for given ranks;
  * parts may be empty if nodes are few.
@@ -33,7 +33,7 @@ typedef struct tct_dealt_graph {
  * Memory    a copy of this rank's part of the graph, and PT-Scotch's.
  * Errors    UNSUPPORTED (ranks without MPI; more than PT-Scotch can count),
  *           NO_MEMORY, COMM. */
-tacit_status tct_ptscotch_cut(tacit_world *w, const tct_dealt_graph *g,
+tacit_status tct_ptscotch_cut(tacit_world *w, const tct_distributed_graph *g,
                               int parts, int64_t *part);
 
 #endif

@@ -2,7 +2,7 @@
  * graph/ptscotch_none.c - refuses in a build without PT-Scotch. */
 #include "graph/ptscotch.h"
 
-tacit_status tct_ptscotch_cut(tacit_world *w, const tct_dealt_graph *g,
+tacit_status tct_ptscotch_cut(tacit_world *w, const tct_distributed_graph *g,
                               int parts, int64_t *part)
 {
     (void)w, (void)g, (void)parts, (void)part;

@@ -75,7 +75,7 @@ static tacit_status prepare(const tct_input *in, const tct_file_format *f,
                             int ranks, opened *o)
 {
     const bool must = (f->seeks && !tct_stream_seekable(o->stream)) ||
-                      (f->again && tct_stream_flows(o->stream));
+                      (f->again && tct_stream_is_pipe(o->stream));
     if (must && !f->open && ranks > 1)
         FAIL(TACIT_INPUT,
              "%s: every rank reads its own part of a .%s file: name one that "

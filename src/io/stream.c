@@ -344,7 +344,7 @@ const char *tct_stream_packing(const tct_stream *s)
     return s->unpack->name;
 }
 
-bool tct_stream_flows(const tct_stream *s)
+bool tct_stream_is_pipe(const tct_stream *s)
 {
     return s->size < 0;
 }

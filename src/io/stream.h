@@ -36,7 +36,7 @@ const char *tct_stream_packing(const tct_stream *s);
 tacit_status tct_stream_keep(const char *path, tct_stream **s);
 
 /* Can be read only once, such as a pipe. */
-bool tct_stream_flows(const tct_stream *s);
+bool tct_stream_is_pipe(const tct_stream *s);
 
 /* A plain file, which can be reopened and read at any offset. */
 bool tct_stream_seekable(const tct_stream *s);

@@ -15,7 +15,7 @@ tacit_status tct_ask_columns(const tacit_matrix *m, int64_t from, int64_t to,
         if (tct_is_local(m, j)) answers[k - from] = table[j - m->A.first];
         else scratch[away++] = j;
     }
-    TRY(tct_ask(m->world, m->starts, table, away, scratch, scratch));
+    TRY(tct_directory_get(m->world, m->starts, table, away, scratch, scratch));
     away = 0;
     for (int64_t k = from; k < to; k++)
         if (!tct_is_local(m, tct_csr_col(&m->A, k)))

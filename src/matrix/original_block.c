@@ -88,9 +88,9 @@ static tacit_status check_groups(search *s, int b, bool *holds)
     int64_t same = true, at = 0;
     TRY(tct_agree(w, open_table(s, b)));
     int64_t count = list_rows(s, b, true);
-    TRY(tct_tell(w, s->starts, s->table, count, s->group, s->word));
+    TRY(tct_directory_set(w, s->starts, s->table, count, s->group, s->word));
     count = list_rows(s, b, false);
-    TRY(tct_ask(w, s->starts, s->table, count, s->group, s->word));
+    TRY(tct_directory_get(w, s->starts, s->table, count, s->group, s->word));
     for (int64_t i = 0; i < s->m->A.rows; i++)
         if (s->m->original[i] % b != 0)
             same = same && s->sum[i] == s->word[at++];
@@ -115,8 +115,8 @@ static tacit_status find(search *s, int *out)
 {
     tacit_world *w = s->m->world;
     TRY(tct_agree(w, allocate(s)));
-    TRY(tct_ask(w, s->m->starts, s->m->original, s->ghosts.count, s->ghosts.id,
-                s->original));
+    TRY(tct_directory_get(w, s->m->starts, s->m->original, s->ghosts.count,
+                          s->ghosts.id, s->original));
     for (int b = MOST; b >= LEAST; b--) {
         bool holds = s->m->nonzeros > 0;
         if (holds) TRY(check_rows(s, b, &holds));

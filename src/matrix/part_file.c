@@ -151,8 +151,8 @@ static tacit_status to_current_order(const reader *r, const tacit_matrix *m,
         status =
             tct_agree(m->world, TCT_ALLOC(m->A.rows, "the parts", &of_row));
         if (status >= 0)
-            status = tct_ask(m->world, m->dealt, r->part, m->A.rows,
-                             m->original, of_row);
+            status = tct_directory_get(m->world, m->dealt, r->part, m->A.rows,
+                                       m->original, of_row);
     }
     for (int64_t i = 0; status >= 0 && i < m->A.rows; i++)
         part[i] = (int32_t)of_row[i];
@@ -213,7 +213,8 @@ static tacit_status to_original_order(const tacit_matrix *m,
     status = tct_agree(m->world, status);
     for (int64_t i = 0; status >= 0 && i < rows; i++) mine[i] = part[i];
     if (status >= 0 && m->original)
-        status = tct_tell(m->world, m->dealt, w->part, rows, m->original, mine);
+        status = tct_directory_set(m->world, m->dealt, w->part, rows,
+                                   m->original, mine);
     if (m->original) tct_free(mine);
     else w->part = mine;
     return status;

@@ -89,7 +89,8 @@ static tacit_status fetch(const tacit_matrix *m, const double **table,
     for (int64_t k = 0; status >= 0 && k < 4 * rows; k++)
         number[k] = 4 * m->original[k / 4] + k % 4;
     if (status >= 0)
-        status = tct_ask(m->world, starts, m->points, 4 * rows, number, *own);
+        status = tct_directory_get(m->world, starts, m->points, 4 * rows,
+                                   number, *own);
     TCT_FREE(starts, number);
     *table = *own;
     return status;
@@ -150,7 +151,8 @@ static tacit_status distribute(const reader *r, const double *Y, int64_t count)
             node[i] = tct_original(m, i) / r->dims;
             r->component[i] = (int)(tct_original(m, i) % r->dims);
         }
-        status = tct_ask(m->world, starts, Y + d * count, rows, node, x);
+        status =
+            tct_directory_get(m->world, starts, Y + d * count, rows, node, x);
         for (int64_t i = 0; status >= 0 && i < rows; i++)
             r->points[i * r->dims + d] = x[i];
     }

@@ -12,11 +12,11 @@ tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part)
     TRY(tct_matrix_check_pattern(m));
     TRY(tct_level_block(m, parts, &block));
     TRY(tct_level_open(m, block, &g));
-    const tct_dealt_graph dealt = {.starts = g.starts,
-                                   .ptr = g.ptr,
-                                   .next = g.next,
-                                   .ghost = g.ghost,
-                                   .weight = g.weight};
+    const tct_distributed_graph dealt = {.starts = g.starts,
+                                         .ptr = g.ptr,
+                                         .next = g.next,
+                                         .ghost = g.ghost,
+                                         .weight = g.weight};
     tacit_status status =
         tct_agree(m->world, TCT_ALLOC(g.nodes, "the parts", &nodes));
     if (status >= 0) status = tct_ptscotch_cut(m->world, &dealt, parts, nodes);

@@ -38,8 +38,8 @@ static tacit_status send_lengths(restore *v)
     for (int64_t i = 0; status >= 0 && i < m->A.rows; i++)
         length[i] = m->A.ptr[i + 1] - m->A.ptr[i];
     if (status >= 0)
-        status = tct_tell(m->world, m->dealt, v->B.ptr + 1, m->A.rows,
-                          m->original, length);
+        status = tct_directory_set(m->world, m->dealt, v->B.ptr + 1, m->A.rows,
+                                   m->original, length);
     tct_free(length);
     return status;
 }

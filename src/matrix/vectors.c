@@ -37,7 +37,8 @@ static tacit_status read_values(const tacit_matrix *m, const char *path,
     if (status >= 0)
         status = tct_read_vector(m->world, path, guess, n, first, count, y);
     if (status >= 0)
-        status = tct_ask(m->world, m->dealt, y, A->rows, m->original, x);
+        status =
+            tct_directory_get(m->world, m->dealt, y, A->rows, m->original, x);
     tct_free(y);
     return status;
 }
@@ -64,8 +65,8 @@ static tacit_status ask_columns(const tacit_matrix *m, int columns,
     TRY(tct_agree(m->world, TCT_ALLOC(n * columns, "vectors of a file", X)));
     tacit_status status = TACIT_OK;
     for (int j = 0; j < columns && status >= 0; j++)
-        status = tct_ask(m->world, m->dealt, Y + j * count, n, m->original,
-                         *X + j * n);
+        status = tct_directory_get(m->world, m->dealt, Y + j * count, n,
+                                   m->original, *X + j * n);
     return status;
 }
 
@@ -142,8 +143,8 @@ tacit_status tacit_matrix_write_vectors(const tacit_matrix *matrix,
     int64_t first, count;
     tacit_status status = original_range(m, columns, &first, &count, &Y);
     for (int j = 0; j < columns && status >= 0; j++)
-        status = tct_tell(m->world, m->dealt, Y + j * count, A->rows,
-                          m->original, X + (size_t)j * stride);
+        status = tct_directory_set(m->world, m->dealt, Y + j * count, A->rows,
+                                   m->original, X + (size_t)j * stride);
     if (status >= 0)
         status = tct_write_vectors(m->world, path, NULL, A->global_rows, count,
                                    columns, Y, count);

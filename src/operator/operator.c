@@ -157,7 +157,7 @@ void tacit_operator_destroy(tacit_operator **A)
     if (!A || !*A) return;
     tacit_operator *a = *A;
     if (tct_is_used(a)) {
-        tct_leave(__func__, "operator");
+        tct_refuse_destroy(__func__, "operator");
         return;
     }
     q_enter(a->q);

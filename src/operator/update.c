@@ -56,8 +56,8 @@ static tacit_status original_numbers(const tacit_matrix *m,
     TRY(tct_any(m->world, mine, &any));
     if (!any || !m->original) return TACIT_OK;
     if (mine) found->row = m->original[found->row - m->A.first];
-    return tct_ask(m->world, m->starts, m->original, mine, &found->col,
-                   &found->col);
+    return tct_directory_get(m->world, m->starts, m->original, mine,
+                             &found->col, &found->col);
 }
 
 static tacit_status require_same_rows(const tct_assembled *A,

@@ -147,7 +147,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     tacit_solver *S = *solver;
     tct_run *R = &S->run;
     if (S->running) {
-        tct_leave(__func__, "solver");
+        tct_refuse_destroy(__func__, "solver");
         return;
     }
     q_enter(R->q);

@@ -107,7 +107,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                             .loop = solver->driver->about.name};
     tct_solver_uses uses;
     tct_solver_begin(solver, &uses);
-    const double before = tct_be_patient(w, solver->run.q->timeout);
+    const double before = tct_set_timeout(w, solver->run.q->timeout);
     status = run(solver, b, x, &own, &came_to);
     w->timeout = before;
     tct_solver_end(solver, &uses);

@@ -163,7 +163,7 @@ static tacit_status check_timeout(const tct_active *p, wait_state *v)
     if (v->timeout.waited == before || before < limit / 8.0) return TACIT_OK;
     answer(p, v->tag);
     if (before > limit / 2.0) inquire(p, v);
-    if (over) tct_desert(&p->world->lost_rank, find_lost(p), limit);
+    if (over) tct_note_lost_rank(&p->world->lost_rank, find_lost(p), limit);
     return tct_complete(p->world);
 }
 

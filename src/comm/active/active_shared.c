@@ -159,7 +159,7 @@ static tacit_status await(tct_active *p, const tct_counter *of, uint64_t value,
     publish_wait(p, tag);
     if (!tct_await_for(p->world, of, value, p->limit - silent)) {
         if (!p->world->lost_rank.noted)
-            tct_desert(&p->world->lost_rank, find_lost(p), p->limit);
+            tct_note_lost_rank(&p->world->lost_rank, find_lost(p), p->limit);
         return tct_complete(p->world);
     }
     tct_signal_send(&o->own->waits, 0);

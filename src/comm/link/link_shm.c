@@ -124,7 +124,7 @@ static bool await_long(tacit_queue *q, const tct_counter *of, uint64_t value,
     const shm *s = shm_of(q);
     publish_wait(q, s, peer + 1);
     if (!tct_await_for(q->world, of, value, q->peer_seconds)) {
-        q_desert(q, find_lost(q, s, peer), q->peer_seconds);
+        q_lose_rank(q, find_lost(q, s, peer), q->peer_seconds);
         return false;
     }
     publish_wait(q, s, 0);

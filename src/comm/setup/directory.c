@@ -54,9 +54,9 @@ static tacit_status ask_all(tct_alltoall *alltoall, const int64_t *starts,
     return TACIT_OK;
 }
 
-tacit_status tct_ask(tacit_world *world, const int64_t *starts,
-                     const void *table, int64_t count, const int64_t *numbers,
-                     void *answers)
+tacit_status tct_directory_get(tacit_world *world, const int64_t *starts,
+                               const void *table, int64_t count,
+                               const int64_t *numbers, void *answers)
 {
     bool any;
     TRY(tct_any(world, count > 0, &any));
@@ -70,9 +70,10 @@ tacit_status tct_ask(tacit_world *world, const int64_t *starts,
 }
 
 /* By rows, it is a table of words. */
-tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
-                          int64_t width, const void *table, int64_t count,
-                          const int64_t *numbers, void *answers)
+tacit_status tct_directory_get_rows(tacit_world *world, const int64_t *starts,
+                                    int64_t width, const void *table,
+                                    int64_t count, const int64_t *numbers,
+                                    void *answers)
 {
     const char *what = "rows of other ranks";
     int64_t *first = NULL, *word = NULL;
@@ -84,7 +85,8 @@ tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
     for (int64_t e = 0; status >= 0 && e < count * width; e++)
         word[e] = numbers[e / width] * width + e % width;
     if (status >= 0)
-        status = tct_ask(world, first, table, count * width, word, answers);
+        status = tct_directory_get(world, first, table, count * width, word,
+                                   answers);
     TCT_FREE(first, word);
     return status;
 }
@@ -133,8 +135,9 @@ static tacit_status tell_all(tct_alltoall *alltoall, const int64_t *starts,
     return TACIT_OK;
 }
 
-tacit_status tct_tell(tacit_world *world, const int64_t *starts, void *table,
-                      int64_t count, const int64_t *numbers, const void *values)
+tacit_status tct_directory_set(tacit_world *world, const int64_t *starts,
+                               void *table, int64_t count,
+                               const int64_t *numbers, const void *values)
 {
     tct_alltoall alltoall;
     tacit_status status =

@@ -74,7 +74,7 @@ int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request, const int *peers)
         if (timeout.waited == before || timeout.waited < limit / 8) continue;
         const int peer = peer_of(n, request, peers);
         if (over) {
-            q_desert(q, found.asked ? found.missing : peer, limit);
+            q_lose_rank(q, found.asked ? found.missing : peer, limit);
             return MPI_SUCCESS;
         }
         answer(tct_mpi_of(q->world)->comm, peer);

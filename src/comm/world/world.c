@@ -95,7 +95,7 @@ void tacit_world_destroy(tacit_world **world)
 {
     if (!world || !*world) return;
     if ((*world)->runs > 0) {
-        tct_leave(__func__, "world");
+        tct_refuse_destroy(__func__, "world");
         return;
     }
     (*world)->ops->destroy(*world);

@@ -114,7 +114,7 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
 /* Set the time limit of reductions (0: keep it), and return the old one. Loops
  * on a GPU wait without the CPU, so that a lost rank shows in the ranks'
  * reductions between kernels. */
-static inline double tct_be_patient(tacit_world *w, double seconds)
+static inline double tct_set_timeout(tacit_world *w, double seconds)
 {
     const double before = w->timeout;
     if (seconds > 0.0) w->timeout = seconds;

@@ -32,7 +32,7 @@ static tacit_status reduce_with_limit(tacit_world *w, MPI_Datatype type,
     for (int done = 0; !done;) {
         MPI_TRY(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
         if (done || !tct_is_over(&timeout)) continue;
-        tct_desert(&w->lost_rank, -1, w->timeout);
+        tct_note_lost_rank(&w->lost_rank, -1, w->timeout);
         return tct_complete(w);
     }
     memcpy(data, s->few, count * sizeof *s->few);

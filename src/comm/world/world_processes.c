@@ -151,7 +151,7 @@ static tacit_status wait_barrier(tacit_world *w)
         }
         const int missing = tct_is_over(&timeout) ? find_missing(w) : -1;
         if (missing >= 0) {
-            tct_desert(&w->lost_rank, missing, w->timeout);
+            tct_note_lost_rank(&w->lost_rank, missing, w->timeout);
             return tct_complete(w);
         }
         back_off(n);

@@ -128,7 +128,7 @@ bool tct_gpu_deserted(tacit_queue *q)
 {
     uint64_t missing = tct_gpu_of(q)->mailbox->missing;
     if (missing == TCT_MISSING_BLOCK) missing = 0; /* no rank */
-    if (missing > 0) q_desert(q, (int)missing - 1, q->peer_seconds);
+    if (missing > 0) q_lose_rank(q, (int)missing - 1, q->peer_seconds);
     return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
 }
 
@@ -180,7 +180,7 @@ static bool break_off(tacit_queue *q, double silent)
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         if (q->links[i].link == link && q->links[i].state)
             link->give_up(q->links[i].state);
-    q_desert(q, -1, silent);
+    q_lose_rank(q, -1, silent);
     return true;
 }
 

@@ -129,7 +129,7 @@ static __device__ inline size_t tct_said_at(const tct_persistent_grid<true> &g,
            j;
 }
 
-/* A second text of tct_say and tct_total of protocol.h: with those these
+/* A second text of tct_slot_send and tct_total of protocol.h: with those these
  * kernels have 2 % more instructions, and spill more.
  *
  * Wait for the value in a slot of rank `rank`; after a timeout tell the host
@@ -155,12 +155,12 @@ tct_hear_rank(const tct_persistent_grid<true> &g, const tct_numbered *from,
 }
 
 /* The sums, then the flags, of each rank at a barrier. */
-template <int WIDTH> using tct_said = double[TCT_GANGS_MOST][WIDTH];
+template <int WIDTH> using tct_slot_sums = double[TCT_GRIDS_MOST][WIDTH];
 
 /* Thread `i`: wait for one of these. */
 template <int WIDTH>
 static __device__ inline void tct_listen(const tct_persistent_grid<true> &g,
-                                         int i, tct_said<WIDTH> &said)
+                                         int i, tct_slot_sums<WIDTH> &said)
 {
     const tct_persistent_peers &P = *g.peers;
     const int rank = i / WIDTH, j = i % WIDTH;
@@ -170,7 +170,8 @@ static __device__ inline void tct_listen(const tct_persistent_grid<true> &g,
 /* Sum over all ranks, in rank order: the same bits in all blocks. */
 template <int WIDTH>
 static __device__ inline double tct_heard(const tct_persistent_grid<true> &g,
-                                          int j, const tct_said<WIDTH> &said)
+                                          int j,
+                                          const tct_slot_sums<WIDTH> &said)
 {
     double sum = said[0][j];
     for (int r = 1; r < g.peers->ranks; r++) sum += said[r][j];
@@ -189,7 +190,7 @@ template <int SUMS>
 static __device__ inline void tct_rank_sum(const tct_persistent_grid<true> &g,
                                            double (&v)[SUMS])
 {
-    __shared__ tct_said<SUMS + 1> said;
+    __shared__ tct_slot_sums<SUMS + 1> said;
     for (int i = threadIdx.x; i < g.peers->ranks * (SUMS + 1); i += blockDim.x)
         tct_listen<SUMS + 1>(g, i, said);
     __syncthreads();
@@ -419,7 +420,7 @@ template <int SUMS>
 static __device__ inline void tct_warp_total(const tct_persistent_grid<true> &g,
                                              double *to)
 {
-    __shared__ tct_said<SUMS + 1> said;
+    __shared__ tct_slot_sums<SUMS + 1> said;
     const int lane = tct_lane();
     for (int i = lane; i < g.peers->ranks * (SUMS + 1); i += GPU_WAVE)
         tct_listen<SUMS + 1>(g, i, said);

@@ -25,7 +25,7 @@ enum { TCT_PERSISTENT_SUMS = 8 /* at most, of one barrier */ };
  * have one over all grids between them, since at most two in a row are
  * local. */
 enum {
-    TCT_GANGS_MOST = 16,
+    TCT_GRIDS_MOST = 16,
     TCT_PERSISTENT_PHASES = 4,
     TCT_PERSISTENT_SLOTS = 16
 };
@@ -33,7 +33,7 @@ typedef struct tct_persistent_peers {
     int rank, ranks;
     uint64_t limit_ns;                  /* of a wait; 0: none */
     uint64_t *number;                   /* of the last barrier */
-    tct_numbered *slot[TCT_GANGS_MOST]; /* by rank: [PHASES][ranks][SLOTS] */
+    tct_numbered *slot[TCT_GRIDS_MOST]; /* by rank: [PHASES][ranks][SLOTS] */
 } tct_persistent_peers;
 
 typedef struct tct_persistent_job {

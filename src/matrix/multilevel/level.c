@@ -17,8 +17,8 @@ void tct_level_close(tct_level *level)
 
 tacit_status tct_level_share(const tct_level *level, int64_t *word)
 {
-    return tct_ask(level->world, level->starts, word, level->ghosts,
-                   level->ghost, word + level->nodes);
+    return tct_directory_get(level->world, level->starts, word, level->ghosts,
+                             level->ghost, word + level->nodes);
 }
 
 /* --- nodes of rows -------------------------------------------------------- */
@@ -171,7 +171,8 @@ tacit_status tct_level_to_rows(const tct_level *level, const tacit_matrix *m,
     int64_t before = A->first / block; /* its node may begin on an earlier
                                         * rank */
     const bool shares = A->rows > 0 && before < first;
-    TRY(tct_ask(level->world, level->starts, nodes, shares, &before, &before));
+    TRY(tct_directory_get(level->world, level->starts, nodes, shares, &before,
+                          &before));
     for (int64_t i = 0; i < A->rows; i++) {
         const int64_t n = (A->first + i) / block - first;
         part[i] = (int32_t)(n < 0 ? before : nodes[n]);

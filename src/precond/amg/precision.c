@@ -63,8 +63,8 @@ static tacit_status ask_ghosts(smoothness *s)
         status = TCT_ALLOC(s->ghosts.count * s->vectors, "smooth vectors",
                            &s->ghost_w);
     TRY(tct_agree(m->world, status));
-    return tct_ask_rows(m->world, m->starts, s->vectors, s->w, s->ghosts.count,
-                        s->ghosts.id, s->ghost_w);
+    return tct_directory_get_rows(m->world, m->starts, s->vectors, s->w,
+                                  s->ghosts.count, s->ghosts.id, s->ghost_w);
 }
 
 static inline const double *vectors_at(const smoothness *s, int64_t col)

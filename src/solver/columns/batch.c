@@ -136,7 +136,7 @@ static tacit_status solve_in_step(work *w, tct_column_batch *C)
         tct_solver_uses uses;
         tct_solver_begin(w->k->S, &uses);
         const tacit_queue *q = w->k->S->run.q;
-        const double before = tct_be_patient(q->world, q->timeout);
+        const double before = tct_set_timeout(q->world, q->timeout);
         const tacit_status status = tct_lockstep_run(w->k->S->lockstep, C);
         q->world->timeout = before;
         tct_solver_end(w->k->S, &uses);

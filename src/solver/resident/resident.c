@@ -262,7 +262,7 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     tct_resident_job *J = &p->job.J;
     fill_job(R, K, most, J);
     if (rows) p->job.factor.rows = *tct_rows_kernel_of(rows);
-    if (R->q->ranks > 1 && !(J->grid.peers = tct_peer_gangs(R->q)))
+    if (R->q->ranks > 1 && !(J->grid.peers = tct_peer_grids(R->q)))
         return q_own_status(R->q);
     /* some blocks wait for peers while others are at the barrier */
     if (R->q->ranks > 1)

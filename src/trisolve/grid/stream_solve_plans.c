@@ -62,9 +62,10 @@ static tacit_status look_up(const tacit_matrix *m, int64_t count,
     for (int64_t i = 0; status >= 0 && i < m->A.rows; i++)
         now[i] = m->A.first + i;
     if (status >= 0)
-        status = tct_tell(w, m->dealt, table, m->A.rows, m->original, now);
+        status =
+            tct_directory_set(w, m->dealt, table, m->A.rows, m->original, now);
     if (status >= 0)
-        status = tct_ask(w, m->dealt, table, count, number, number);
+        status = tct_directory_get(w, m->dealt, table, count, number, number);
     TCT_FREE(now, table);
     return status;
 }

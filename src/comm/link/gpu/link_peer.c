@@ -93,7 +93,7 @@ static tacit_status agree_on_nodes(tacit_queue *q)
 }
 
 /* The slots of the grid barriers between persistent grids, all unused. */
-static tacit_status open_gangs(tacit_queue *q, peer *p)
+static tacit_status open_grids(tacit_queue *q, peer *p)
 {
     const size_t slots =
         (size_t)TCT_PERSISTENT_PHASES * (size_t)q->ranks * TCT_PERSISTENT_SLOTS;
@@ -144,7 +144,7 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
     TRY(tct_agree(q->world,
                   tct_gpu_upload(&none, sizeof none, &p->common.state)));
     TRY(open_slots(q, p));
-    if (!p->calls) TRY(open_gangs(q, p));
+    if (!p->calls) TRY(open_grids(q, p));
     TRY(tct_agree(q->world, tct_fork_stream(&p->apart)));
     return agree_on_nodes(q);
 }
@@ -458,7 +458,7 @@ const char *tct_peer_why_not(const tacit_queue *q)
     return NULL;
 }
 
-const tct_persistent_peers *tct_peer_gangs(tacit_queue *q)
+const tct_persistent_peers *tct_peer_grids(tacit_queue *q)
 {
     peer *p = peer_of(q);
     const uint64_t limit = (uint64_t)(1e9 * q->peer_seconds);
@@ -467,7 +467,7 @@ const tct_persistent_peers *tct_peer_gangs(tacit_queue *q)
     if (!tct_gpu_ok(q,
                     gpu_memcpy_async(p->grid_fits, &p->grid, sizeof p->grid,
                                      GPU_TO_DEVICE, tct_gpu_of(q)->stream),
-                    "setting up gangs"))
+                    "setting up persistent grids"))
         return NULL;
     return p->grid_fits;
 }

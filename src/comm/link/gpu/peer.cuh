@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
         return i < n ? *scalar_of(s, i) : s.flags + C.outbox->mine;
     };
     const auto say = [&](int i, double mine) {
-        tct_say(slots_of(C), i, number, mine, C.ranks - 1);
+        tct_slot_send(slots_of(C), i, number, mine, C.ranks - 1);
     };
     if (FAR::there) {
         for (int i = threadIdx.x; i <= n; i += blockDim.x) say(i, mine_of(i));

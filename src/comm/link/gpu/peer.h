@@ -77,7 +77,7 @@ extern "C" {
 const char *tct_peer_why_not(const tacit_queue *q);
 /* The persistent grids of the ranks of `q`, in device memory; NULL (and a
  * failed queue) on error. */
-const tct_persistent_peers *tct_peer_gangs(tacit_queue *q);
+const tct_persistent_peers *tct_peer_grids(tacit_queue *q);
 /* A window of `bytes` in each rank, zeroed, and the ranks' windows as addresses
  * in this process: `at` [ranks].
  * Collective.  Errors as tct_windows_take. */

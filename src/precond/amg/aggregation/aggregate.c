@@ -294,8 +294,8 @@ static tacit_status follow(aggregation *g, int64_t rows, int64_t *number)
 {
     tct_aggregates *G = g->G;
     tacit_world *w = g->A->world;
-    TRY(tct_ask(w, g->starts, number, G->others.count, G->others.id,
-                number + rows));
+    TRY(tct_directory_get(w, g->starts, number, G->others.count, G->others.id,
+                          number + rows));
     return tct_agree(w,
                      tct_numbering_renumber(G->rows, G->of, rows, &G->others,
                                             number, first_pair(g), G->coarse));

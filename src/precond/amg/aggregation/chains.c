@@ -220,7 +220,8 @@ static tacit_status pair_pieces(tct_chains *t, const int32_t *open,
     for (bool more = true;;) {
         TRY(tct_any(w, s->count > 0, &more));
         if (!more) return TACIT_OK;
-        TRY(tct_ask(w, t->p->starts, t->word, s->count, s->number, s->answer));
+        TRY(tct_directory_get(w, t->p->starts, t->word, s->count, s->number,
+                              s->answer));
         *paired += go_on(t, s);
     }
 }

@@ -126,7 +126,7 @@ static tacit_status close_all(closing *c, int64_t below, int64_t count,
 {
     tacit_world *w = c->world;
     TRY(tct_agree(w, allocate(c, below, count)));
-    TRY(tct_tell(w, c->share, c->place, count, number, c->one));
+    TRY(tct_directory_set(w, c->share, c->place, count, number, c->one));
     const int64_t mine = c->share[w->rank + 1] - c->share[w->rank];
     int64_t has = 0;
     for (int64_t k = 0; k < mine; k++) has += c->place[k];
@@ -137,7 +137,7 @@ static tacit_status close_all(closing *c, int64_t below, int64_t count,
         c->place[k] = at;
         at += here;
     }
-    return tct_ask(w, c->share, c->place, count, number, number);
+    return tct_directory_get(w, c->share, c->place, count, number, number);
 }
 
 tacit_status tct_numbering_close(tacit_world *world, int64_t below,

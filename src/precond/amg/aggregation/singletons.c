@@ -154,7 +154,7 @@ static tacit_status follow(joining *j)
         if (j->fresh[n] >= 0) j->fresh[n] += j->starts[w->rank];
     for (int64_t n = 0; n < all; n++)
         if (!is_own(j, j->place[n])) j->asked[asked++] = j->place[n];
-    TRY(tct_ask(w, j->g->next, j->fresh, asked, j->asked, j->asked));
+    TRY(tct_directory_get(w, j->g->next, j->fresh, asked, j->asked, j->asked));
     asked = 0;
     for (int64_t n = 0; n < all; n++)
         j->place[n] = is_own(j, j->place[n]) ? j->fresh[j->place[n] - j->first]

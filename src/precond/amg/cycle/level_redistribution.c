@@ -127,7 +127,7 @@ static tacit_status tell(tacit_world *w,
     for (int r = 0; r <= w->size; r++)
         starts[r] = redistribution->to[r] * words;
     for (int64_t k = 0; k < count; k++) number[k] = first + k;
-    return tct_tell(w, starts, out, count, number, value);
+    return tct_directory_set(w, starts, out, count, number, value);
 }
 
 tacit_status tct_amg_move_values(tacit_world *w,

@@ -93,8 +93,8 @@ static tacit_status by_points(search *s)
     tacit_status status = tct_agree(m->world, TCT_ALLOC(rows, what, &dealt));
     if (status >= 0) status = number_points(s, rows, dealt);
     if (status >= 0)
-        status =
-            tct_ask(m->world, m->dealt, dealt, m->A.rows, m->original, s->word);
+        status = tct_directory_get(m->world, m->dealt, dealt, m->A.rows,
+                                   m->original, s->word);
     tct_free(dealt);
     return status;
 }
@@ -174,9 +174,10 @@ static tacit_status ask(search *s)
     if (!any) return TACIT_OK;
     TRY(tct_numbering_starts(w, s->own.count, s->starts));
     TRY(tct_agree(w, open_table(s)));
-    TRY(tct_tell(w, s->share, s->table, s->own.count, s->own.id, s->numbers));
-    return tct_ask(w, s->share, s->table, s->foreign.count, s->foreign.id,
-                   s->present);
+    TRY(tct_directory_set(w, s->share, s->table, s->own.count, s->own.id,
+                          s->numbers));
+    return tct_directory_get(w, s->share, s->table, s->foreign.count,
+                             s->foreign.id, s->present);
 }
 
 static tacit_status fill(const search *s, tct_near_null *B)

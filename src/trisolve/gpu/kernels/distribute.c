@@ -226,7 +226,7 @@ tacit_status tct_distribution_describe(const tacit_factor_solver *S,
     uint64_t sent[TCT_PEER_SIGNALS_PHASES] = {0};
     const uint64_t *from = g->side[0].signals.sent;
     TRY(tct_gpu_status(gpu_memcpy(sent, from, sizeof sent, GPU_TO_HOST),
-                       "letters of a triangular solve"));
+                       "messages of a triangular solve"));
     for (int k = 0; k < TCT_PEER_SIGNALS_PHASES; k++) {
         out->messages[k] = g->s.messages_sent[k];
         out->values[k] = g->s.values[k];

@@ -15,7 +15,7 @@ typedef struct tct_solver_task_queue {
     int blocks;
 } tct_solver_task_queue;
 
-struct tct_swaps;
+struct tct_doublings;
 struct tct_distribution_gpu;
 
 struct tacit_factor_solver {
@@ -23,10 +23,10 @@ struct tacit_factor_solver {
     tct_tri_plan plan; /* its large arrays are freed after the upload */
     tct_tri_arrays a;
     tct_solver_task_queue cut[TCT_CUTS];
-    double seconds;           /* limit of a wait */
-    int columns;              /* right-hand sides at once */
-    int64_t all_rows;         /* of B and X                                  */
-    struct tct_swaps *shared; /* recursive doubling; NULL: one rank */
+    double seconds;   /* limit of a wait */
+    int columns;      /* right-hand sides at once */
+    int64_t all_rows; /* of B and X                                  */
+    struct tct_doublings *shared; /* recursive doubling; NULL: one rank */
     struct tct_distribution_gpu
         *spread; /* distribution over a grid; NULL: one GPU */
     tacit_factor_solver_info info;

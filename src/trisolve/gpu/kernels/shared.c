@@ -10,7 +10,7 @@
 
 static const char *const what = "rows that ranks share";
 
-typedef struct tct_swaps {
+typedef struct tct_doublings {
     tct_shared_rows rows; /* rows.row is on the device */
     int each;             /* ranks of a grid            */
     bool by_kernel;
