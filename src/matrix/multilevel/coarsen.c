@@ -311,7 +311,8 @@ static tacit_status contract(contraction *c, int64_t heaviest)
     TCT_FREE(c->word);
     c->word = NULL;
     if (status >= 0) status = make_edges(c);
-    return tct_agree(w, status);
+    TRY(tct_agree(w, status));
+    return tct_halo_of(w, c->g->starts, c->g->ghosts, c->g->ghost, &c->g->halo);
 }
 
 tacit_status tct_level_coarsen(tct_level *fine, int64_t heaviest,

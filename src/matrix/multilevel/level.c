@@ -12,13 +12,13 @@ void tct_level_close(tct_level *level)
 {
     TCT_FREE(level->starts, level->ghost, level->ptr, level->next, level->edge,
              level->weight, level->up);
+    tct_halo_close(&level->halo);
     *level = (tct_level){0};
 }
 
 tacit_status tct_level_share(const tct_level *level, int64_t *word)
 {
-    return tct_directory_get(level->world, level->starts, word, level->ghosts,
-                             level->ghost, word + level->nodes);
+    return tct_halo_bring(&level->halo, word, word + level->nodes);
 }
 
 /* --- nodes of rows -------------------------------------------------------- */
@@ -148,7 +148,9 @@ static tacit_status open_own(const tacit_matrix *m, int block, tct_level *g)
 tacit_status tct_level_open(const tacit_matrix *m, int block, tct_level *out)
 {
     tct_level g = {.world = m->world};
-    const tacit_status status = tct_agree(m->world, open_own(m, block, &g));
+    tacit_status status = tct_agree(m->world, open_own(m, block, &g));
+    if (status >= 0)
+        status = tct_halo_of(m->world, g.starts, g.ghosts, g.ghost, &g.halo);
     if (status < 0) tct_level_close(&g);
     else *out = g;
     return status;

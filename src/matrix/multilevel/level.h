@@ -21,6 +21,7 @@
  * common neighbour are matched, too. */
 #ifndef TCT_MATRIX_MULTILEVEL_LEVEL_H
 #define TCT_MATRIX_MULTILEVEL_LEVEL_H
+#include "comm/setup/halo.h"
 #include "matrix/matrix.h"
 
 typedef struct tct_level {
@@ -36,6 +37,7 @@ typedef struct tct_level {
     int32_t *weight; /* [nodes] number of entries */
     int32_t *up;     /* [nodes] node of the next level on this rank; NULL: no
                       * next level */
+    tct_halo halo;   /* of the ghosts                      */
 } tct_level;
 
 /* The pattern of `m` with a node per `block` rows, at the rank of the first
