@@ -87,7 +87,7 @@ static inline int shared_levels(const tacit_operator *M)
     const tct_amg *m = (const tct_amg *)(const void *)M;
     int count = 0;
     for (int l = 0; l < m->levels; l++)
-        count += m->level[l].down.remote.there != NULL;
+        count += m->level[l].down.remote.forward != NULL;
     return count;
 }
 

@@ -2,21 +2,21 @@
  * factor/factor.h - from a matrix to its factor: entries, order, symbolic,
  * numeric; or entries, order, incomplete.
  *
- * [GL78]  George and Liu, "An automatic nested dissection algorithm for irregular
- *         finite element problems", SIAM J. Numer. Anal. 15 (1978).
+ * [GL78]  George and Liu, "An automatic nested dissection algorithm for
+ *         irregular finite element problems", SIAM J. Numer. Anal. 15 (1978).
  * [Li90]  Liu, "The role of elimination trees in sparse factorization", SIAM J.
  *         Matrix Anal. Appl. 11 (1990).
  * [GNP94] Gilbert, Ng and Peyton, "An efficient algorithm to compute row and
  *         column counts for sparse Cholesky factorization", ibid. 15 (1994).
- * [AG89]  Ashcraft and Grimes, "The influence of relaxed supernode partitions on
- *         the multifrontal method", ACM Trans. Math. Softw. 15 (1989).
- * [DR83]  Duff and Reid, "The multifrontal solution of indefinite sparse symmetric
- *         linear systems", ACM Trans. Math. Softw. 9 (1983).
- * [Li86]  Liu, "On the storage requirement in the out-of-core multifrontal method
- *         for sparse factorization", ibid. 12 (1986).
+ * [AG89]  Ashcraft and Grimes, "The influence of relaxed supernode partitions
+ *         on the multifrontal method", ACM Trans. Math. Softw. 15 (1989).
+ * [DR83]  Duff and Reid, "The multifrontal solution of indefinite sparse
+ *         symmetric linear systems", ACM Trans. Math. Softw. 9 (1983).
+ * [Li86]  Liu, "On the storage requirement in the out-of-core multifrontal
+ *         method for sparse factorization", ibid. 12 (1986).
  * [MV77]  Meijerink and van der Vorst, "An iterative solution method for linear
- *         systems of which the coefficient matrix is a symmetric M-matrix", Math.
- *         Comp. 31 (1977).
+ *         systems of which the coefficient matrix is a symmetric M-matrix",
+ *         Math. Comp. 31 (1977).
  * [LSC03] Li, Saad and Chow, "Crout versions of ILU for general sparse
  * matrices",
  *         SIAM J. Sci. Comput. 25 (2003).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/describe.c - what is told of a hierarchy. */
+ * precond/amg/describe.c - the report on a hierarchy. */
 #include "precond/amg/amg.h"
 
-/* Of this rank: what the level has besides the operator's matrix. */
+/* Bytes of a level on this rank, without the operator's matrix. */
 static double bytes_of(const tct_amg *M, const tct_amg_level *L)
 {
     const tct_amg_smoother *S = &L->smoother;
@@ -15,7 +15,7 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     if (L->down.of)
         bytes += 4.0 * (double)L->down.sets.count +
                  (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
-    if (L->down.remote.there)
+    if (L->down.remote.forward)
         bytes += 12.0 * (double)L->down.remote.made +
                  36.0 * (double)tct_amg_received(&L->down.remote);
     if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
@@ -26,7 +26,7 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
 tacit_status tct_amg_describe(tct_amg *M)
 {
     tacit_precond_info *info = &M->about;
-    tct_amg *alone = M->alone.M; /* described as it is on one rank */
+    tct_amg *alone = M->alone.M; /* described as on one rank */
     const int own = alone ? M->levels - 1 : M->levels;
     const int levels = own + (alone ? alone->levels : 0);
     double bytes[TCT_AMG_LEVELS_MOST], rows = 0.0, entries = 0.0;

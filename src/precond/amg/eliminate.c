@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/eliminate.c - the inner loop of an inverse. */
+ * precond/amg/eliminate.c - inner loop of the coarsest inverse. */
 #include "precond/amg/eliminate.h"
 #include "device/isa.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/eliminate.h - the inner loop of an inverse (coarsest.c), compiled
- * once per instruction set (device/isa.h). */
+ * precond/amg/eliminate.h - the inner loop of the coarsest inverse
+ * (coarsest_solve.c), compiled for each instruction set (device/isa.h). */
 #ifndef TCT_PRECOND_AMG_ELIMINATE_H
 #define TCT_PRECOND_AMG_ELIMINATE_H
 #include <stdint.h>

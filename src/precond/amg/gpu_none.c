@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/gpu_none.c - what a device does of multigrid in a build without
- * CUDA: nothing. */
+ * precond/amg/gpu_none.c - multigrid's device functions in a build without
+ * CUDA: none. */
 #include "precond/amg/cycle/fused_coarse.h"
 #include "precond/amg/device/setup_kernels.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/levels.c - the hierarchy: a level after the other, until the rest
- * is small enough for its inverse, or grows no smaller. */
+ * precond/amg/levels.c - set-up of the hierarchy, level by level, until the
+ * matrix is small enough for an inverse or stops shrinking. */
 #include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/cycle/fused_coarse.h"
@@ -9,24 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows that are solved for by their inverse: where levels end, and at most, if
- * there is nothing coarser. */
+/* Rows of a matrix to be inverted: where coarsening stops, and the limit if it
+ * stalls. */
 enum { SMALL = 800, DENSE_MOST = 1500 };
 
-/* Rows and entries of a rank for which its threads are not woken again and
- * again. */
+/* Smaller levels do not wake threads: rows and entries of a rank. */
 enum { FEW_ROWS = 5000, FEW_ENTRIES = 200000 };
 
-/* An inverse costs n^3 / 2: no more than as many products of the matrix as are
- * half of this, and of the matrix itself as if it had so many entries more:
- * then there are no levels to set up, and no iterations. */
+/* An inverse costs n^3 / 2: at most WORTH / 2 products with the matrix. If it
+ * saves all levels and iterations, the matrix counts with ALONE more
+ * entries. */
 static const double WORTH = 100.0, ALONE = 1.5e4;
 
-/* A level that is hardly smaller than the one before is none; levels that
- * together have so many times the entries of the matrix are enough. */
+/* HARDLY: a level must shrink at least to this share. COMPLEX: limit of the
+ * entries of all levels over those of the matrix. */
 static const double HARDLY = 0.8, COMPLEX = 3.0;
 
-/* What is smoothed in place of being solved for: of a wide interval. */
+/* The smoother in place of a coarsest solve, for a wide interval. */
 static const tct_amg_smoothing last_resort = {
     .kind = TCT_CHEBYSHEV, .degree = TCT_AMG_DEGREE_MOST, .ratio = 100.0};
 
@@ -34,21 +33,21 @@ static const tct_coarsening pairwise = {.passes = 3};
 
 typedef struct {
     tct_amg *M;
-    const tct_amg *as;       /* whose P are taken; NULL: new ones are made */
-    const tacit_operator *A; /* finest */
-    const tacit_matrix *m;   /* of the level at hand; NULL: it is there alone */
-    tacit_matrix *own;       /* ... unless it is the user's */
-    double *smooth;          /* [its rows], NULL: ones */
-    int64_t *index;          /* [its rows], see tct_aggregate */
-    tct_near_null near;      /* ... or several vectors */
-    tct_amg_device *there;   /* what a device has of it; NULL: all is here */
-    int64_t rows, all, nonzeros; /* of the level: this rank's rows, all's */
+    const tct_amg *as;           /* whose P are used; NULL: new ones */
+    const tacit_operator *A;     /* finest */
+    const tacit_matrix *m;       /* current level; NULL: on the device only */
+    tacit_matrix *own;           /* owned, or NULL: the user's */
+    double *smooth;              /* [its rows], NULL: ones */
+    int64_t *index;              /* [its rows], see tct_aggregate */
+    tct_near_null near;          /* several smooth vectors */
+    tct_amg_device *device;      /* device set-up; NULL: on the host */
+    int64_t rows, all, nonzeros; /* of the level: own rows, all rows */
     double entries;              /* of all levels */
-    bool loose;                  /* no row depends on another */
-    bool floats;                 /* for the values of the level at hand */
+    bool loose;                  /* diagonal matrix */
+    bool floats;                 /* current level has float values */
 } growth;
 
-/* The next level, of which the device has all that is NULL here. */
+/* The next level; NULL members: on the device. */
 typedef struct {
     tct_aggregates G;
     tacit_matrix *matrix;
@@ -65,7 +64,7 @@ static bool is_finest(const growth *g)
 
 /* --- a level -------------------------------------------------------------- */
 
-/* Rows, and shares of the level above, if they do not go to other ranks
+/* Rows plus partial sums of the level above, unless these go to other ranks
  * first. */
 static int64_t room_of(const growth *g)
 {
@@ -80,7 +79,7 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     tacit_queue *q = g->A->q;
     const size_t n = (size_t)g->rows;
     L->n = g->rows;
-    L->first = g->m ? g->m->A.first : tct_amg_device_first(g->there);
+    L->first = g->m ? g->m->A.first : tct_amg_device_first(g->device);
     L->room = room_of(g);
     L->about = (tacit_precond_level){.rows = g->all, .nonzeros = g->nonzeros};
     g->entries += (double)g->nonzeros;
@@ -99,18 +98,18 @@ static tacit_status set_floats(growth *g)
     const bool several = g->near.value != NULL;
     g->floats = g->M->precision == TCT_FLOATS;
     if (g->M->precision != TCT_AUTO_BITS) return TACIT_OK;
-    if (g->there) return tct_amg_device_floats(g->there, &g->floats);
+    if (g->device) return tct_amg_device_floats(g->device, &g->floats);
     return tct_amg_floats_will_do(g->m, several ? g->near.value : g->smooth,
                                   several ? g->near.vectors : 1, &g->floats);
 }
 
-/* The operator as it is, or a view of it with floats; the host makes none where
- * a device makes the levels, which would take longer than all of these. */
+/* The operator itself or its float view; on the host no view is made if a
+ * device makes the levels, since it would take longer than all of them. */
 static tacit_status make_finest(growth *g, tct_amg_level *L)
 {
     tacit_status status = TACIT_OK;
     if (g->floats)
-        status = tct_operator_rounded(g->A, g->there ? NULL : g->m, &L->own);
+        status = tct_operator_rounded(g->A, g->device ? NULL : g->m, &L->own);
     L->A = L->own ? L->own : g->A;
     L->exponent = g->A->exponent;
     L->about.bits = L->own ? 32 : 64;
@@ -118,12 +117,12 @@ static tacit_status make_finest(growth *g, tct_amg_level *L)
     return tct_agree(g->A->world, status);
 }
 
-/* As the device stores rows; else in a format that needs no race: of the few
- * that levels are worth trying, the first that there is for this matrix. For
- * dense blocks on a GPU it is known whether values are floats, and nobody lists
- * them. */
-static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
-                              bool blocks, bool floats, tacit_operator **out)
+/* As the device stores rows, else the first of a few formats that suits the
+ * matrix, without autotuning. For dense blocks on a GPU the format says
+ * whether values are floats, which saves a scan of them. */
+static tacit_status make_operator(tacit_queue *q, const tacit_matrix *m,
+                                  bool blocks, bool floats,
+                                  tacit_operator **out)
 {
     static const char *const formats[] = {"bsell/f32@none", "bsell/f64@none",
                                           "bsell@none", "sell@none",
@@ -142,16 +141,16 @@ static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out)
 {
-    return make_here(q, m, false, false, out);
+    return make_operator(q, m, false, false, out);
 }
 
 static tacit_status make_coarse(growth *g, tct_amg_level *L)
 {
-    if (g->floats && !g->there) tct_amg_round(g->own);
+    if (g->floats && !g->device) tct_amg_round(g->own);
     const tacit_status status =
-        g->there
-            ? tct_amg_device_operator(g->there, g->A, g->floats, &L->own)
-            : make_here(g->A->q, g->m, g->near.vectors > 1, g->floats, &L->own);
+        g->device ? tct_amg_device_operator(g->device, g->A, g->floats, &L->own)
+                  : make_operator(g->A->q, g->m, g->near.vectors > 1, g->floats,
+                                  &L->own);
     if (status < 0) return status;
     L->A = L->own;
     L->exponent = L->own->exponent;
@@ -163,7 +162,7 @@ static tacit_status make_coarse(growth *g, tct_amg_level *L)
 static tacit_status find_rows(growth *g, const tct_amg_level *L,
                               tct_amg_rows *out)
 {
-    if (g->there) return tct_amg_device_rows(g->there, out);
+    if (g->device) return tct_amg_device_rows(g->device, out);
     return tct_amg_rows_of(g->m, L->A->order, L->exponent, out);
 }
 
@@ -178,41 +177,41 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
         status = tct_amg_smoother_create(L->A, &rows, how, &L->smoother);
     tct_amg_rows_free(&rows);
     L->about.largest = L->smoother.largest;
-    if (status >= 0 && !g->there) status = tct_amg_fused_keep(g->M, g->m, L);
+    if (status >= 0 && !g->device) status = tct_amg_fused_keep(g->M, g->m, L);
     return status;
 }
 
-/* The hierarchy that has the finest level of all. */
+/* The hierarchy of all ranks. */
 static const tct_amg *whole_of(const growth *g)
 {
     return g->M->part_of ? g->M->part_of : g->M;
 }
 
-/* One rank does. */
-static bool speaks(const growth *g)
+/* Only one rank logs. */
+static bool logs(const growth *g)
 {
     return whole_of(g)->base.q->rank == 0;
 }
 
-static void tell(const growth *g, const char *what, double since)
+static void log_time(const growth *g, const char *what, double since)
 {
-    if (speaks(g))
+    if (logs(g))
         tct_log(TCT_DETAIL, "amg: %s in %.2f ms", what,
                 1e3 * (tct_seconds() - since));
 }
 
-/* The inverse, if there is one. */
+/* Make the inverse, if the matrix is positive definite. */
 static tacit_status make_inverse(growth *g, tct_amg_level *L)
 {
     const double start = tct_seconds();
     tct_amg *M = g->M;
-    const tct_amg_precision precision = /* alone it is all of M */
+    const tct_amg_precision precision = /* used for M as a whole */
         is_finest(g) ? TCT_DOUBLES : M->precision;
     TRY(tct_amg_coarsest_create(g->A->q, g->m,
                                 is_finest(g) ? g->A->order : NULL, precision,
                                 &M->coarsest, &M->direct));
     L->about.bits = M->coarsest.bits;
-    tell(g, "the last matrix inverted", start);
+    log_time(g, "the last matrix inverted", start);
     if (M->direct) L->about.format = "inverse";
     else
         snprintf(M->end, sizeof M->end,
@@ -220,7 +219,7 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     return TACIT_OK;
 }
 
-/* This level and the next ones on each rank, if they are to be had. */
+/* Replicate this and the coarser levels on each rank, if possible. */
 static tacit_status make_alone(growth *g, tct_amg_level *L)
 {
     const double start = tct_seconds();
@@ -228,13 +227,13 @@ static tacit_status make_alone(growth *g, tct_amg_level *L)
     TRY(tct_amg_replicated_create(M, g->m, g->smooth, &M->alone));
     if (!M->alone.M) return TACIT_OK;
     TRY(tct_amg_coarsest_visit(g->A->q, g->m, &M->alone, &M->coarsest));
-    if (!g->as) /* what its levels have found to be better */
+    if (!g->as) /* as tuned on its levels */
         M->overcorrection = M->alone.M->overcorrection;
     TRY(tct_reduce_f64(M->base.world, TCT_MIN, 1, &M->overcorrection));
     M->direct = true;
     L->exponent = M->coarsest.exponent;
     snprintf(M->end, sizeof M->end, "%s", M->alone.M->end);
-    tell(g, "the other levels, on each rank,", start);
+    log_time(g, "the other levels, on each rank,", start);
     return TACIT_OK;
 }
 
@@ -260,7 +259,7 @@ static tacit_status is_positive(const tacit_matrix *m, bool *out)
     return TACIT_OK;
 }
 
-/* What a level is as large as. */
+/* Sizes of the current level. */
 static void set_size(growth *g, const tacit_matrix *m)
 {
     g->m = m;
@@ -269,22 +268,22 @@ static void set_size(growth *g, const tacit_matrix *m)
     g->nonzeros = m->nonzeros;
 }
 
-/* The levels from here on are the host's. */
+/* Continue on the host. */
 static tacit_status leave_device(growth *g)
 {
     if (!g->m) {
-        TRY(tct_amg_device_bring(g->there, &g->own, &g->smooth));
+        TRY(tct_amg_device_bring(g->device, &g->own, &g->smooth));
         set_size(g, g->own);
     }
-    tct_amg_device_close(&g->there);
+    tct_amg_device_close(&g->device);
     return TACIT_OK;
 }
 
-/* Small levels, and those that each rank is to have all of. */
+/* Leave the device at small levels and at levels to be replicated. */
 static tacit_status leave_if_done(growth *g)
 {
     bool done = false;
-    TRY(tct_amg_device_is_done(g->there, &done));
+    TRY(tct_amg_device_is_done(g->device, &done));
     if (!done && !tct_amg_fused_for_each(g->M, g->all, g->nonzeros))
         return TACIT_OK;
     return leave_device(g);
@@ -297,8 +296,8 @@ static tacit_status copy_smooth(const double *from, int64_t count, double **out)
     return TACIT_OK;
 }
 
-/* Why `next` is no level; NULL: it is one. */
-static const char *judge(growth *g, const next_level *next)
+/* Why `next` is rejected; NULL: accepted. */
+static const char *rejection(growth *g, const next_level *next)
 {
     const double rows = (double)next->all;
     const double entries = g->entries + (double)next->nonzeros;
@@ -311,13 +310,14 @@ static const char *judge(growth *g, const next_level *next)
                           : "a diagonal of the next level is not positive";
 }
 
-/* What P' of the smooth vectors has, of the aggregates of this rank's rows. */
+/* Length of P' of the smooth vectors, for the aggregates of this rank's
+ * rows. */
 static int64_t smooth_of(const tct_aggregates *G)
 {
     return (G->coarse + G->others.count) * G->width * G->width;
 }
 
-/* The aggregates, P and P' of smooth vectors that a level has. */
+/* Recover the aggregates, P and P' of the smooth vectors of a level. */
 static tacit_status recall(const growth *g, int level, tct_aggregates *G)
 {
     const tct_amg_level *L = &g->as->level[level];
@@ -325,7 +325,7 @@ static tacit_status recall(const growth *g, int level, tct_aggregates *G)
     return copy_smooth(L->smooth, smooth_of(G), &G->smooth);
 }
 
-/* What products need. */
+/* Recompute what products need. */
 static tacit_status aggregate_again(const growth *g, tct_aggregates *G)
 {
     tacit_world *w = g->A->world;
@@ -341,7 +341,7 @@ static tacit_status aggregate(const growth *g, tct_aggregates *G)
                : tct_aggregate(g->m, g->smooth, g->index, &pairwise, G);
 }
 
-static tacit_status coarsen_here(const growth *g, next_level *next)
+static tacit_status coarsen_on_host(const growth *g, next_level *next)
 {
     TRY(aggregate(g, &next->G));
     TRY(g->near.vectors > 0 ? tct_block_galerkin(g->m, &next->G, &next->matrix)
@@ -354,17 +354,17 @@ static tacit_status coarsen_here(const growth *g, next_level *next)
     return is_positive(next->matrix, &next->positive);
 }
 
-/* Where the device is not up to it the host is. */
+/* The host takes over on failure. */
 static tacit_status coarsen_on_device(growth *g, next_level *next)
 {
     tct_amg_size size;
     const tacit_status status =
-        tct_amg_device_coarsen(g->there, &pairwise, &size);
+        tct_amg_device_coarsen(g->device, &pairwise, &size);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         tct_log(TCT_DETAIL, "amg: the host makes the other levels: %s",
                 tacit_error_message());
         TRY(leave_device(g));
-        return coarsen_here(g, next);
+        return coarsen_on_host(g, next);
     }
     next->rows = size.rows;
     next->all = size.all;
@@ -374,7 +374,7 @@ static tacit_status coarsen_on_device(growth *g, next_level *next)
     return status;
 }
 
-/* Its rows to the ranks that keep them. */
+/* Move its rows to the ranks that keep them. */
 static tacit_status move(growth *g, next_level *next)
 {
     const int64_t *as =
@@ -391,7 +391,7 @@ static tacit_status move(growth *g, next_level *next)
     return TACIT_OK;
 }
 
-/* Of the host, that a step of the level at hand is worth; 0: all. */
+/* Host threads for a step of the current level; 0: all. */
 static int threads_for(const growth *g)
 {
     const int64_t ranks = g->A->world->size;
@@ -400,7 +400,7 @@ static int threads_for(const growth *g)
     return few ? 1 : 0;
 }
 
-/* The next level, and P to it, or *why there is none. */
+/* Make the next level and P, or give the reason in *why. */
 static tacit_status coarsen(growth *g, next_level *next, const char **why)
 {
     *why = "as many levels as were asked for";
@@ -411,8 +411,8 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
         return TACIT_OK;
     }
     TCT_THREADS_AT_MOST(threads_for(g));
-    TRY(g->there ? coarsen_on_device(g, next) : coarsen_here(g, next));
-    *why = judge(g, next);
+    TRY(g->device ? coarsen_on_device(g, next) : coarsen_on_host(g, next));
+    *why = rejection(g, next);
     next->found = *why == NULL;
     return next->found && next->matrix ? move(g, next) : TACIT_OK;
 }
@@ -420,8 +420,8 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
 static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
 {
     const tct_aggregates *G = &next->G;
-    g->M->there = g->M->there || g->there;
-    if (g->there) return tct_amg_device_transfer(g->there, &L->down);
+    g->M->on_device = g->M->on_device || g->device;
+    if (g->device) return tct_amg_device_transfer(g->device, &L->down);
     TRY(copy_smooth(G->smooth, smooth_of(G), &L->smooth));
     if (g->as) {
         L->down = g->as->level[g->M->levels - 1].down;
@@ -441,7 +441,7 @@ static void say_end(tct_amg *M, const char *why)
              M->direct ? "inverted" : "smoothed");
 }
 
-/* This level is the last one. */
+/* Finish at this level. */
 static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
 {
     if (L->about.rows <= DENSE_MOST && !g->loose && !g->M->end[0])
@@ -456,7 +456,7 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
     return TACIT_OK;
 }
 
-/* What is smooth there, to the ranks that keep its rows. */
+/* Move the smooth vectors to the ranks that keep the rows. */
 static tacit_status move_smooth(const growth *g, next_level *next)
 {
     const tct_amg_redistribution *redistribution =
@@ -464,7 +464,7 @@ static tacit_status move_smooth(const growth *g, next_level *next)
     tct_aggregates *G = &next->G;
     TRY(tct_amg_move_values(g->A->world, redistribution, G->width, &G->smooth));
     if (G->index) {
-        double *words = (double *)(void *)G->index; /* as long as these */
+        double *words = (double *)(void *)G->index; /* of the same size */
         TRY(tct_amg_move_values(g->A->world, redistribution, 1, &words));
         G->index = (int64_t *)(void *)words;
     }
@@ -472,20 +472,21 @@ static tacit_status move_smooth(const growth *g, next_level *next)
     return TACIT_OK;
 }
 
-/* On to the next level, whose matrix and smooth vectors are taken over. */
+/* Continue with the next level, whose matrix and smooth vectors are taken
+ * over. */
 static tacit_status descend(growth *g, next_level *next)
 {
     g->rows = next->rows;
     g->all = next->all;
     g->nonzeros = next->nonzeros;
-    if (g->there) {
+    if (g->device) {
         tct_amg_level *L = &g->M->level[g->M->levels - 1];
         if (L->exponent == 0 && tct_amg_fused_wants(g->M, L))
-            L->kept = tct_amg_device_take(g->there);
+            L->kept = tct_amg_device_take(g->device);
         g->m = NULL;
-        tct_free(g->smooth); /* that of the next level is there */
+        tct_free(g->smooth); /* the next one is on the device */
         g->smooth = NULL;
-        tct_amg_device_descend(g->there);
+        tct_amg_device_descend(g->device);
         return leave_if_done(g);
     }
     TRY(move_smooth(g, next));
@@ -507,16 +508,16 @@ static tacit_status descend(growth *g, next_level *next)
 static void tell_level(const growth *g, const tct_amg_level *L, int rounds,
                        double coarsened, double smoothed)
 {
-    if (speaks(g))
+    if (logs(g))
         tct_log(TCT_DETAIL,
                 "amg: level %d of %lld rows, %d rounds of pairs%s: the next in "
                 "%.2f ms, the smoother in %.2f ms",
                 g->M->levels - 1, (long long)L->about.rows, rounds,
-                g->there ? " on the device" : "", 1e3 * coarsened,
+                g->device ? " on the device" : "", 1e3 * coarsened,
                 1e3 * smoothed);
 }
 
-/* The level at hand, if `next` follows it. */
+/* Make the current level, which `next` follows. */
 static tacit_status make_level(growth *g, tct_amg_level *L, next_level *next,
                                double seconds)
 {
@@ -525,11 +526,11 @@ static tacit_status make_level(growth *g, tct_amg_level *L, next_level *next,
     TRY(make_smoother(g, L, g->M->smoothing));
     tell_level(g, L, next->rounds, seconds, tct_seconds() - start);
     TRY(tct_agree(g->A->world, make_transfer(g, next, L)));
-    if (g->as || g->there) return TACIT_OK;
+    if (g->as || g->device) return TACIT_OK;
     return tct_amg_remote_create(g->A->q, &next->G, &L->down.remote);
 }
 
-/* One level; *more: another follows. */
+/* Make a level; *more: another follows. */
 static tacit_status add_level(growth *g, bool *more)
 {
     tct_amg *M = g->M;
@@ -545,7 +546,7 @@ static tacit_status add_level(growth *g, bool *more)
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &next, &why);
     const double seconds = tct_seconds() - start;
-    if (status >= 0 && !next.found && g->there) status = leave_device(g);
+    if (status >= 0 && !next.found && g->device) status = leave_device(g);
     if (status >= 0)
         status =
             next.found ? make_level(g, L, &next, seconds) : finish(g, L, why);
@@ -559,7 +560,7 @@ static tacit_status add_level(growth *g, bool *more)
 
 /* --- all ------------------------------------------------------------------ */
 
-/* What is stored of a level is its matrix times a power of 2. */
+/* Set the factors of levels stored times a power of 2. */
 static void set_factors(tct_amg *M)
 {
     for (int l = 0; l + 1 < M->levels; l++) {
@@ -571,8 +572,8 @@ static void set_factors(tct_amg *M)
     }
 }
 
-/* What is smooth on the finest level. A single vector is for aggregates of
- * rows. */
+/* The smooth vectors of the finest level. A single vector is used by row
+ * aggregates. */
 static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
 {
     tct_near_null *B = &g->near;
@@ -581,7 +582,7 @@ static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
     const size_t used = strlen(g->M->detail);
     snprintf(g->M->detail + used, sizeof g->M->detail - used,
              ", %d near-null vector%s", B->vectors, B->vectors > 1 ? "s" : "");
-    bool nodes = false; /* of several rows, on any rank */
+    bool nodes = false; /* nodes of several rows, on any rank */
     TRY(tct_any(g->m->world, B->nodes < g->m->A.rows, &nodes));
     g->M->given = true;
     if (B->vectors > 1 || nodes) {
@@ -594,7 +595,7 @@ static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
     return TACIT_OK;
 }
 
-/* w = P (P' w), from what G has. */
+/* w = P (P' w), from G. */
 static void expand(const tct_aggregates *G, double *w)
 {
     const int64_t k = G->width;
@@ -608,7 +609,7 @@ static void expand(const tct_aggregates *G, double *w)
     }
 }
 
-/* The smooth vectors of the finest level are in the range of P. */
+/* Recover the smooth vectors of the finest level, in the range of P. */
 static tacit_status recall_smooth(growth *g)
 {
     tct_aggregates G = {.rows = 0};
@@ -641,24 +642,24 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
     if (status >= 0 && !as && g.near.vectors == 0)
-        status = tct_amg_device_open(A, from->matrix, g.smooth, &g.there);
-    tell(&g, "opened", start);
+        status = tct_amg_device_open(A, from->matrix, g.smooth, &g.device);
+    log_time(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
-    tct_amg_device_close(&g.there);
+    tct_amg_device_close(&g.device);
     tacit_matrix_destroy(&g.own);
     TCT_FREE(g.smooth, g.index);
     tct_near_null_clear(&g.near);
     if (status < 0) return status;
     set_factors(M);
     start = tct_seconds();
-    if (!as) TRY(overcorrect(M, threads)); /* else it is as theirs is */
-    tell(&g, "factor of corrections found", start);
+    if (!as) TRY(overcorrect(M, threads)); /* else copied from `as` */
+    log_time(&g, "factor of corrections found", start);
     TRY(tct_amg_fused_create(M));
     return tct_amg_describe(M);
 }
 
-/* Of some vectors of `rows`. */
-static size_t slab_for(int64_t rows)
+/* Memory pool for some vectors of `rows`. */
+static size_t pool_for(int64_t rows)
 {
     const size_t least = (size_t)1 << 20, most = (size_t)64 << 20;
     const size_t bytes = 8 * sizeof(double) * (size_t)rows;
@@ -668,7 +669,7 @@ static size_t slab_for(int64_t rows)
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
                            const tct_precond_source *from, const tct_amg *as)
 {
-    q_memory_pool(A->q, slab_for(A->n));
+    q_memory_pool(A->q, pool_for(A->n));
     const tacit_status status = build(M, A, from, as);
     q_memory_pool(A->q, 0);
     return status;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/precision.c - values of levels rounded to floats, where that
- * leaves of smooth vectors what a level is for.
+ * precond/amg/precision.c - level values rounded to floats, if that preserves
+ * the smooth vectors' energy.
  *
- * Rounded alike at both places, entries stay symmetric; and the cycle is
- * positive definite for any symmetric matrices on its levels, as long as the
- * smoother converges for large eigenvalues: of small ones, even below 0, each
- * factor of 2 S - S A S is positive. What rounding can cost is iterations,
- * where the energy w'A w of the smooth vector is of the size of what was
- * rounded. */
+ * Symmetric entries are rounded alike, so matrices stay symmetric. The cycle is
+ * positive definite for any symmetric level matrices for which the smoother
+ * converges for large eigenvalues: for small or negative ones each factor of 2
+ * S - S A S is positive. Rounding can only cost iterations, if the energy w'A w
+ * of the smooth vector is of the size of the rounding errors. */
 #include "comm/setup/directory.h"
 #include "device/parallel.h"
 #include "matrix/matrix.h"
@@ -16,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of w'A w, what rounding may change: measured, iterations stay the same. */
+/* Share of w'A w that rounding may change; measured to keep the iterations. */
 static const double HARMLESS = 1e-2, ROUNDED = 0x1p-24;
 
 bool tct_amg_floats_are_harmless(double energy, double size)
@@ -35,12 +34,11 @@ void tct_amg_round(tacit_matrix *m)
     tct_parallel(tct_csr_nonzeros(&m->A), TCT_SHORT, round_values, m->A.val);
 }
 
-/* Sums of parts of the rows are added up in the order of parts: so they are the
- * same for any number of threads. */
+/* Sums are taken in PARTS parts of the rows and added in order: independent of
+ * the number of threads. */
 enum { MOST = 2 * TACIT_PRECOND_VECTORS_MOST, PARTS = 64 };
 
-/* Smooth vectors, with what other ranks have of them, and how much of them
- * there is in all: sums of this rank, then of all. */
+/* Smooth vectors with ghosts, and their sums: of this rank, then of all. */
 typedef struct {
     const tacit_matrix *m;
     const double *w; /* [rows][vectors], NULL: ones */
@@ -48,7 +46,7 @@ typedef struct {
     tct_ghosts ghosts;
     double *ghost_w;          /* [ghosts][vectors]               */
     double sum[MOST];         /* energies, then sizes            */
-    double part[PARTS][MOST]; /* ... of each part of the rows   */
+    double part[PARTS][MOST]; /* of each part of the rows       */
     int parts;
 } smoothness;
 
@@ -74,7 +72,7 @@ static inline const double *vectors_at(const smoothness *s, int64_t col)
     return s->ghost_w + tct_ghost_place(&s->ghosts, col) * s->vectors;
 }
 
-/* What row `i` has, for all vectors; of ones a row has a sum. */
+/* Add row `i` for all vectors; for ones, sums of the row. */
 static void add_row(const smoothness *s, int64_t i, double *energy,
                     double *size)
 {

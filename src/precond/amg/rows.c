@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/rows.c - what a smoother must know of a level's rows; and numbers
- * of rows on the device. */
+ * precond/amg/rows.c - row data for smoothers; indices on the device. */
 #include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/amg.h"
@@ -14,7 +13,7 @@ static double absolute_sum(const tct_csr *A, int64_t i)
     return sum;
 }
 
-enum { PARTS = 64 }; /* of a matrix that is worth threads */
+enum { PARTS = 64 }; /* of a matrix for several threads */
 
 typedef struct {
     const tct_csr *A;
@@ -57,9 +56,9 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
 
 void tct_amg_rows_free(tct_amg_rows *rows)
 {
-    if (rows->there) {
-        tacit_queue_free(rows->there, &rows->diagonal);
-        tacit_queue_free(rows->there, &rows->sum);
+    if (rows->queue) {
+        tacit_queue_free(rows->queue, &rows->diagonal);
+        tacit_queue_free(rows->queue, &rows->sum);
     }
     TCT_FREE(rows->diagonal, rows->sum);
     *rows = (tct_amg_rows){.bound = 0.0};
@@ -69,13 +68,13 @@ tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
                          double **out)
 {
     const size_t doubles = (count + 1) / 2;
-    double *there = NULL;
-    TRY(TCT_ALLOC(doubles, "a preconditioner", &there));
-    if (doubles > 0) there[doubles - 1] = 0.0;
-    if (count > 0) memcpy(there, numbers, count * sizeof *numbers);
+    double *packed = NULL;
+    TRY(TCT_ALLOC(doubles, "a preconditioner", &packed));
+    if (doubles > 0) packed[doubles - 1] = 0.0;
+    if (count > 0) memcpy(packed, numbers, count * sizeof *numbers);
     const tacit_status status = tacit_queue_alloc(q, doubles, out);
-    if (status >= 0) q_put(q, doubles, there, *out);
-    tct_free(there);
+    if (status >= 0) q_put(q, doubles, packed, *out);
+    tct_free(packed);
     return status < 0 ? status : q_own_status(q);
 }
 

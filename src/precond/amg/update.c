@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/update.c - the hierarchy for new values of the same pattern. P
- * stays, so that nothing is paired: products, what smoothers and formats need
- * of a level's values, and the inverse are made beside the old ones, which stay
- * if anything fails. */
+ * precond/amg/update.c - new values of the same pattern: P is kept, so that
+ * nothing is matched. Products, smoothers, formats and the inverse are made in
+ * a second hierarchy, which replaces the old one only on success. */
 #include "precond/amg/amg.h"
 #include <string.h>
 
@@ -24,8 +23,8 @@ tct_amg *tct_amg_like(const tct_amg *M)
     return N;
 }
 
-/* The P that both have are left to M: they are not `N`'s to free. */
-static void give_up(tct_amg *N, const tct_amg *M)
+/* Leave the shared P to M: `N` must not free them. */
+static void discard(tct_amg *N, const tct_amg *M)
 {
     for (int l = 0; l < N->levels; l++)
         if (N->level[l].down.ptr == M->level[l].down.ptr)
@@ -33,31 +32,31 @@ static void give_up(tct_amg *N, const tct_amg *M)
     tct_amg_clear(N);
 }
 
-/* M becomes what `N` is, but for what others know it by. */
+/* M takes over the contents of `N` but keeps its identity. */
 static void take_over(tct_amg *M, tct_amg *N)
 {
     const tacit_operator base = M->base;
-    give_up(M, N);
+    discard(M, N);
     *M = *N;
     M->base = base;
     M->about.detail = M->detail;
     if (M->end[0]) M->about.end = M->end;
 }
 
-/* What a device has made it makes anew, aggregates and all: it is faster at
- * that than the host is without them. */
+/* A device repeats its whole set-up, aggregates included: this is faster than a
+ * host update without them. */
 static tacit_status build(tct_amg *N, const tct_amg *M,
                           const tacit_matrix *matrix)
 {
     const tct_precond_source from = {.matrix = matrix,
                                      .options = {.node_rows = 1}};
-    if (M->there && M->given)
+    if (M->on_device && M->given)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner amg: of the near-null vector that was given a "
              "device has made levels, and nobody has kept it: make the "
              "preconditioner anew");
-    if (M->there) N->overcorrection = tct_amg_overcorrection(N);
-    return tct_amg_build(N, M->base.made_for, &from, M->there ? NULL : M);
+    if (M->on_device) N->overcorrection = tct_amg_overcorrection(N);
+    return tct_amg_build(N, M->base.made_for, &from, M->on_device ? NULL : M);
 }
 
 tacit_status tct_amg_renew(tacit_operator *base, const tacit_matrix *matrix)
@@ -70,7 +69,7 @@ tacit_status tct_amg_renew(tacit_operator *base, const tacit_matrix *matrix)
     status = tct_agree(base->world, status);
     if (status >= 0) status = tct_agree(base->world, build(N, M, matrix));
     if (status >= 0) take_over(M, N);
-    else if (N) give_up(N, M);
+    else if (N) discard(N, M);
     tct_free(N);
     return status;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/aggregation/aggregate.c - aggregates by compatible weighted
- * matching [DFV18]: rows in pairs, pairs in pairs, as often as is asked for.
+ * matching [DFV18]: each pass pairs the rows of its matrix; the pairs are the
+ * rows of the next pass.
  *
- * With W the diagonal matrix of the smooth vector w, and Q of ones where P is
- * not 0, P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes add up
- * rows and columns of B = W A W, and w is not needed any more. What a pair must
- * hold together is the diagonal of W A W, added up.
+ * Let W be the diagonal matrix of the smooth vector w, and Q the pattern of P
+ * with ones. Then P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes
+ * add up rows and columns of B = W A W and need w no more. The edge criterion
+ * uses the diagonal of W A W, added up over pairs.
  *
- * A pair is kept by the rank of its first row, to which the other row goes, so
- * that each pass ends with a matrix of all ranks. Numbers of pairs are in the
- * order of their first rows, as those of one rank are, unless rows have been
- * given to ranks in another order: then each keeps the number that it would
- * have (index). */
+ * The rank of a pair's first row keeps the pair. Pairs are numbered in the
+ * order of their first rows. If rows were distributed to ranks in another
+ * order, `index` holds the numbers that pairs would have without that. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "device/parallel.h"
@@ -31,16 +30,16 @@ typedef tct_aggregation aggregation;
 
 /* --- the diagonal --------------------------------------------------------- */
 
-/* Of column `j`, counted from the first row. */
+/* Entry of w for column `j`, counted from the first row. */
 static double w_of(const aggregation *g, int64_t j)
 {
     if (j >= 0 && j < g->A->A.rows) return g->w[j];
     return g->ghost_w[tct_ghost_place(&g->level.ghosts, j + g->A->A.first)];
 }
 
-/* Of a row of W A W. */
+/* Sums over a row of W A W. */
 typedef struct {
-    double diagonal, others; /* the sum of the absolute values of the others */
+    double diagonal, others; /* sum of absolute values */
 } row_sums;
 
 static row_sums sum_row(const aggregation *g, int64_t i)
@@ -56,7 +55,7 @@ static row_sums sum_row(const aggregation *g, int64_t i)
     return s;
 }
 
-/* That of W A W, 0 where a row belongs to no aggregate. */
+/* The diagonal of W A W; 0 for a row of no aggregate. */
 static void set_diagonal(void *of, int64_t from, int64_t to)
 {
     const aggregation *g = of;
@@ -66,8 +65,8 @@ static void set_diagonal(void *of, int64_t from, int64_t to)
     }
 }
 
-/* Of the pairs of rows [from, to), into a vector that has no other use so
- * far. */
+/* Adds up the diagonal over the pairs of rows [from, to), into G->weight, which
+ * is unused so far. */
 static void add_diagonal(void *of, int64_t from, int64_t to)
 {
     const aggregation *g = of;
@@ -85,15 +84,15 @@ static void copy_diagonal(void *of, int64_t from, int64_t to)
     for (int64_t n = from; n < to; n++) g->diag[n] = g->G->weight[n];
 }
 
-/* Of the pairs of `rows` rows. */
+/* Replace the diagonal by that of the pairs of `rows` rows. */
 static void add_up_diagonal(aggregation *g, int64_t rows)
 {
     tct_parallel(rows, TCT_SHORT, add_diagonal, g);
     tct_parallel(g->G->coarse, TCT_SHORT, copy_diagonal, g);
 }
 
-/* What nothing holds to the rest of the matrix, as a part of it that is
- * singular, is left out. */
+/* Leave out pairs with a diagonal entry of B that is not positive: singular
+ * parts without coupling to the rest. */
 static void leave_out(void *of, int64_t from, int64_t to)
 {
     const aggregation *g = of;
@@ -106,7 +105,7 @@ static void leave_out(void *of, int64_t from, int64_t to)
 typedef struct {
     const aggregation *g;
     int64_t first;        /* row of this rank                         */
-    const int64_t *index; /* [rows] what the caller gave; NULL: none  */
+    const int64_t *index; /* [rows] of the caller, or NULL            */
 } indexing;
 
 static void number_rows(void *of, int64_t from, int64_t to)
@@ -115,7 +114,7 @@ static void number_rows(void *of, int64_t from, int64_t to)
     for (int64_t i = from; i < to; i++) x->g->index[i] = x->first + i;
 }
 
-/* The numbers that places have. */
+/* Set the index of own rows and ghosts to their global numbers. */
 static void number_places(const aggregation *g, const tct_csr *A,
                           const tct_halo *h)
 {
@@ -161,7 +160,7 @@ static tacit_status set_index(aggregation *g, const int64_t *index)
     return TACIT_OK;
 }
 
-/* A pair has that of its first row: of the pairs of `rows` rows, in place. */
+/* Give each pair of `rows` rows the index of its first row, in place. */
 static tacit_status lower_index(const aggregation *g, const tct_csr *A)
 {
     if (!g->permuted) return TACIT_OK;
@@ -187,13 +186,12 @@ static int64_t pair_number(const aggregation *g, int32_t up)
     return tct_place_number(up, first_pair(g), g->G->coarse, &g->G->up_others);
 }
 
-/* Of a pass. */
 typedef struct {
     const aggregation *g;
     int64_t rows;
 } passing;
 
-/* Is row `i` the first of a pair that this rank keeps? */
+/* Is row `i` the first row of a pair of this rank? */
 static bool is_first(const void *of, int64_t i)
 {
     const passing *p = of;
@@ -202,7 +200,7 @@ static bool is_first(const void *of, int64_t i)
     return j >= i && (j < p->rows || g->index[j] > g->index[i]);
 }
 
-/* Row `i`, if it goes to a pair of another rank. */
+/* Row `i` if its pair is kept by another rank; else -1. */
 static int32_t is_given(const void *of, int64_t i)
 {
     const passing *p = of;
@@ -210,7 +208,7 @@ static int32_t is_given(const void *of, int64_t i)
     return given ? (int32_t)i : -1;
 }
 
-/* Second rows have the numbers of the first. */
+/* Second rows get the pair numbers of the first. */
 static void number_second(void *of, int64_t from, int64_t to)
 {
     const aggregation *g = of;
@@ -220,7 +218,7 @@ static void number_second(void *of, int64_t from, int64_t to)
     }
 }
 
-/* Number the pairs that this rank keeps in the order of their first rows. */
+/* Number the pairs of this rank in the order of their first rows. */
 static void number_own(aggregation *g, int64_t rows)
 {
     const passing p = {g, rows};
@@ -228,7 +226,7 @@ static void number_own(aggregation *g, int64_t rows)
     tct_parallel(rows, TCT_SHORT, number_second, g);
 }
 
-/* The numbers of ghosts' pairs, as far as ranks know them. */
+/* Exchange the pair numbers of ghosts, as far as their ranks know them. */
 static tacit_status bring_numbers(const aggregation *g, const tct_halo *h)
 {
     for (int64_t k = 0; k < h->shared; k++)
@@ -236,7 +234,7 @@ static tacit_status bring_numbers(const aggregation *g, const tct_halo *h)
     return tct_halo_trade(h, 1, g->ghost_of);
 }
 
-/* Rows that go to a pair of another rank. */
+/* Number the rows whose pair another rank keeps. */
 static tacit_status number_given(aggregation *g, int64_t rows)
 {
     tct_aggregates *G = g->G;
@@ -281,7 +279,7 @@ static void list_pairs_of(void *of, int64_t from, int64_t to)
         l->number[n] = pair_number(l->g, l->g->up[n]);
 }
 
-/* Pairs of `rows` rows, and those that rows of other ranks belong to. */
+/* List the pairs of `rows` rows and the remote pairs of these rows. */
 static tacit_status list_pairs(const aggregation *g, int64_t rows,
                                int64_t **number)
 {
@@ -309,7 +307,7 @@ static void follow_pairs(void *of, int64_t from, int64_t to)
         if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
 }
 
-/* The level's rows to the pairs of `rows` rows. */
+/* Map the level's rows to the pairs of `rows` rows. */
 static tacit_status go_up(aggregation *g, int64_t rows)
 {
     int64_t *number = NULL;
@@ -364,7 +362,7 @@ static tacit_status add_up(aggregation *g, const tct_csr *A, const tct_halo *h,
     return TACIT_OK;
 }
 
-/* Room for so many places, of which `kept` are known. */
+/* Allocate for `places` rows and ghosts, of which `kept` are known. */
 static tacit_status make_room(aggregation *g, int64_t places, int64_t kept)
 {
     double *diag = NULL;
@@ -389,7 +387,7 @@ static tacit_status make_room(aggregation *g, int64_t places, int64_t kept)
     return TCT_ALLOC(places, what, &g->mate);
 }
 
-/* What other ranks' rows have to do with those of a pass. */
+/* Allocate for `rows` rows and the ghosts of `h`. */
 static tacit_status make_ghost_room(aggregation *g, const tct_halo *h,
                                     int64_t rows, int64_t kept)
 {
@@ -399,7 +397,7 @@ static tacit_status make_ghost_room(aggregation *g, const tct_halo *h,
     return make_room(g, rows + h->ghosts.count, kept);
 }
 
-/* On to B, of pairs. */
+/* Start a pass on B, the matrix of pairs. */
 static tacit_status open_pass(aggregation *g)
 {
     const tct_csr *B = &g->G->B;
@@ -441,14 +439,14 @@ static tacit_status pass(aggregation *g, bool first, bool last)
     return open_pass(g);
 }
 
-/* --- what P has ----------------------------------------------------------- */
+/* --- entries of P --------------------------------------------------------- */
 
 static double w_at(const aggregation *g, int64_t i)
 {
     return g->w ? g->w[i] : 1.0;
 }
 
-/* Of each aggregate the sum of the squares of w, of other ranks' rows, too. */
+/* Sum the squares of w over each aggregate, including rows of other ranks. */
 static tacit_status sum_squares(const aggregation *g, const tct_halo *share)
 {
     tct_aggregates *G = g->G;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/chains.c - paths of links that go through several
- * ranks.
+ * precond/amg/aggregation/chains.c - chains of edges across several ranks.
  *
- * Each rank has pieces of them. How a piece that begins at a link to another
- * rank is paired depends on whether so many rows are before it as is an even
- * number or an odd one. Of its last row a rank keeps a word: that, once it is
- * known; until then a row before it, on another rank, and whether that is an
- * even number of links away. Who asks for the word of the row before, and goes
- * on from the row that it names, has twice as far to see each time. */
+ * Each rank has segments of a chain. A segment that begins at an edge to
+ * another rank can be paired once the parity of the number of rows before it is
+ * known. For the last row of each segment the rank keeps a code: this parity,
+ * or else an earlier row on another rank and the parity of the distance to it.
+ * A segment asks for the code of the row before it and goes on from the row
+ * named in that code, so that the distance doubles in each round (pointer
+ * jumping). */
 #include "precond/amg/aggregation/chains.h"
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
@@ -16,21 +16,20 @@
 
 static const char *const what = "paths of pairs";
 
-/* A piece that begins at a link to another rank. */
+/* A segment that begins at an edge to another rank. */
 typedef struct {
     int32_t head, tail;
-    bool odd;  /* is the head so many links from the row that it asks? */
-    bool even; /* is the tail an even number of links from the head?   */
-} piece;
+    bool odd;  /* parity of the distance from the row asked to the head */
+    bool even; /* is the distance from head to tail even?              */
+} segment;
 
 typedef struct {
     int64_t count;
-    piece *piece;
-    int64_t *number, *answer; /* [count] the row that each asks; its word */
-} pieces;
+    segment *segment;
+    int64_t *number, *answer; /* [count] row asked, its code */
+} segments;
 
-/* Words that are known; others are the number of a row, times 2, and whether
- * the way there is odd. */
+/* Codes of a known parity; other codes are 2 row + parity of the distance. */
 static int64_t known(bool odd)
 {
     return odd ? -2 : -1;
@@ -43,19 +42,19 @@ tacit_status tct_chains_open(tct_pairing *p, const int32_t *lower,
     if (!p->index) return TACIT_OK;
     TRY(TCT_ALLOC(2 * p->halo->ghosts.count, what, &t->theirs));
     TRY(TCT_ALLOC(p->A->rows, what, &t->head));
-    return TCT_ALLOC(p->A->rows, what, &t->word);
+    return TCT_ALLOC(p->A->rows, what, &t->code);
 }
 
 void tct_chains_close(tct_chains *t)
 {
-    TCT_FREE(t->theirs, t->word, t->head);
+    TCT_FREE(t->theirs, t->code, t->head);
     *t = (tct_chains){.p = NULL};
 }
 
-/* --- links ---------------------------------------------------------------- */
+/* --- edges ---------------------------------------------------------------- */
 
-/* The other end of the link from row `i` to a lower row; -1: there is none. */
-static int64_t link_down(const tct_chains *t, int64_t i)
+/* The other end of the edge from row `i` to a lower row; -1: none. */
+static int64_t edge_down(const tct_chains *t, int64_t i)
 {
     const int64_t j = t->lower[i], g = j - t->p->A->rows;
     if (j < 0) return -1;
@@ -64,7 +63,7 @@ static int64_t link_down(const tct_chains *t, int64_t i)
     return both ? j : -1;
 }
 
-static int64_t link_up(const tct_chains *t, int64_t i)
+static int64_t edge_up(const tct_chains *t, int64_t i)
 {
     const int64_t j = t->upper[i], g = j - t->p->A->rows;
     if (j < 0) return -1;
@@ -78,7 +77,7 @@ static int64_t index_of(const tct_chains *t, int32_t place)
     return place < 0 ? -1 : t->p->index[place];
 }
 
-/* What others' rows look at. */
+/* Exchange the choices of ghost rows. */
 static tacit_status bring_choices(const tct_chains *t)
 {
     const tct_halo *h = t->p->halo;
@@ -89,7 +88,7 @@ static tacit_status bring_choices(const tct_chains *t)
     return tct_halo_trade(h, 2, t->theirs);
 }
 
-/* Which of them have a mate by now. */
+/* Exchange which ghost rows have a mate. */
 static tacit_status bring_mates(const tct_chains *t)
 {
     const tct_halo *h = t->p->halo;
@@ -102,42 +101,42 @@ static tacit_status bring_mates(const tct_chains *t)
     return TACIT_OK;
 }
 
-/* --- pieces --------------------------------------------------------------- */
+/* --- segments ------------------------------------------------------------- */
 
-/* Pair the rows of a piece from its head on, which is an odd number of links
- * from the path's beginning or not; returns how many have a mate. */
-static int64_t pair_piece(const tct_chains *t, int64_t head, bool odd)
+/* Pair the rows of a segment from `head`, whose distance from the chain's first
+ * row has the given parity; returns how many have a mate. */
+static int64_t pair_segment(const tct_chains *t, int64_t head, bool odd)
 {
     const int64_t rows = t->p->A->rows;
     int64_t paired = 0;
     for (int64_t i = head;; odd = !odd) {
-        const int64_t up = link_up(t, i), mate = odd ? link_down(t, i) : up;
+        const int64_t up = edge_up(t, i), mate = odd ? edge_down(t, i) : up;
         if (mate >= 0) {
             t->p->mate[i] = (int32_t)mate;
             paired++;
         }
         if (up < 0 || up >= rows) {
-            t->word[i] = known(odd);
+            t->code[i] = known(odd);
             return paired;
         }
         i = up;
     }
 }
 
-/* To the end of a piece. */
-static void find_tail(const tct_chains *t, piece *s)
+/* Find the last row of a segment. */
+static void find_tail(const tct_chains *t, segment *s)
 {
     const int64_t rows = t->p->A->rows;
     int64_t up;
     s->tail = s->head;
     s->even = true;
-    for (; (up = link_up(t, s->tail)) >= 0 && up < rows; s->even = !s->even)
+    for (; (up = edge_up(t, s->tail)) >= 0 && up < rows; s->even = !s->even)
         s->tail = (int32_t)up;
 }
 
-static void keep_word(const tct_chains *t, const piece *s, int64_t number)
+static void keep_code(const tct_chains *t, const segment *s, int64_t number)
 {
-    t->word[s->tail] = 2 * number + (s->odd == s->even);
+    t->code[s->tail] = 2 * number + (s->odd == s->even);
 }
 
 typedef struct {
@@ -145,93 +144,92 @@ typedef struct {
     const int32_t *open;
 } looking;
 
-/* Does open row `k` begin a piece that goes on from another rank's? */
-static int32_t comes_from_others(const void *of, int64_t k)
+/* Is open row `k` the head of a segment that continues another rank's? */
+static int32_t is_head(const void *of, int64_t k)
 {
     const looking *l = of;
     const int32_t i = l->open[k];
-    return link_down(l->t, i) >= l->t->p->A->rows ? i : -1;
+    return edge_down(l->t, i) >= l->t->p->A->rows ? i : -1;
 }
 
-/* Lists the heads of such pieces. */
-static tacit_status open_pieces(const tct_chains *t, const int32_t *open,
-                                int64_t count, pieces *s)
+/* List the heads of such segments. */
+static tacit_status list_heads(const tct_chains *t, const int32_t *open,
+                               int64_t count, segments *s)
 {
     const looking l = {t, open};
-    s->count = tct_compact(count, comes_from_others, &l, t->head);
-    TRY(TCT_ALLOC(s->count, what, &s->piece));
+    s->count = tct_compact(count, is_head, &l, t->head);
+    TRY(TCT_ALLOC(s->count, what, &s->segment));
     TRY(TCT_ALLOC(s->count, what, &s->number));
     return TCT_ALLOC(s->count, what, &s->answer);
 }
 
-/* Pair what begins at open rows [from, to). No two paths have a row in
+/* Pair the chains that begin at open rows [from, to). Chains have no row in
  * common. */
 static int64_t begin(const void *of, int64_t from, int64_t to)
 {
     const looking *l = of;
     int64_t paired = 0;
     for (int64_t k = from; k < to; k++)
-        if (link_down(l->t, l->open[k]) < 0 && link_up(l->t, l->open[k]) >= 0)
-            paired += pair_piece(l->t, l->open[k], false);
+        if (edge_down(l->t, l->open[k]) < 0 && edge_up(l->t, l->open[k]) >= 0)
+            paired += pair_segment(l->t, l->open[k], false);
     return paired;
 }
 
-/* What does not begin here asks the row before it. */
-static void ask_before(tct_chains *t, pieces *s)
+/* Each segment's first question is for the row before its head. */
+static void ask_before(tct_chains *t, segments *s)
 {
     const int64_t rows = t->p->A->rows;
     for (int64_t k = 0; k < s->count; k++) {
-        piece *at = &s->piece[k];
-        *at = (piece){.head = t->head[k], .odd = true};
+        segment *at = &s->segment[k];
+        *at = (segment){.head = t->head[k], .odd = true};
         find_tail(t, at);
-        s->number[k] = t->p->halo->ghosts.id[link_down(t, at->head) - rows];
-        keep_word(t, at, s->number[k]);
+        s->number[k] = t->p->halo->ghosts.id[edge_down(t, at->head) - rows];
+        keep_code(t, at, s->number[k]);
     }
 }
 
-/* What the words of rows before them say to pieces. */
-static int64_t go_on(tct_chains *t, pieces *s)
+/* Evaluate the answers: pair a segment of known parity, else ask further. */
+static int64_t jump(tct_chains *t, segments *s)
 {
     int64_t paired = 0, left = 0;
     for (int64_t k = 0; k < s->count; k++) {
-        piece at = s->piece[k];
-        const int64_t word = s->answer[k];
-        if (word < 0) {
-            const bool before = word == known(true);
-            paired += pair_piece(t, at.head, at.odd != before);
+        segment at = s->segment[k];
+        const int64_t code = s->answer[k];
+        if (code < 0) {
+            const bool before = code == known(true);
+            paired += pair_segment(t, at.head, at.odd != before);
             continue;
         }
-        at.odd = at.odd != (word % 2 == 1);
-        s->piece[left] = at;
-        s->number[left++] = word / 2;
-        keep_word(t, &at, word / 2);
+        at.odd = at.odd != (code % 2 == 1);
+        s->segment[left] = at;
+        s->number[left++] = code / 2;
+        keep_code(t, &at, code / 2);
     }
     s->count = left;
     return paired;
 }
 
-static tacit_status pair_pieces(tct_chains *t, const int32_t *open,
-                                int64_t count, pieces *s, int64_t *paired)
+static tacit_status pair_segments(tct_chains *t, const int32_t *open,
+                                  int64_t count, segments *s, int64_t *paired)
 {
     tacit_world *w = t->p->halo->world;
-    TRY(tct_agree(w, open_pieces(t, open, count, s)));
+    TRY(tct_agree(w, list_heads(t, open, count, s)));
     *paired = tct_parallel_sum(count, TCT_SHORT, begin, &(looking){t, open});
     ask_before(t, s);
     for (bool more = true;;) {
         TRY(tct_any(w, s->count > 0, &more));
         if (!more) return TACIT_OK;
-        TRY(tct_directory_get(w, t->p->starts, t->word, s->count, s->number,
-                              s->answer));
-        *paired += go_on(t, s);
+        TRY(tct_directory_get(w, t->p->starts, t->code, s->count, s->number, s->answer));
+        *paired += jump(t, s);
     }
 }
 
 tacit_status tct_chains_pair(tct_chains *t, const int32_t *open, int64_t count,
                              int64_t *paired)
 {
-    pieces s = {.count = 0};
+    segments s = {.count = 0};
     tacit_status status = bring_choices(t);
-    if (status >= 0) status = pair_pieces(t, open, count, &s, paired);
-    TCT_FREE(s.piece, s.number, s.answer);
+    if (status >= 0) status = pair_segments(t, open, count, &s, paired);
+    TCT_FREE(s.segment, s.number, s.answer);
     return status < 0 ? status : bring_mates(t);
 }

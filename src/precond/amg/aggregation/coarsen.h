@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/coarsen.h - rows in aggregates, and the matrix of
- * aggregates.
+ * precond/amg/aggregation/coarsen.h - aggregates of rows, and the coarse
+ * matrix.
  *
  * [DFV18] D'Ambra, Filippone and Vassilevski, "BootCMatch: a software package
  *         for bootstrap AMG based on graph weighted matching", ACM Trans. Math.
@@ -14,64 +14,62 @@
 #include "comm/setup/halo.h"
 #include "matrix/matrix.h"
 
-/* Row i belongs to aggregate of[i] (-1: to none), and P has weight[i] there:
- * columns of P are orthonormal. Aggregates are of rows of any ranks; each is
- * kept, and numbered, by the rank of its first row. From `coarse` on of[i] is
- * one of others.id, numbers of other ranks' aggregates among all. With several
- * smooth vectors an aggregate has as many columns (near_null.h), numbered one
- * behind the other, of which some may be 0. To none belong rows that smoothing
- * alone solves for, of which next to nothing is off the diagonal, and those
- * where the smooth vector is 0: it may be that there are no aggregates at
- * all. */
+/* Row i belongs to aggregate of[i] (-1: none) and has the entry weight[i] in P;
+ * columns of P are orthonormal. An aggregate may have rows of several ranks;
+ * the rank of its first row keeps and numbers it. of[i] >= coarse stands for
+ * others.id[of[i] - coarse], the global number of another rank's aggregate.
+ * With several smooth vectors an aggregate has `width` consecutive columns
+ * (near_null.h), some of them possibly 0. Rows that smoothing alone solves
+ * (almost no off-diagonal) and rows with a zero smooth vector belong to no
+ * aggregate; there may be no aggregates at all. */
 typedef struct tct_aggregates {
     int64_t rows, coarse; /* of this rank                                   */
-    int width;            /* columns of P of an aggregate                   */
+    int width;            /* columns of P per aggregate                     */
     int32_t *of;          /* [rows]                                         */
     double *weight;       /* [rows][width]                                  */
     tct_ghosts others;
     double
         *smooth; /* [coarse + others][width][width] P' of the smooth vectors */
-    int64_t *index; /* [coarse][width] see tct_aggregate; NULL: as numbered */
-    int rounds;     /* of matching, in all passes: the most of any rank    */
-    /* For products alone: the last pass's matrix, and the aggregate of each of
-     * its rows; without rows after a single pass. */
+    int64_t *index; /* [coarse][width] see tct_aggregate; NULL: none */
+    int rounds;     /* of matching in all passes, maximum over ranks       */
+    /* For products only: the matrix of the last pass and the aggregate of each
+     * of its rows; no rows after a single pass. */
     tct_csr B;
     int32_t *up; /* [B.rows] as `of` */
     tct_ghosts up_others;
-    tct_halo halo; /* of its columns, or of the level's */
+    tct_halo halo; /* of its columns, else of the level's */
 } tct_aggregates;
 
 typedef struct tct_coarsening {
-    int passes; /* 1 to 4: aggregates of 2^passes rows, where edges are
-                   alike; rows that found no partner join others */
+    int passes; /* 1 to 4: aggregates have 2^passes rows where edges are
+                 * alike; rows without a partner join others */
 } tct_coarsening;
 
-/* A diagonal so many times all that is off it: smoothing solves for the row. A
- * row joins another that this much of its diagonal is off it to. */
+/* tct_apart: smoothing alone solves a row whose diagonal is this many times the
+ * sum of its off-diagonal. tct_joins: a singleton joins another row if the
+ * off-diagonal entry is at least this share of its diagonal. */
 extern const double tct_apart, tct_joins;
 
 /* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). `index` [rows]
- * has the numbers that rows would have if one rank had all of them (NULL: the
- * original numbers of `A`), which decide between edges that are alike. So
- * aggregates are the same for any number of ranks, but for what is rounded; and
- * for any number of threads. Collective.
- * Memory      12 bytes for each entry of `A`, of which three quarters are
- *             touched as a rule, and 50 a row, with several ranks 80; a third of
- *             it stays until tct_aggregates_forget.
+ * has the numbers of the rows on a single rank (NULL: the original numbers of
+ * `A`), which break ties between edges. So aggregates do not depend on the
+ * number of ranks, except by rounding, or of threads. Collective.
+ * Memory      12 bytes for each entry of `A`, three quarters of it usually
+ *             touched, and 50 a row, with several ranks 80; a third of it stays
+ *             until tct_aggregates_forget.
  * Errors      INPUT (a diagonal entry that is not positive, naming the row),
  *             UNSUPPORTED (2^31 rows on a rank), NO_MEMORY, COMM. */
 tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            const int64_t *index, const tct_coarsening *how,
                            tct_aggregates *out);
 void tct_aggregates_free(tct_aggregates *G);
-/* What only products need. */
+/* Free what only products need. */
 void tct_aggregates_forget(tct_aggregates *G);
 
-/* P' A P with global numbers of aggregates, in the order of ranks, from what G
- * has of the last pass.
+/* P' A P with global numbers of aggregates, from the matrix of G's last pass.
  * Collective.
- * Memory      the result, a half more of it, 8 bytes a row, 16 a column of other
- *             ranks.
+ * Memory      the result, a half more of it, 8 bytes a row, 16 a column of
+ *             other ranks.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,
                           tacit_matrix **coarse);

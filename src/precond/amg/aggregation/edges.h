@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/edges.h - what rows are paired by, and what is
- * rounding, one text for the host and a GPU. */
+ * precond/amg/aggregation/edges.h - ratings of edges and the test for rounding,
+ * shared by host and GPU. */
 #ifndef TCT_PRECOND_AMG_AGGREGATION_EDGES_H
 #define TCT_PRECOND_AMG_AGGREGATION_EDGES_H
 #include "device/steps.h"
@@ -10,12 +10,11 @@
 
 enum {
     TCT_RATING_BITS = 5,
-    TCT_RATING_DROP =
-        23 - TCT_RATING_BITS /* bits of a float that do not count */
+    TCT_RATING_DROP = 23 - TCT_RATING_BITS /* bits of a float dropped */
 };
 
-/* Of an edge of B with value `b`, `d` being the sum of the diagonals at both
- * ends, rounded to a few bits; what is at or below 0 is 0. */
+/* The rating -2 b / d of an edge of B, rounded to a few bits; 0 if it is not
+ * positive. `d` is the sum of the diagonals at both ends. */
 TCT_BOTH uint32_t tct_edge_rating(double b, double d)
 {
     const double rating = -2.0 * b / d;
@@ -26,27 +25,26 @@ TCT_BOTH uint32_t tct_edge_rating(double b, double d)
     return (bits + ((uint32_t)1 << (TCT_RATING_DROP - 1))) >> TCT_RATING_DROP;
 }
 
-/* Is it worth a pair? `di` and `dj` are what the diagonals of A of the rows at
- * either end add up to: two sets of rows are one aggregate if little of A is
- * needed to hold them together, d_i d_j / ((d_i + d_j) |b_ij|), as of a pair in
- * [NN12] (match.h). The same from both ends, and of whatever size entries
- * are. */
+/* Is the edge strong enough for a pair? `di` and `dj` are the diagonals of A
+ * added up at either end. The quality d_i d_j / ((d_i + d_j) |b_ij|) is that of
+ * a pair in [NN12] (match.h), symmetric in i and j and independent of the scale
+ * of A. */
 TCT_BOTH bool tct_edge_holds(double b, double di, double dj, double limit)
 {
     const double less = di < dj ? di : dj, more = di < dj ? dj : di;
     return -b * limit * (1.0 + less / more) >= less;
 }
 
-/* Is `value`, which is left of what `diagonals` were among, rounding? Where all
- * that a row of P'A P has is, or the last pivot of a part, the part is singular
- * and nothing holds it to the rest: with the diagonals in its place, or a part
- * of them, corrections are next to nothing. */
+/* Is `value`, the remainder of a sum of terms of size `diagonals`, rounding? If
+ * so for a whole row of P'A P, or for the last pivot of a part, the part is
+ * singular and has no coupling to the rest; a share of the diagonals in its
+ * place makes its correction negligible. */
 TCT_BOTH bool tct_is_rounding(double value, double diagonals)
 {
     return fabs(value) <= 1e-12 * diagonals;
 }
 
-/* splitmix64, as base.h has it */
+/* splitmix64, as in base.h */
 TCT_BOTH uint64_t tct_amg_mix(uint64_t z)
 {
     z += 0x9E3779B97F4A7C15u;
@@ -55,7 +53,7 @@ TCT_BOTH uint64_t tct_amg_mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* The same from both ends. */
+/* Symmetric in i and j. */
 TCT_BOTH uint64_t tct_edge_hash(int64_t i, int64_t j)
 {
     return tct_amg_mix((uint64_t)(i < j ? i : j) << 32 |

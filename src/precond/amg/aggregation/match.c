@@ -1,47 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/match.c - rounds in which edges that are the heaviest
- * at both ends become pairs.
+ * precond/amg/aggregation/match.c - rounds in which edges that are heaviest at
+ * both ends become pairs.
  *
- * The logarithm does not change which edge is heavier, so that it is never
- * taken: an edge is rated -2 b_ij / (d_i + d_j). Ratings are rounded to a few
- * bits: those that differ by rounding errors only, or by too little to matter,
- * are equal, and an edge's is the same at both ends.
+ * The logarithm does not change the order of edges and is not computed: the
+ * rating of an edge is -2 b_ij / (d_i + d_j). Ratings are rounded to a few
+ * bits, so that differences by rounding errors do not count and both ends see
+ * the same rating.
  *
- * Of its heaviest edges a row looks at two: that to the row of the lowest and
- * that to the row of the highest number, if these are before and behind it. An
- * edge that is the highest of its lower end and the lowest of its higher one is
- * a link. A row has at most two links, so that they form paths, and every
- * second link of a path becomes a pair, from its beginning on. On a grid the
- * paths are whole lines of points in the direction in which numbers are
- * farthest apart: one round matches all of it, and pairs stand side by side.
+ * Of its heaviest edges a row chooses two: to the row of the lowest number, if
+ * it is lower than its own, and to the row of the highest, if it is higher. An
+ * edge chosen from both ends is a chain edge. A row has at most two, so they
+ * form chains, and every second edge of a chain becomes a pair. On a grid the
+ * chains are whole lines of points along the direction of the largest stride:
+ * one round matches all rows into adjacent pairs.
  *
- * Where many edges are equally heavy at many rows, as between any two rows of a
- * dense block, few of them are links. After a round that found few a row looks
- * at one of its heaviest edges, by its hash. So rounds are O(log n).
+ * Where many edges have the same weight, as in a dense block, few of them are
+ * chain edges. After a round with few pairs a row chooses one of its heaviest
+ * edges by hash. So the number of rounds is O(log n).
  *
- * Numbers are those that rows would have on one rank, and what a row looks at
- * it tells the ranks that have a column of it, as it does that it has a mate.
- * So ranks do not change pairs. */
+ * Rows are compared by their numbers on a single rank, and ranks exchange the
+ * choices and mates of ghost rows. So pairs do not depend on the ranks. */
 #include "device/parallel.h"
 #include "precond/amg/aggregation/chains.h"
 #include "precond/amg/aggregation/edges.h"
 #include "sparse/compact.h"
 #include <string.h>
 
-enum { FEW = 8 }; /* rows of which no more than one was paired */
+enum { FEW = 8 }; /* a round pairs few if at most one row in 8 */
 
 typedef struct {
     tct_pairing *p;
-    int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
-    tct_chains chains;      /* where rows have an index */
-    bool by_hash;           /* after a round that found few */
-    bool anew;              /* ... all rows look again */
-    int32_t *open; /* [count] rows that may yet find a mate, ascending */
+    int32_t *lower, *upper; /* [rows] rows chosen, -1: none */
+    tct_chains chains;      /* if rows have an index */
+    bool by_hash;           /* after a round with few pairs */
+    bool anew;              /* all rows choose again */
+    int32_t *open;          /* [count] rows without a mate so far, ascending */
     int64_t count;
 } matching;
 
-/* Between the numbers that grids have, of 1.5 to 13, so that rounding does not
- * tell their edges apart. */
+/* Lies between the values of grids, 1.5 to 13, so that rounding does not
+ * separate their edges. */
 const double tct_pair_limit = 6.3;
 
 bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
@@ -53,8 +51,8 @@ bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
     return true;
 }
 
-/* What -2 b / d of an edge is at least if its rating is `rating`, or a little
- * less: so that most edges need no division. */
+/* A lower bound of -2 b / d for edges of this rating: it saves most
+ * divisions. */
 static double at_least(uint32_t rating)
 {
     const double nearly = 1.0 - 0x1p-20;
@@ -65,7 +63,7 @@ static double at_least(uint32_t rating)
     return nearly * (double)f;
 }
 
-/* What a row has seen stays right until one of the two finds a mate. */
+/* The choice of a row stays valid until one of its two rows finds a mate. */
 static bool has_seen(const matching *m, int64_t i)
 {
     const int32_t *mate = m->p->mate;
@@ -160,7 +158,7 @@ static int32_t still_open(const void *of, int64_t k)
     return m->p->mate[i] == i && sees ? i : -1;
 }
 
-/* Rows that may still find a mate. */
+/* Keep the rows that may still find a mate. */
 static void close_rows(matching *m)
 {
     m->count = tct_compact(m->count, still_open, m, m->open);
@@ -172,7 +170,7 @@ static int32_t alone(const void *of, int64_t i)
     return m->p->mate[i] == i ? (int32_t)i : -1;
 }
 
-/* Rows that are alone, of which none has looked. */
+/* List the rows without a mate; all of them choose anew. */
 static void open_rows(matching *m)
 {
     m->count = tct_compact(m->p->A->rows, alone, m, m->open);
@@ -180,7 +178,7 @@ static void open_rows(matching *m)
     m->by_hash = false;
 }
 
-/* Of all ranks, unless each goes by itself. */
+/* Sum over all ranks, unless each rank matches by itself. */
 static tacit_status sum(const matching *m, size_t count, int64_t *numbers)
 {
     if (!m->p->index) return TACIT_OK;
@@ -203,14 +201,14 @@ static void look_again(void *of, int64_t from, int64_t to)
         if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
 }
 
-/* `open` rows are, of all ranks. */
+/* `open`: open rows of all ranks. */
 static tacit_status run_rounds(matching *m, int64_t open)
 {
     tct_pairing *p = m->p;
     while (open > 0) {
         tct_parallel(m->count, TCT_SHORT, look_again, m);
         p->rounds++;
-        int64_t now[2] = {0}; /* rows that were paired, and those left */
+        int64_t now[2] = {0}; /* rows paired, rows left */
         TRY(pair(m, &now[0]));
         close_rows(m);
         now[1] = m->count;
@@ -223,7 +221,7 @@ static tacit_status run_rounds(matching *m, int64_t open)
     return TACIT_OK;
 }
 
-/* No row of places [from, to) has a mate; those that take no part have -1. */
+/* Reset the mates of places [from, to); rows left out have -1. */
 static void reset_places(void *of, int64_t from, int64_t to)
 {
     const matching *m = of;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/numbering.c - numbers of aggregates of several
- * ranks. */
+ * precond/amg/aggregation/numbering.c - numbers of aggregates across ranks. */
 #include "precond/amg/aggregation/numbering.h"
 #include "comm/setup/directory.h"
 #include "device/parallel.h"
 
 static const char *const what = "numbers of aggregates";
 
-/* Lists the numbers that are other ranks', as often as they are there; how
- * many. */
+/* List the numbers of other ranks, repetitions included; returns how many. */
 static int64_t list_others(int64_t count, const int64_t *number, int64_t first,
                            int64_t now, int64_t *out)
 {
@@ -35,7 +33,7 @@ static tacit_status find_others(int64_t count, const int64_t *number,
     return status;
 }
 
-/* Where it stands now. */
+/* The new place of `number`. */
 static int32_t place_of(int64_t number, int64_t first, int64_t now,
                         const tct_ghosts *others)
 {
@@ -96,13 +94,13 @@ tacit_status tct_numbering_starts(tacit_world *world, int64_t count,
     return TACIT_OK;
 }
 
-/* --- without gaps --------------------------------------------------------- */
+/* --- closing gaps --------------------------------------------------------- */
 
 typedef struct {
     tacit_world *world;
-    int64_t *share;  /* [size + 1] of the numbers there could be           */
-    int64_t *starts; /* [size + 1] numbers that there are, before each rank */
-    int64_t *place;  /* [share] 1 where there is one; then how many before */
+    int64_t *share;  /* [size + 1] ranges of possible numbers              */
+    int64_t *starts; /* [size + 1] existing numbers before each rank */
+    int64_t *place;  /* [share] 1: exists; then the count before */
     int64_t *one;    /* [count] */
 } closing;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/singletons.c - rows that are left alone. A row that
- * is the only one of its aggregate has found its neighbours taken. If it
- * depends on one of them, as a small coefficient beside large ones does, it
- * goes with that one; else it would be there on all levels. */
+ * precond/amg/aggregation/singletons.c - absorption of singletons: rows alone
+ * in their aggregate. If such a row depends on a neighbour, as a small
+ * coefficient next to large ones does, it joins that neighbour's aggregate;
+ * otherwise it would remain on all levels. */
 #include "comm/setup/directory.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/aggregation.h"
@@ -12,10 +12,10 @@ static const char *const what = "aggregates of rows";
 typedef struct {
     tct_aggregation *g;
     int64_t first;    /* aggregate of this rank                              */
-    int64_t *members; /* [coarse + others] rows of each, of all ranks        */
-    int64_t *target;  /* [level's ghosts] aggregates of several rows, or -1  */
-    int64_t *place;   /* [coarse + others] where each goes, itself as a rule */
-    int64_t *fresh;   /* [coarse] new numbers of those that stay, -1         */
+    int64_t *members; /* [coarse + others] rows over all ranks               */
+    int64_t *target;  /* [level's ghosts] aggregate to join, or -1           */
+    int64_t *place;   /* [coarse + others] new aggregate, mostly itself */
+    int64_t *fresh;   /* [coarse] new number, or -1                          */
     int64_t *asked;   /* [coarse + others] scratch                           */
     int64_t *starts;  /* [ranks + 1] new                                     */
 } joining;
@@ -38,7 +38,7 @@ static int64_t number_of(const joining *j, int64_t of)
     return tct_place_number(of, j->first, G->coarse, &G->others);
 }
 
-/* --- how many are how large ----------------------------------------------- */
+/* --- sizes ---------------------------------------------------------------- */
 
 static tacit_status count_members(joining *j, const tct_halo *share)
 {
@@ -53,7 +53,7 @@ static tacit_status count_members(joining *j, const tct_halo *share)
     return tct_halo_bring(share, members, members + G->coarse);
 }
 
-/* The aggregate of row `i`, if it is one to join. */
+/* The aggregate of row `i` if it has several rows, else -1. */
 static int64_t target_of(const joining *j, int64_t i)
 {
     const int32_t of = j->g->G->of[i];
@@ -75,7 +75,7 @@ static tacit_status find_targets(joining *j)
     return tct_halo_trade(level, 1, j->target);
 }
 
-/* --- where to ------------------------------------------------------------- */
+/* --- targets -------------------------------------------------------------- */
 
 static double w_of(const tct_aggregation *g, int64_t place)
 {
@@ -84,8 +84,9 @@ static double w_of(const tct_aggregation *g, int64_t place)
     return place < rows ? g->w[place] : g->ghost_w[place - rows];
 }
 
-/* Of row `i`, which is alone: of those that it depends on alike the first. */
-static int64_t better_place(const joining *j, int64_t i)
+/* The aggregate of the strongest neighbour of singleton `i`, the first of equal
+ * ones; its own if all are weak. */
+static int64_t strongest_aggregate(const joining *j, int64_t i)
 {
     const tct_aggregation *g = j->g;
     const tct_csr *A = &g->A->A;
@@ -115,7 +116,8 @@ static void place_single_rows(void *of, int64_t from, int64_t to)
     const joining *j = of;
     for (int64_t i = from; i < to; i++) {
         const int32_t n = j->g->G->of[i];
-        if (n >= 0 && j->members[n] == 1) j->place[n] = better_place(j, i);
+        if (n >= 0 && j->members[n] == 1)
+            j->place[n] = strongest_aggregate(j, i);
     }
 }
 
@@ -127,9 +129,9 @@ static void find_places(joining *j)
     tct_parallel(G->rows, TCT_SHORT, place_single_rows, j);
 }
 
-/* --- the aggregates that are still one ------------------------------------ */
+/* --- renumbering ---------------------------------------------------------- */
 
-/* Number them, in the same order; returns how many this rank has. */
+/* Number the remaining aggregates in the same order; returns how many. */
 static int64_t number_left(joining *j)
 {
     int64_t count = 0;
@@ -143,7 +145,7 @@ static bool is_own(const joining *j, int64_t number)
     return number >= j->first && number < j->first + j->g->G->coarse;
 }
 
-/* j->place becomes the number of that. */
+/* Replace j->place by the new numbers. */
 static tacit_status follow(joining *j)
 {
     tct_aggregates *G = j->g->G;
@@ -162,7 +164,7 @@ static tacit_status follow(joining *j)
     return TACIT_OK;
 }
 
-/* Pairs of the last pass, whose others are among the level's. */
+/* Renumber the pairs of the last pass. */
 static tacit_status renumber_up(joining *j, int64_t first, int64_t count)
 {
     tct_aggregates *G = j->g->G;
@@ -176,8 +178,7 @@ static tacit_status renumber_up(joining *j, int64_t first, int64_t count)
                                   number, first, count);
 }
 
-/* The numbers that those that are left would have on one rank, if they have
- * others. */
+/* Keep the index of the remaining aggregates. */
 static tacit_status keep_index(const joining *j, int64_t count)
 {
     tct_aggregates *G = j->g->G;

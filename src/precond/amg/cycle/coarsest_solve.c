@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/coarsest_solve.c - the last matrix, inverted at set-up by
- * all ranks alike, so that a solve is one product. Each has its own rows of the
- * inverse as one block, and all of the right-hand side, in the same order on
- * all: where the matrix is singular, what rounding leaves of the sum is as
- * large in all rows then, and so next to nothing to the matrix. */
+ * precond/amg/cycle/coarsest_solve.c - the coarsest matrix is inverted at
+ * set-up on every rank, so that a solve is one product. Each rank stores its
+ * own rows of the inverse and gathers the right-hand side in the same order on
+ * all ranks. So for a singular matrix the rounding error of the sum is the same
+ * in all rows, that is, close to the null space. */
 #include "device/isa.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/edges.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The whole of `m` times 2^-exponent, row by row, on every rank. */
+/* Gather 2^-exponent `m` on every rank, row by row. */
 static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
 {
     const tct_csr *A = &m->A;
@@ -35,14 +35,13 @@ static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
 
 /* --- the inverse ---------------------------------------------------------- */
 
-/* Of the symmetric `a` [n * n] the lower triangle is read and written. Gauss
- * and Jordan: with V the rows K of a, W = V(K)^-1 V takes their place, a - V' W
- * that of all others, and -V(K)^-1 that of their own columns; after all rows it
- * is
- * -a^-1. Pivots of such a matrix are as good as any. */
+/* Inverts the symmetric `a` [n * n] in its lower triangle by block
+ * Gauss-Jordan: with V the rows K of a, W = V(K)^-1 V replaces them, a - V' W
+ * the other rows, and -V(K)^-1 the block (K, K); at the end a is -a^-1. No
+ * pivoting is needed for an SPD matrix. */
 enum {
     BLOCK = TCT_ELIMINATED,
-    MANY = 256 /* rows that are worth waking threads for */
+    MANY = 256 /* rows that occupy several threads */
 };
 
 static double *at(double *a, int64_t n, int64_t i, int64_t j)
@@ -50,11 +49,11 @@ static double *at(double *a, int64_t n, int64_t i, int64_t j)
     return j <= i ? a + i * n + j : a + j * n + i;
 }
 
-/* The same for a block, one row after the other. Of a matrix that is singular,
- * as the Laplacian of a graph is, what is left of the last row of each of its
- * parts is rounding: a little of the diagonal that it had, `d`, holds the row,
- * so little that the next pivot is negative where there was more in the row.
- * False: a pivot is not positive. */
+/* Inverts a block row by row. For a singular matrix, such as a graph's
+ * Laplacian, the last row of each part is left with rounding errors: a small
+ * share of its former diagonal `d` is added, so small that a non-singular
+ * remainder would make the next pivot negative. False: a pivot is not
+ * positive. */
 static bool invert_block(int64_t b, const double *d, double *a)
 {
     for (int64_t k = 0; k < b; k++) {
@@ -82,12 +81,13 @@ static tct_eliminate *eliminate_best(void)
     return tct_eliminate_base;
 }
 
-/* Row i of a - V' W, up to the diagonal. A block of fewer rows has zeros. */
+/* Row i of a - V' W, up to the diagonal. Smaller blocks are padded with
+ * zeros. */
 static void subtract(tct_eliminate *eliminate, int64_t n, int64_t i,
                      const double *V, const double *W, double *row)
 {
     double f[BLOCK];
-    bool any = false; /* it may still be sparse */
+    bool any = false; /* zero rows are skipped */
     for (int p = 0; p < BLOCK; p++) {
         f[p] = V[p * n + i];
         any = any || f[p] != 0.0;
@@ -100,8 +100,8 @@ typedef struct {
     double *a, *V, *W;
 } elimination;
 
-/* Rows [from, to), and as many from the end back: rows are longer towards the
- * end, so each pair has the same work. */
+/* Rows [from, to), and as many from the end: a long row and a short one
+ * together have equal work. */
 static void subtract_pairs(void *work, int64_t from, int64_t to)
 {
     const elimination *e = work;
@@ -118,7 +118,7 @@ static int64_t least_for(int64_t n, int64_t least)
     return n > MANY ? least : n;
 }
 
-/* Rows [k, k + b), whose diagonal was `d`. */
+/* Eliminate rows [k, k + b), whose diagonal was `d`. */
 static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
                       double *a, double *V, double *W)
 {
@@ -146,7 +146,6 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
 
 enum { TILE = 32 };
 
-/* Rows of tiles [from, to). */
 static void turn_over_tiles(void *work, int64_t from, int64_t to)
 {
     const elimination *e = work;
@@ -161,14 +160,15 @@ static void turn_over_tiles(void *work, int64_t from, int64_t to)
                 }
 }
 
-/* Both triangles of what is minus the lower one, tile by tile. */
+/* Negate the lower triangle and mirror it, tile by tile. */
 static void turn_over(int64_t n, double *a)
 {
     tct_parallel((n + TILE - 1) / TILE, least_for(n, 1), turn_over_tiles,
                  &(elimination){.n = n, .a = a});
 }
 
-/* Of a positive semidefinite `a`; false: a pivot is not positive. `scratch`
+/* Inverts a positive semidefinite `a`; false: a pivot is not positive.
+ * `scratch`
  * [(2 BLOCK + 1) n]. */
 static bool invert(int64_t n, double *a, double *scratch)
 {
@@ -203,8 +203,8 @@ static double norm_of(int64_t n, const double *a)
     return most;
 }
 
-/* Floats for the inverse `a` of a matrix with that `norm`: where what is
- * rounded is small beside its least eigenvalue, at least 1 / norm. */
+/* Round the inverse `a` of a matrix of this `norm` to floats if the error is
+ * small compared to its least eigenvalue, at least 1 / norm. */
 static int round_inverse(int64_t n, double *a, double norm)
 {
     const double harmless = 1e-2, rounded = 0x1p-24;
@@ -213,7 +213,7 @@ static int round_inverse(int64_t n, double *a, double norm)
     return 32;
 }
 
-/* This rank's rows of the inverse `a` as a block. */
+/* Store this rank's rows of the inverse `a` as a block. */
 static tacit_status store(tacit_queue *q, const tacit_matrix *m,
                           const double *a, const int32_t *old, tct_block **out)
 {
@@ -241,7 +241,7 @@ static tacit_status store(tacit_queue *q, const tacit_matrix *m,
     return status;
 }
 
-/* All that other ranks have of `columns` vectors. Collective. */
+/* Plan the gathering of `columns` vectors. Collective. */
 static tacit_status plan(tacit_queue *q, const int64_t *starts,
                          const tct_order *order, int columns, tct_plan **out)
 {
@@ -277,7 +277,7 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
     TRY(gather(m, a, &C->exponent));
     const double norm = norm_of(n, a);
     TRY(tct_agree(m->world, invert_all(n, a, positive)));
-    if (!*positive) return TACIT_OK; /* all ranks have the same numbers */
+    if (!*positive) return TACIT_OK; /* the same on all ranks */
     if (precision != TCT_DOUBLES) C->bits = round_inverse(n, a, norm);
     tacit_status status =
         store(q, m, a, C->order ? C->order->old : NULL, &C->block);
@@ -349,8 +349,7 @@ tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
     return TACIT_OK;
 }
 
-/* The whole of the right-hand sides, which stand closer than those of a
- * level. */
+/* The gathered right-hand sides, which have a smaller stride than a level's. */
 static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
                           tct_panel b)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/columns.c - room for several right-hand sides at once. The
- * text of the cycle is the same for them, and the words are for all, so that
- * the matrix of each level is read once for every four.
+ * precond/amg/cycle/columns.c - memory for several right-hand sides. The code
+ * of the cycle is the same: its operations apply to all columns, so that the
+ * matrix of each level is read once for four of them.
  *
- * Words know one distance from a system to the next, here that of the solver's
- * vectors (tct_stride). So the vectors of all levels stand in panels with
- * columns that far apart: two of the finest level have one each, and those of
- * the coarser levels stand behind one another. */
+ * An operation has one stride between columns, that of the solver's vectors
+ * (tct_stride). So the vectors of all levels are placed in panels with this
+ * stride: vectors of the finest level take a panel each, those of coarser
+ * levels share panels. */
 #include "precond/amg/amg.h"
 
-/* Of a level at most. */
+/* Vectors of a level, at most. */
 enum { VECTORS = 7 };
 
 typedef struct {
     int count;
     double **vector[VECTORS * TCT_AMG_LEVELS_MOST];
     size_t room[VECTORS * TCT_AMG_LEVELS_MOST];
-    size_t at[VECTORS * TCT_AMG_LEVELS_MOST]; /* in the panels */
+    size_t at[VECTORS * TCT_AMG_LEVELS_MOST]; /* offset in the panels */
     size_t stride, panels;
 } layout;
 
@@ -39,7 +39,7 @@ static layout layout_of(tct_amg *M, int columns)
 {
     layout y = {.stride = tct_stride((size_t)M->base.n)};
     for (int l = 0; l < M->levels; l++) add_vectors(&y, &M->level[l]);
-    size_t end = y.stride; /* in the last panel */
+    size_t end = y.stride; /* end of the last panel */
     for (int i = 0; i < y.count; i++, end += y.room[i - 1]) {
         if (end + y.room[i] > y.stride) {
             y.panels++;
@@ -50,7 +50,7 @@ static layout layout_of(tct_amg *M, int columns)
     return y;
 }
 
-/* A level of nodes may have more rows than the finest, on a rank of few. */
+/* A level of nodes may have more rows than the finest level on some rank. */
 static bool fits(const layout *y)
 {
     for (int i = 0; i < y->count; i++)
@@ -66,7 +66,7 @@ static tacit_status allocate(tacit_queue *q, const layout *y, int columns,
     return tacit_queue_alloc(q, n, out);
 }
 
-/* All vectors into panels. */
+/* Move all vectors into panels. */
 static tacit_status move(tct_amg *M, const layout *y, int columns)
 {
     tacit_queue *q = M->base.q;
@@ -82,7 +82,7 @@ static tacit_status move(tct_amg *M, const layout *y, int columns)
     return TACIT_OK;
 }
 
-/* What other ranks have, of as many columns. */
+/* Plan the exchanges of all levels for `columns` vectors. */
 static tacit_status widen_exchanges(tct_amg *M, int columns)
 {
     for (int l = 0; l < M->levels; l++) {

@@ -22,7 +22,7 @@ static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     else tct_amg_smooth_zero(&L->smoother, q, b, x, L->smoother.y);
 }
 
-/* From next->b to next->x. */
+/* Solve on the next level, from next->b to next->x. */
 static void visit(const tct_amg *M, tacit_queue *q, const tct_amg_level *next)
 {
     const tct_amg_level *last = &M->level[M->levels - 1];
@@ -48,7 +48,7 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     const tct_amg_remote *remote = &L->down.remote;
     const tct_amg_smoother *S = &L->smoother;
     const size_t n = (size_t)L->n;
-    double *const z = tct_amg_phase(S->how.degree, x, S->y); /* x so far */
+    double *const z = tct_amg_phase(S->how.degree, x, S->y); /* the iterate */
     if (L == last) {
         solve_last(M, q, L, b, x);
         if (dot) q_dot(q, n, b, x, dot);
@@ -59,7 +59,7 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     q_restrict(q, &L->down.sets, L->down.listed, b, S->t,
                L->e ? L->e : next->b);
     tct_amg_add_remote(remote, q, L->e ? L->e : next->b);
-    if (L->e) tct_amg_send(redistribution->there, q, L->e, next->b);
+    if (L->e) tct_amg_send(redistribution->forward, q, L->e, next->b);
     visit(M, q, next);
     if (L->e) tct_amg_send(redistribution->back, q, next->x, L->e);
     tct_amg_scatter(remote, q, L->e ? L->e : next->x);
@@ -89,12 +89,12 @@ static const tct_operator_ops amg_ops = {.name = "amg",
                                          .renew = tct_amg_renew,
                                          .destroy = amg_destroy};
 
-/* --- what was asked for --------------------------------------------------- */
+/* --- options -------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
     tct_amg_kind kind;
-    int degree; /* usual */
+    int degree; /* default */
 } smoother_name;
 
 static const smoother_name smoothers[] = {{"chebyshev", TCT_CHEBYSHEV, 2},
@@ -104,8 +104,8 @@ enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
 
 static const double RATIO = 8.0;
 
-/* Measured: where little is smoothed, more costs iterations. In a W the next
- * level has made up for it. */
+/* Measured: with little smoothing a larger factor costs iterations. In a
+ * W-cycle the second visit replaces it. */
 double tct_amg_overcorrection(const tct_amg *M)
 {
     if (M->twice) return 1.0;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/fused_coarse.c - the cycle of the last levels, written down
- * as steps: what cycle.c and smoother.c enqueue, with fewer of them. The first
- * step of a smoother that begins with x = 0 is no step of its own, since the
- * next one can form d b itself; restriction goes with the residual; and what a
- * level comes to is added to the one above by the step that finds it. */
+ * precond/amg/cycle/fused_coarse.c - the cycle of the coarse levels as a list
+ * of steps, fewer than cycle.c and smoother.c enqueue: the first step of a
+ * smoother from x = 0 is merged into the next one, which computes d b itself;
+ * restriction is merged with the residual; the last step of a level adds its
+ * result to the level above. */
 #include "precond/amg/cycle/fused_coarse.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the first level, where launches take longer than meetings; and steps:
- * of a W each level has twice those of the level before. */
+/* Most rows of the first fused level (above, kernels take longer than grid
+ * barriers) and most steps; in a W-cycle each level takes twice those of the
+ * level above. */
 enum { ROWS_MOST = 50000, STEPS_MOST = 1024 };
 
-/* The same of several ranks, where messages take longer; and entries, which the
- * L2 of a GPU has room for. */
+/* The same limits on several ranks, where messages take longer; the entries fit
+ * into the L2 of a GPU. */
 enum { ROWS_FOR_EACH = 500000, ENTRIES_FOR_EACH = 1 << 22 };
 
 const tct_amg_fused_kernels *tct_amg_fused_instead;
@@ -76,7 +77,7 @@ static tct_amg_step *append(script *s, tct_amg_step step)
     return &s->step[s->count++];
 }
 
-/* -(A x) of a level, for others to add to. */
+/* -(A x) of a level; other terms are added by the caller. */
 static tct_amg_step product(const tct_amg_level *L, const double *x)
 {
     const tct_amg_csr A = tct_amg_csr_in(L->kept, L->n, L->about.nonzeros);
@@ -90,7 +91,7 @@ static tct_amg_step product(const tct_amg_level *L, const double *x)
                           .alpha = 1.0};
 }
 
-/* smoother.c: step */
+/* One smoother step (smoother.c: step). */
 static tct_amg_step *smooth_step(script *s, const tct_amg_level *L, int k,
                                  bool first, const double *b, const double *now,
                                  double *next)
@@ -185,7 +186,7 @@ static void restrict_residual(script *s, const tct_amg_level *L,
 static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
                   double *z);
 
-/* cycle.c: tct_amg_cycle; its last step, which finds x. */
+/* The steps of tct_amg_cycle; returns the last one, which computes x. */
 static tct_amg_step *cycle(script *s, const tct_amg_level *L, const double *b,
                            double *x)
 {
@@ -198,8 +199,8 @@ static tct_amg_step *cycle(script *s, const tct_amg_level *L, const double *b,
     return smooth(s, L, b, x);
 }
 
-/* Once, or in a W twice; the correction is added to `z` of the level `above`
- * or, where there is none, comes to L->x. */
+/* One visit, or two in a W-cycle; the correction is added to `z` of level
+ * `above` or, if that is NULL, stored in L->x. */
 static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
                   double *z)
 {
@@ -225,7 +226,7 @@ static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
 
 /* --- all ------------------------------------------------------------------ */
 
-/* The first of them; the last level of all: there are too few. */
+/* The first fused level; the last level: too few are kept. */
 static int first_of(const tct_amg *M)
 {
     const int last = M->levels - 1;
@@ -236,7 +237,7 @@ static int first_of(const tct_amg *M)
     return l;
 }
 
-/* What all steps read of matrices. */
+/* The memory traffic of all steps. */
 static tct_block add_up(const script *s, int64_t n)
 {
     tct_block about = {.rows = n, .cols = n, .kernels = 1};
@@ -272,8 +273,8 @@ static tacit_status create(tct_amg *M, const tct_amg_fused_kernels *kernels,
     return status;
 }
 
-/* What the report says of it, behind what was asked for. */
-static void tell(tct_amg *M)
+/* Append to the report. */
+static void append_report(tct_amg *M)
 {
     const size_t used = strlen(M->detail);
     if (M->fused || M->alone.M)
@@ -295,7 +296,7 @@ tacit_status tct_amg_fused_create(tct_amg *M)
                 tacit_error_message());
         status = TACIT_OK;
     }
-    tell(M);
+    append_report(M);
     for (int l = 0; l < M->levels; l++)
         if (!M->fused || l < from)
             tacit_queue_free(M->base.q, &M->level[l].kept);

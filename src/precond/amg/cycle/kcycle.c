@@ -5,11 +5,11 @@
  * [NV08] Notay and Vassilevski, "Recursive Krylov-based multigrid cycles",
  *        Numer. Linear Algebra Appl. 15 (2008).
  *
- * The paper leaves out the second step where the first one has made the
- * residual a quarter of what it was. Here there are always two: nobody waits
- * for a scalar, and a recording can hold them. And it does so on all levels,
- * which doubles the visits from each to the next; of four and more, two came to
- * the same iterations but for one. */
+ * The paper skips the second step if the first one reduces the residual to a
+ * quarter. Here both are always done, so that the host waits for no scalar and
+ * a graph can record them. The paper does this on all levels, which doubles the
+ * visits from each to the next; with K on two of four or more levels the
+ * iteration counts differed by one at most. */
 #include "precond/amg/amg.h"
 
 void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L)
@@ -38,9 +38,9 @@ void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L)
     /* clang-format on */
 }
 
-/* Measured: they are the best of their length for the next level's matrix,
- * whose energies are too large; less than in a V does where graphs are
- * irregular. */
+/* Measured. The length of the steps is optimal for the next level's matrix,
+ * whose energies are too large; on irregular graphs less is gained than in a
+ * V-cycle. */
 double tct_amg_kfactor(const tct_amg *M)
 {
     return M->smoothing.degree > 1 ? 1.4 : 1.0;

@@ -2,11 +2,10 @@
  * precond/amg/cycle/level_redistribution.c - which ranks keep the rows of a
  * level.
  *
- * Where each has few rows, most have neighbours on other ranks, and a product
- * takes less time than its messages. So ranks that have few entries each give
- * theirs to the first of two or more that follow one another, which keep their
- * order: global numbers stay as they are. What is to be inverted all ranks have
- * again, since of dense rows each has much to do. */
+ * On coarse levels, with few rows a rank, a product takes less time than its
+ * messages. So groups of consecutive ranks with few entries move their rows to
+ * the first rank of the group; global numbers stay. A matrix to be inverted is
+ * spread over all ranks, since its dense rows are expensive. */
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "precond/amg/amg.h"
@@ -14,26 +13,25 @@
 
 static const char *const what = "the rows of a level";
 
-/* Entries that are worth a rank of their own: a product of them takes some ten
- * microseconds, and so does an exchange through MPI. */
+/* Entries worth a rank: their product takes some ten microseconds, as an
+ * exchange through MPI does. */
 enum { WORTH_A_RANK = 32768 };
 
-/* --- where to ------------------------------------------------------------- */
+/* --- distribution --------------------------------------------------------- */
 
 static int64_t rows_of(const int64_t *starts, int rank)
 {
     return starts[rank + 1] - starts[rank];
 }
 
-/* The first of those that rank `r` of `size` is with, where they are
- * `groups`. */
+/* First rank of the group of rank `r`, if `size` ranks form `groups`. */
 static int first_of(int r, int groups, int size)
 {
     const int group = (int)((int64_t)r * groups / size);
     return (int)(((int64_t)group * size + groups - 1) / groups);
 }
 
-/* To as few ranks that each has enough. */
+/* To fewer ranks, each with enough entries. */
 static void gather(const tacit_matrix *m, int64_t *to)
 {
     const int size = m->world->size;
@@ -49,8 +47,9 @@ static void gather(const tacit_matrix *m, int64_t *to)
     for (int r = 0; r < size; r++) to[r + 1] += to[r];
 }
 
-/* To all alike, unless they are so nearly; `width` rows stay together. */
-static void spread(const tacit_matrix *m, int width, int64_t *to)
+/* Evenly over all ranks, unless nearly so already; groups of `width` rows stay
+ * together. */
+static void spread_evenly(const tacit_matrix *m, int width, int64_t *to)
 {
     const int size = m->world->size;
     const int64_t *from = m->starts, units = from[size] / width;
@@ -62,7 +61,7 @@ static void spread(const tacit_matrix *m, int width, int64_t *to)
         to[r] = nearly ? from[r] : width * tct_share(units, size, r);
 }
 
-/* --- the way there -------------------------------------------------------- */
+/* --- choice --------------------------------------------------------------- */
 
 static tacit_status copy_starts(int size, const int64_t *from, int64_t **out)
 {
@@ -80,13 +79,14 @@ static tacit_status find_parts(const tacit_matrix *m, const int64_t *to,
     return TACIT_OK;
 }
 
-/* Where to, unless that is too much for any, or nothing moves: *out false. */
+/* Choose the distribution; *out false: a rank got too much, or nothing
+ * moves. */
 static tacit_status choose(const tacit_matrix *m, int width, bool small,
                            int64_t room, int64_t *to, bool *out)
 {
     const size_t bytes = ((size_t)m->world->size + 1) * sizeof *to;
     bool full = false;
-    if (small) spread(m, width, to);
+    if (small) spread_evenly(m, width, to);
     else gather(m, to);
     *out = false;
     if (memcmp(m->starts, to, bytes) == 0) return TACIT_OK;
@@ -116,11 +116,11 @@ tacit_status tct_amg_move(tacit_matrix *m, int width, bool small, int64_t room,
     return status;
 }
 
-/* The same for `words` of each row. */
-static tacit_status tell(tacit_world *w,
-                         const tct_amg_redistribution *redistribution,
-                         int words, const double *value, int64_t *starts,
-                         int64_t *number, double *out)
+/* Move `words` values a row to the new ranks. */
+static tacit_status send_values(tacit_world *w,
+                                const tct_amg_redistribution *redistribution,
+                                int words, const double *value, int64_t *starts,
+                                int64_t *number, double *out)
 {
     const int64_t first = redistribution->from[w->rank] * words;
     const int64_t count = rows_of(redistribution->from, w->rank) * words;
@@ -146,7 +146,8 @@ tacit_status tct_amg_move_values(tacit_world *w,
                            &moved);
     status = tct_agree(w, status);
     if (status >= 0)
-        status = tell(w, redistribution, words, *values, starts, number, moved);
+        status = send_values(w, redistribution, words, *values, starts, number,
+                             moved);
     TCT_FREE(starts, number);
     if (status >= 0) {
         tct_free(*values);
@@ -157,9 +158,9 @@ tacit_status tct_amg_move_values(tacit_world *w,
     return status;
 }
 
-/* --- there and back ------------------------------------------------------- */
+/* --- plans ---------------------------------------------------------------- */
 
-/* The ranks that have some of the rows [first, last); how many they are. */
+/* List the ranks with rows of [first, last); returns how many. */
 static int find_channels(const int64_t *starts, int size, int64_t first,
                          int64_t last, tct_channel *out)
 {
@@ -173,7 +174,7 @@ static int find_channels(const int64_t *starts, int size, int64_t first,
     return count;
 }
 
-/* All elements of a vector divided by `from` to where `to` has them. */
+/* Plan the transfer of a vector from distribution `from` to `to`. */
 static tacit_status plan(tacit_queue *q, const int64_t *from, const int64_t *to,
                          int columns, tct_plan **out)
 {
@@ -201,27 +202,27 @@ tacit_status
 tct_amg_redistribution_columns(tct_amg_redistribution *redistribution,
                                tacit_queue *q, int columns)
 {
-    tct_plan *there = NULL, *back = NULL;
+    tct_plan *forward = NULL, *back = NULL;
     if (!redistribution->to) return TACIT_OK;
     tacit_status status =
-        plan(q, redistribution->from, redistribution->to, columns, &there);
+        plan(q, redistribution->from, redistribution->to, columns, &forward);
     if (status >= 0)
         status =
             plan(q, redistribution->to, redistribution->from, columns, &back);
     if (status < 0) {
-        tct_plan_destroy(&there);
+        tct_plan_destroy(&forward);
         return status;
     }
-    tct_plan_destroy(&redistribution->there);
+    tct_plan_destroy(&redistribution->forward);
     tct_plan_destroy(&redistribution->back);
-    redistribution->there = there;
+    redistribution->forward = forward;
     redistribution->back = back;
     return TACIT_OK;
 }
 
 void tct_amg_redistribution_free(tct_amg_redistribution *redistribution)
 {
-    tct_plan_destroy(&redistribution->there);
+    tct_plan_destroy(&redistribution->forward);
     tct_plan_destroy(&redistribution->back);
     TCT_FREE(redistribution->from, redistribution->to);
     *redistribution = (tct_amg_redistribution){.to = NULL};

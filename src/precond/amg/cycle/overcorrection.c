@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/overcorrection.c - by how much coarse corrections are made
- * longer.
+ * precond/amg/cycle/overcorrection.c - the factor by which coarse corrections
+ * are lengthened.
  *
- * P without smoothing makes what is smooth on a grid too stiff, so that its
- * correction is too short by about the same on all levels. Of a network it
- * makes some vectors too stiff and takes others as they are; these are overshot
- * on each level again, and the largest eigenvalue of M A is that much to the
- * power of the levels. Where it is so large, cg tells which factor is better,
- * by steps with the same right-hand side on a small level: the error that is
- * smaller in the norm of A after them. */
+ * Unsmoothed aggregation makes smooth vectors too stiff. On a grid corrections
+ * are too short by nearly the same factor on all levels. On a network only some
+ * vectors are too stiff; a factor overshoots the others on each level again,
+ * and the largest eigenvalue of M A grows with the power of the levels. Where
+ * it is large, cg on a small level compares factors: the better one has the
+ * smaller A-norm of the error after a number of steps. */
 #include "precond/amg/amg.h"
 
-/* Levels that are tried: of some 64 and 8 times fewer rows than the finest of
- * all. One of fewer rows than ENOUGH has few levels below it, and cg is soon
- * through with it, whatever the factor. */
+/* Levels of the trials, about 64 and 8 times smaller than the finest. A level
+ * of fewer rows than ENOUGH has few levels below it, and cg converges fast for
+ * any factor. */
 enum { FIRST = 2, THEN = 1, ENOUGH = 20000 };
 
-/* Below this nothing is overshot: of grids it is 1.1 to 1.4. */
+/* Below this nothing overshoots; grids have 1.1 to 1.4. */
 static const double TAME = 1.45;
 
-/* Of what is more than 1. */
+/* Shares of the excess over 1. */
 static const double parts[] = {1.0, 0.6, 0.3, 0.1};
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -30,7 +29,7 @@ static void set_factor(tct_amg *M, double factor)
     M->overcorrection = factor;
 }
 
-/* Does the factor that there is overshoot, from level `l` on? */
+/* Does the current factor overshoot from level `l` on? */
 static tacit_status overshoots(const tct_amg *M, int l, double *nearer,
                                bool *out)
 {
@@ -40,8 +39,8 @@ static tacit_status overshoots(const tct_amg *M, int l, double *nearer,
     return TACIT_OK;
 }
 
-/* The best of those factors that follow one another, from level `l` on; `best`
- * is what the first comes to, 0: not known. */
+/* Try the factors in turn from level `l` on, while they improve; `best` is the
+ * result of the first, 0: unknown. */
 static tacit_status find_factor(tct_amg *M, int l, double best)
 {
     const double most = M->overcorrection;
@@ -58,14 +57,14 @@ static tacit_status find_factor(tct_amg *M, int l, double best)
     return TACIT_OK;
 }
 
-/* Of the levels of all of which `M` may be a part. */
+/* A level of the whole hierarchy, of which `M` may be the replicated part. */
 static int level_of(const tct_amg *M, int l)
 {
     const int before = M->part_of ? M->part_of->levels - 1 : 0;
     return l > before ? l - before : 0;
 }
 
-/* On each rank alone it has been tried. */
+/* A replicated part has been tried on its own. */
 static bool is_tried(const tct_amg *M)
 {
     return M->alone.M && M->levels - 1 <= FIRST;
@@ -87,7 +86,7 @@ tacit_status tct_amg_overcorrect(tct_amg *M)
 {
     const int then = level_of(M, THEN);
     if (M->levels < then + 2 || !(M->overcorrection > 1.0)) return TACIT_OK;
-    if (M->level[then].c) return TACIT_OK; /* cycle K finds its own */
+    if (M->level[then].c) return TACIT_OK; /* a K-cycle computes its own */
     if (!is_tried(M)) TRY(try_factors(M));
     if (M->base.world->rank == 0 && !M->part_of)
         tct_log(TCT_DETAIL, "amg: corrections times %.3g", M->overcorrection);

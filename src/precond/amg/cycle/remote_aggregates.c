@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/remote_aggregates.c - aggregates that have rows on several
- * ranks. Each of these ranks restricts to a share of its own, behind the
- * aggregates that it keeps; shares go to the rank that keeps the aggregate,
- * which adds them up in the order of ranks, and what comes back to an aggregate
- * goes to all that have a share of it. */
+ * precond/amg/cycle/remote_aggregates.c - aggregates with rows on several
+ * ranks. Each rank restricts its rows to a partial sum, stored after its own
+ * aggregates. Partial sums are sent to the rank that keeps the aggregate, which
+ * adds them in the order of ranks; for prolongation its value is sent back to
+ * them. */
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/amg.h"
@@ -11,11 +11,11 @@
 
 static const char *const what = "aggregates of several ranks";
 
-/* --- what is added to what ------------------------------------------------ */
+/* --- targets of partial sums ---------------------------------------------- */
 
-/* What comes in, by the elements that it is added to. */
+/* Received partial sums by target element. */
 typedef struct {
-    int32_t *of;         /* [made] of these, the set of each, -1 */
+    int32_t *of;         /* [made] set of each element, -1 */
     int32_t *ptr, *list; /* [made + 1], [shares] */
     double *ones;        /* [made, or shares]    */
     double *zeros;       /* [shares]             */
@@ -35,13 +35,13 @@ static tacit_status open_lists(int64_t made, int64_t remote, lists *l)
     return TACIT_OK;
 }
 
-/* The element that what comes in `k`-th is added to. */
+/* The target element of the `k`-th received value. */
 static int64_t target_of(const tct_amg_remote *S, int64_t k)
 {
     return (int64_t)S->halo.row[k / S->width] * S->width + k % S->width;
 }
 
-/* Returns how many sets there are. */
+/* Fill the lists; returns the number of sets. */
 static int64_t fill_lists(const tct_amg_remote *S, lists *l)
 {
     const int64_t made = S->made, received = tct_amg_received(S);
@@ -92,8 +92,8 @@ static tacit_status list_shares(tacit_queue *q, tct_amg_remote *S)
 
 /* --- messages ------------------------------------------------------------- */
 
-/* `count` [ranks] aggregates of `width` elements to or from each; how many
- * channels that are. */
+/* Channels to or from each rank with aggregates, `count` [ranks] of `width`
+ * elements; returns how many. */
 static int list_channels(int ranks, int width, const int64_t *count,
                          tct_channel *out)
 {
@@ -104,7 +104,7 @@ static int list_channels(int ranks, int width, const int64_t *count,
     return n;
 }
 
-/* Elements `index`, of as many aggregates to each rank as `to` says. */
+/* Plan messages of elements `index`, for `to` aggregates to each rank. */
 static tacit_status plan(tacit_queue *q, int width, const int64_t *to,
                          const int32_t *index, const int64_t *from, int columns,
                          tct_plan **out)
@@ -124,9 +124,9 @@ static tacit_status plan(tacit_queue *q, int width, const int64_t *to,
     return status;
 }
 
-/* Shares stand behind the aggregates. */
-static tacit_status plan_there(const tct_amg_remote *S, tacit_queue *q,
-                               int columns, tct_plan **out)
+/* Send partial sums, which follow the own aggregates. */
+static tacit_status plan_forward(const tct_amg_remote *S, tacit_queue *q,
+                                 int columns, tct_plan **out)
 {
     const tct_halo *h = &S->halo;
     const int64_t sent = tct_amg_sent(S);
@@ -140,7 +140,7 @@ static tacit_status plan_there(const tct_amg_remote *S, tacit_queue *q,
     return status;
 }
 
-/* What aggregates have goes to whoever has shares of them. */
+/* Send the values of aggregates to the ranks with partial sums. */
 static tacit_status plan_back(const tct_amg_remote *S, tacit_queue *q,
                               int columns, tct_plan **out)
 {
@@ -160,22 +160,22 @@ static tacit_status plan_back(const tct_amg_remote *S, tacit_queue *q,
 tacit_status tct_amg_remote_columns(tct_amg_remote *S, tacit_queue *q,
                                     int columns)
 {
-    tct_plan *there = NULL, *back = NULL;
+    tct_plan *forward = NULL, *back = NULL;
     if (!S->halo.world) return TACIT_OK;
-    tacit_status status = plan_there(S, q, columns, &there);
+    tacit_status status = plan_forward(S, q, columns, &forward);
     if (status >= 0) status = plan_back(S, q, columns, &back);
     if (status < 0) {
-        tct_plan_destroy(&there);
+        tct_plan_destroy(&forward);
         return status;
     }
-    tct_plan_destroy(&S->there);
+    tct_plan_destroy(&S->forward);
     tct_plan_destroy(&S->back);
-    S->there = there;
+    S->forward = forward;
     S->back = back;
     return TACIT_OK;
 }
 
-/* --- open and close ------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 static tacit_status open_shares(tacit_queue *q, const tct_aggregates *G,
                                 int64_t *starts, tct_amg_remote *S)
@@ -210,17 +210,17 @@ void tct_amg_remote_free(tacit_queue *q, tct_amg_remote *S)
                             &S->ones, &S->zeros, &S->sum};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(q, all[i]);
-    tct_plan_destroy(&S->there);
+    tct_plan_destroy(&S->forward);
     tct_plan_destroy(&S->back);
     tct_halo_close(&S->halo);
 }
 
-/* --- there and back ------------------------------------------------------- */
+/* --- exchange ------------------------------------------------------------- */
 
 void tct_amg_add_remote(const tct_amg_remote *S, tacit_queue *q, double *v)
 {
-    if (!S->there) return;
-    tct_exchange *e = &S->there->base;
+    if (!S->forward) return;
+    tct_exchange *e = &S->forward->base;
     const size_t n = (size_t)e->ghosts;
     const tct_panel x = q_panel(q, v);
     const tct_system_batch batch = q->batch;

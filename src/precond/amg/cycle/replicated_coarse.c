@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/replicated_coarse.c - the last levels of several ranks,
- * wholly on each of them.
+ * precond/amg/cycle/replicated_coarse.c - coarse levels replicated on every
+ * rank.
  *
- * Where a device has the last levels as one kernel (bottom.h), that takes as
- * long as a few messages. So each rank has the first of these levels whole, on
- * a line of its own beside the queue's, makes a hierarchy for it as one rank
- * does, and visits it alone: the right-hand side of all ranks comes in one
- * exchange, as that of an inverse does (coarsest.c), and nothing goes back. */
+ * On a device that runs the coarse levels as one kernel (fused_coarse.h), a
+ * visit takes as long as a few messages. So each rank gathers the matrix of the
+ * first of these levels, builds a single-rank hierarchy for it with a queue of
+ * its own, and visits it independently: one exchange gathers the right-hand
+ * side (as in coarsest_solve.c), and nothing is sent back. */
 #include "device/parallel.h"
 #include "precond/amg/cycle/fused_coarse.h"
 #include <stdio.h>
@@ -16,13 +16,13 @@ static const char *const what = "the last levels";
 
 /* --- the matrix ----------------------------------------------------------- */
 
-/* A matrix and its smooth vector, on each rank. */
+/* A gathered matrix and its smooth vector. */
 typedef struct {
     tct_csr A;
     double *smooth; /* NULL: ones */
-} whole;
+} gathered;
 
-static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
+static tacit_status allocate(const tacit_matrix *m, bool smooth, gathered *W)
 {
     const int64_t n = m->A.global_rows;
     TRY(tct_csr_rows(&W->A, n, n, 0, n));
@@ -30,10 +30,10 @@ static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
     return smooth ? TCT_ALLOC(n, what, &W->smooth) : TACIT_OK;
 }
 
-/* What each rank has in its place, to all ranks: rank r elements of `size`
- * bytes from first[r] on. Collective. */
-static tacit_status share(tacit_world *w, const int64_t *first, size_t size,
-                          void *all)
+/* All-gather in place: rank r contributes elements of `size` bytes from
+ * first[r] on. Collective. */
+static tacit_status all_gather(tacit_world *w, const int64_t *first,
+                               size_t size, void *all)
 {
     for (int r = 0; r < w->size; r++)
         TRY(tct_bcast(w, r, (size_t)(first[r + 1] - first[r]) * size,
@@ -41,7 +41,7 @@ static tacit_status share(tacit_world *w, const int64_t *first, size_t size,
     return TACIT_OK;
 }
 
-/* The first entry of each rank, [size + 1]. */
+/* Offsets of each rank's entries, [size + 1]. */
 static tacit_status count_entries(const tacit_matrix *m, int64_t **out)
 {
     tacit_world *w = m->world;
@@ -57,7 +57,7 @@ static tacit_status count_entries(const tacit_matrix *m, int64_t **out)
 typedef struct {
     const tct_csr *from;
     tct_csr *to;
-    int64_t at; /* where the entries go */
+    int64_t at; /* first entry of this rank */
 } copying;
 
 static void copy_entries(void *work, int64_t from, int64_t to)
@@ -78,7 +78,7 @@ static void put_own(const tct_csr *A, int64_t at, tct_csr *all)
 }
 
 static tacit_status gather(const tacit_matrix *m, const double *smooth,
-                           whole *W)
+                           gathered *W)
 {
     tacit_world *w = m->world;
     tct_csr *all = &W->A;
@@ -89,22 +89,23 @@ static tacit_status gather(const tacit_matrix *m, const double *smooth,
         put_own(&m->A, first[w->rank], all);
         if (W->smooth && rows > 0)
             memcpy(W->smooth + m->A.first, smooth, rows * sizeof *smooth);
-        status = share(w, m->starts, sizeof *all->ptr, all->ptr + 1);
+        status = all_gather(w, m->starts, sizeof *all->ptr, all->ptr + 1);
     }
     if (status >= 0)
-        status = all->col64 ? share(w, first, sizeof *all->col64, all->col64)
-                            : share(w, first, sizeof *all->col32, all->col32);
-    if (status >= 0) status = share(w, first, sizeof *all->val, all->val);
+        status = all->col64
+                     ? all_gather(w, first, sizeof *all->col64, all->col64)
+                     : all_gather(w, first, sizeof *all->col32, all->col32);
+    if (status >= 0) status = all_gather(w, first, sizeof *all->val, all->val);
     if (status >= 0 && W->smooth)
-        status = share(w, m->starts, sizeof *smooth, W->smooth);
+        status = all_gather(w, m->starts, sizeof *smooth, W->smooth);
     tct_free(first);
     return status;
 }
 
 /* --- the hierarchy -------------------------------------------------------- */
 
-/* Another line on the device of `q`, for this rank alone. */
-static tacit_status open_beside(const tacit_queue *q, tct_amg_replicated *out)
+/* Open a single-rank queue on the device of `q`. */
+static tacit_status open_queue(const tacit_queue *q, tct_amg_replicated *out)
 {
     char spec[64];
     if (q->device->ordinals)
@@ -114,8 +115,8 @@ static tacit_status open_beside(const tacit_queue *q, tct_amg_replicated *out)
     return tacit_queue_create(out->world, spec, q->threads, &out->q);
 }
 
-/* Wishes what `M` does of the levels that M has not; the steps read doubles. */
-static tacit_status begin(const tct_amg *M, tct_amg_replicated *out)
+/* Take the options of `M` that apply to coarse levels; steps read doubles. */
+static tacit_status copy_options(const tct_amg *M, tct_amg_replicated *out)
 {
     tct_amg *R = tct_amg_like(M);
     if (!R) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
@@ -129,15 +130,16 @@ static tacit_status begin(const tct_amg *M, tct_amg_replicated *out)
     return TACIT_OK;
 }
 
-/* The matrix of `W` is taken over. */
-static tacit_status build(const tct_amg *M, whole *W, tct_amg_replicated *out)
+/* Build the hierarchy; consumes the matrix of `W`. */
+static tacit_status build(const tct_amg *M, gathered *W,
+                          tct_amg_replicated *out)
 {
     tacit_matrix *m = NULL;
-    TRY(open_beside(M->base.q, out));
+    TRY(open_queue(M->base.q, out));
     tacit_status status = tct_matrix_adopt(out->world, TACIT_OK, &W->A, &m);
     if (status >= 0) m->format = "galerkin";
     if (status >= 0) status = tct_amg_operator_of(out->q, m, &out->A);
-    if (status >= 0) status = begin(M, out);
+    if (status >= 0) status = copy_options(M, out);
     if (status >= 0) {
         const tct_precond_source from = {
             .matrix = m,
@@ -145,7 +147,7 @@ static tacit_status build(const tct_amg *M, whole *W, tct_amg_replicated *out)
                         .vectors = W->smooth ? 1 : 0,
                         .near_null = W->smooth}};
         status = tct_amg_build(out->M, out->A, &from, NULL);
-        out->M->part_of = NULL; /* which another one may take the place of */
+        out->M->part_of = NULL; /* `M` may be replaced later */
     }
     tacit_matrix_destroy(&m);
     if (status >= 0 && (!out->M->fused || out->M->fused_from > 0))
@@ -158,7 +160,7 @@ tacit_status tct_amg_replicated_create(const tct_amg *M, const tacit_matrix *m,
                                        tct_amg_replicated *out)
 {
     tacit_world *w = m->world;
-    whole W = {.smooth = NULL};
+    gathered W = {.smooth = NULL};
     bool without = false, any = false;
     TRY(tct_any(w, smooth != NULL, &any));
     tacit_status status = tct_agree(w, allocate(m, any, &W));

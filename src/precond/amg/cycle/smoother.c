@@ -7,30 +7,30 @@
  * [Sa03] Saad, "Iterative methods for sparse linear systems" (2003), algorithm
  *        12.1.
  *
- * A step reads x and what was before it, and writes over this: no residual is
- * kept, and the product has the step behind it. Chebyshev's polynomial is small
- * on [upper / ratio, upper]; below 1, which is what the cycle needs to be
- * positive definite, it is up to some 1.2 upper. In l1-jacobi D has the row
- * sums of |a|: it never overshoots. */
+ * A step reads the last two iterates and overwrites the older one: no residual
+ * is stored, and the step is the epilogue of the product. Chebyshev's
+ * polynomial is small on [upper / ratio, upper]; below 1, which is what the
+ * cycle needs to be positive definite, it is up to some 1.2 upper. In l1-jacobi
+ * D has the row sums of |a|: it never overshoots. */
 #include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
 
-/* Coefficients, and sums that nobody wants. */
+/* Coefficients, and slots for unused sums. */
 enum {
     COEFFICIENTS = TCT_AMG_COEFFICIENTS,
     C_ROOM = COEFFICIENTS + TCT_BATCH_SCALARS
 };
 
-/* What a step has in common for all systems: d, alpha and beta. */
+/* Shared by all systems of a batch: d, alpha and beta. */
 enum { SHARED = 1 | TCT_SHARED_SCALARS };
 
-/* What was found from below, enlarged; the row sums are a bound from above. */
+/* Factors that enlarge lower estimates; the row sums are an upper bound. */
 static const double MARGIN = 1.1, JACOBI = 4.0 / 3.0;
 
-/* --- the words ------------------------------------------------------------ */
+/* --- steps ---------------------------------------------------------------- */
 
-/* Step `k`, of `now` and in a polynomial of what was before it, which is in
- * `next`, where its result goes; the first step of all has nothing before. */
+/* Step `k` from iterate `now`; `next` holds the one before (unused in step 0)
+ * and gets the result. */
 static void step(const tct_amg_smoother *S, tacit_queue *q, int k, bool first,
                  const double *b, const double *now, double *next, double *dot)
 {
@@ -45,8 +45,8 @@ static void step(const tct_amg_smoother *S, tacit_queue *q, int k, bool first,
     q->batch.shared = 0;
 }
 
-/* All steps from `from` on, two vectors by turns, so that the last one's result
- * is `x`; what they begin with is tct_amg_phase(S->how.degree - from, x, y). */
+/* Steps from `from` on, alternating two vectors; the last result is in `x`, the
+ * first operand in tct_amg_phase(S->how.degree - from, x, y). */
 static void steps(const tct_amg_smoother *S, tacit_queue *q, int from,
                   const double *b, double *x, double *y, double *dot)
 {
@@ -84,7 +84,7 @@ void tct_amg_coefficients(const tct_amg_smoother *S, double *c)
     c[0] = c[1] = 1.0;
     for (int k = 1; k < degree; k++) {
         const double next = 1.0 / (2.0 * theta / delta - rho);
-        c[2 * k] = 2.0 * next / delta * theta; /* d has 1 / theta */
+        c[2 * k] = 2.0 * next / delta * theta; /* d includes 1 / theta */
         c[2 * k + 1] = next * rho;
         rho = next;
     }
@@ -93,7 +93,7 @@ void tct_amg_coefficients(const tct_amg_smoother *S, double *c)
     c[2 * degree + 1] = 1.0 + c[3];
 }
 
-/* D^-1 times what the first step of the smoother takes. */
+/* The factor of D^-1 in the first step. */
 static double first_of(const tct_amg_smoother *S)
 {
     switch (S->how.kind) {
@@ -115,14 +115,14 @@ static void invert_elements(void *work, int64_t from, int64_t to)
     for (int64_t k = from; k < to; k++) v->out[k] = v->factor / v->of[k];
 }
 
-/* Of what `rows` have. */
+/* Upload D^-1 of `rows`. */
 static tacit_status put_inverse(const tct_amg_smoother *S,
                                 const tct_amg_rows *rows, const double *of,
                                 double factor)
 {
     const size_t n = (size_t)S->A->n;
     double *host = NULL;
-    if (rows->there) {
+    if (rows->queue) {
         tct_amg_device_invert(S->A->q, n, of, factor, S->d);
         return q_own_status(S->A->q);
     }
@@ -144,7 +144,7 @@ static tacit_status allocate(tct_amg_smoother *S)
     return tacit_queue_alloc(q, C_ROOM, &S->c);
 }
 
-/* The end of the interval: at most the largest row sum, of all ranks. */
+/* The upper end of the interval: at most the largest row sum of all ranks. */
 static tacit_status find_largest(tct_amg_smoother *S, double bound)
 {
     double found = 0.0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/spectral_bound.c - some steps of conjugate gradients with a
- * right-hand side of random numbers, and D^-1 or the levels from one on as
- * preconditioner M: they know the largest eigenvalue of M A, and how much
- * nearer they have come. */
+ * precond/amg/cycle/spectral_bound.c - some steps of preconditioned cg with a
+ * random right-hand side give the largest eigenvalue of M A and the reduction
+ * of the error. M is D^-1 or the cycle from a level on. */
 #include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
 #include <math.h>
@@ -12,20 +11,20 @@ enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
 typedef struct {
     const tacit_operator *A;
     const double *inverse; /* M is D^-1 [n], */
-    double trace;          /* ... of all ranks */
-    const tct_amg *M;      /* ... or the cycle from L on, */
+    double trace;          /* of all ranks, or: */
+    const tct_amg *M;      /* M is the cycle from L on */
     const tct_amg_level *L;
     int most, steps;
     double alpha[STEPS], beta[STEPS];
-    bool indefinite; /* a step has shown it */
-    double nearer;   /* how much of (e, A e) is gone */
+    bool indefinite; /* a step has found A indefinite */
+    double nearer;   /* decrease of (e, A e) */
 } run;
 
 typedef struct {
     tacit_queue *q;
     double *r, *z, *p, *t;
-    double *c;    /* scalars: (r, z) stands where cg has (r, r) */
-    double *kept; /* ... as each step has left them             */
+    double *c;    /* scalars; (r, z) in the place of (r, r) of cg */
+    double *kept; /* ... after each step                        */
 } vectors;
 
 static tacit_status open_vectors(const tacit_operator *A, vectors *v)
@@ -48,8 +47,8 @@ static void close_vectors(vectors *v)
         tacit_queue_free(v->q, all[i]);
 }
 
-/* Of row `i`. Those of a level are the same for any number of ranks, since
- * little may decide which factor is taken. */
+/* A random number for row `i`. On coarse levels it does not depend on the
+ * ranks, since small differences may decide between factors. */
 static double random_of(const run *s, int64_t i)
 {
     const tct_amg_level *L = s->L;
@@ -60,7 +59,7 @@ static double random_of(const run *s, int64_t i)
 
 typedef struct {
     const run *s;
-    double *out; /* D, if M is its inverse */
+    double *out; /* D, if M is D^-1 */
 } random_numbers;
 
 static void make_random(void *work, int64_t from, int64_t to)
@@ -72,8 +71,8 @@ static void make_random(void *work, int64_t from, int64_t to)
             random_of(s, i) / (s->inverse ? sqrt(x->out[i] / s->trace) : 1.0);
 }
 
-/* Times D^1/2, but for a factor that takes out A's scale: so D^-1/2 A D^-1/2
- * begins with what is as large everywhere, however far apart parts of D are. */
+/* r = random numbers times the scaled D^1/2: D^-1/2 A D^-1/2 starts from a
+ * vector of uniform size, whatever the range of D. */
 static tacit_status put_random(const run *s, double *r)
 {
     const tacit_operator *A = s->A;
@@ -110,8 +109,7 @@ static void precondition(const run *s, const vectors *v)
     q_sum(v->q, 1, rz);
 }
 
-/* r = b at first. Nobody waits for a scalar: what the steps were is read when
- * all are done. */
+/* Starts with r = b. Scalars are read after all steps. */
 static void iterate(const run *s, const vectors *v)
 {
     tacit_queue *q = v->q;
@@ -131,8 +129,8 @@ static void iterate(const run *s, const vectors *v)
     }
 }
 
-/* The steps end where there is nothing left of r, or A is not positive. Each
- * has made the error smaller by alpha (r, z), in the norm of A. */
+/* Steps end where r is 0 or A is not positive. Each reduces the squared A-norm
+ * of the error by alpha (r, z). */
 static void read_steps(run *s, const vectors *v)
 {
     double kept[STEPS * TCT_SCALARS] = {0.0};

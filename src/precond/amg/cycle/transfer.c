@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/transfer.c - P has one entry a row, or as many as an
- * aggregate has columns: x += P e spreads what an aggregate has, and P' r adds
- * up what its rows have. There are no messages but where an aggregate has rows
- * of several ranks (shares.c) or the next level's rows are kept by others
- * (moves.c). Both read 12 bytes a row besides vectors, and 8 for each further
- * column, half of what a block of rows would, and P' takes r as the difference
- * that it is, so that it is never stored. */
+ * precond/amg/cycle/transfer.c - P has one entry a row, or one for each column
+ * of an aggregate: x += P e copies, P' r adds up over aggregates. Messages are
+ * needed only for aggregates with rows of several ranks (remote_aggregates.c)
+ * and levels kept by other ranks (level_redistribution.c). Both products read
+ * 12 bytes a row besides vectors, and 8 for each further column, half of a row
+ * block's. P' computes the residual r as it reads it and does not store it. */
 #include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/amg.h"
@@ -17,7 +16,7 @@ typedef struct {
     double *weight, *listed;
 } lists;
 
-/* Aggregates that this rank keeps, and shares. */
+/* Own and remote aggregates. */
 static int64_t sets_of(const tct_aggregates *G)
 {
     return G->coarse + G->others.count;
@@ -32,7 +31,7 @@ static tacit_status open_lists(const tct_aggregates *G, lists *l)
     return TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->listed);
 }
 
-/* What P has in row `i` of one array to row `k` of another. */
+/* Copies the weights of row `i` to row `k` of another array. */
 static void copy_weights(const tct_aggregates *G, const double *from, int64_t i,
                          double *to, int64_t k)
 {
@@ -65,7 +64,7 @@ static void list_weights(void *work, int64_t from, int64_t to)
         copy_weights(x->G, l->weight, l->list[at], l->listed, at);
 }
 
-/* The rows of each aggregate, ascending in the order of the operator. */
+/* The rows of each aggregate, ascending in operator order. */
 static tacit_status fill_lists(const tct_aggregates *G, const tct_order *order,
                                lists *l, int64_t *elements)
 {
@@ -112,7 +111,7 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
     return status;
 }
 
-/* What tct_amg_put has put. */
+/* Download numbers that tct_amg_put uploaded. */
 static void get_numbers(tacit_queue *q, int64_t count, const double *from,
                         double *scratch, int32_t *numbers)
 {
@@ -120,8 +119,7 @@ static void get_numbers(tacit_queue *q, int64_t count, const double *from,
     memcpy(numbers, scratch, (size_t)count * sizeof *numbers);
 }
 
-/* Rows in the order of the operator, `of` and `weight`, back in the
- * matrix's. */
+/* Return `of` and `weight` from operator order to matrix order. */
 static void put_in_order(const tct_order *order, const int32_t *of,
                          const double *weight, tct_aggregates *G)
 {

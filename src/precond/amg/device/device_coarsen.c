@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_coarsen.c - aggregates and their matrix on a
- * device: which tasks follow one another. The host looks at a few numbers where
- * it must know how much memory comes next. */
+ * device: the sequence of tasks. The host reads only the numbers that determine
+ * the next allocations. */
 #include "precond/amg/aggregation/match.h"
 #include "precond/amg/device/device_setup_impl.h"
 
-enum { ROUNDS = 2 /* between two looks */ };
+enum { ROUNDS = 2 /* between two convergence checks */ };
 
 /* --- memory --------------------------------------------------------------- */
 
-/* The next `count` elements of `size` of the room; with `room` NULL only how
- * many doubles there are is counted. */
+/* Take the next `count` elements of `size` from the workspace; with `room` NULL
+ * only count the doubles. */
 typedef struct {
     double *room;
     size_t taken;
@@ -40,14 +40,14 @@ size_t tct_amg_device_divide_room(double *room, int64_t n, tct_amg_work *g)
     return c.taken;
 }
 
-/* The pieces of the room are where `divide_room` has put them. */
+/* Set the pieces of the workspace to those of divide_room. */
 void tct_amg_device_tidy(tct_amg_device *t)
 {
     t->g = (tct_amg_work){.w = t->smooth};
     tct_amg_device_divide_room(t->room, t->A.rows, &t->g);
 }
 
-/* The work on the level's own matrix. */
+/* Start on the level's own matrix. */
 void tct_amg_device_begin_level(tct_amg_device *t)
 {
     t->g.A = t->A;
@@ -56,7 +56,7 @@ void tct_amg_device_begin_level(tct_amg_device *t)
 
 /* --- a pass --------------------------------------------------------------- */
 
-/* How far back each row of a path begins: see tasks.h. */
+/* For each row the distance to a chain's first row: see setup_tasks.h. */
 static void enqueue_round(tct_amg_device *t, int64_t n)
 {
     tct_amg_work *g = &t->g;
@@ -72,8 +72,8 @@ static void enqueue_round(tct_amg_device *t, int64_t n)
     g->other = open;
 }
 
-/* A round pairs a row, or it is the last but one: they end. Pairs are counted
- * before each look, since it is mostly the last. */
+/* Rounds end when one pairs no row; the last round is the limit. Pairs are
+ * counted before each check, since the check is usually the last. */
 static tacit_status run_rounds(tct_amg_device *t, int64_t rows)
 {
     int64_t n = rows;
@@ -88,7 +88,7 @@ static tacit_status run_rounds(tct_amg_device *t, int64_t rows)
     return TACIT_OK;
 }
 
-/* Rows in pairs, or alone: so many. */
+/* Match the rows; *pairs: pairs and single rows. */
 static tacit_status match(tct_amg_device *t, int *rounds, int64_t *pairs)
 {
     const int64_t rows = t->g.A.rows;
@@ -107,8 +107,8 @@ static tacit_status match(tct_amg_device *t, int *rounds, int64_t *pairs)
     return TACIT_OK;
 }
 
-/* The rows of `out`, in new memory. */
-static tacit_status contract(tct_amg_device *t, double **memory)
+/* Compute the rows of `out` in new memory. */
+static tacit_status accumulate_rows(tct_amg_device *t, double **memory)
 {
     tct_amg_work *g = &t->g;
     int64_t entries = 0;
@@ -124,7 +124,7 @@ static tacit_status contract(tct_amg_device *t, double **memory)
     return TACIT_OK;
 }
 
-/* Rows in pairs; *memory is that of their matrix, unless they are the last. */
+/* One pass; *memory holds the matrix of pairs, unless the pass is the last. */
 static tacit_status pass(tct_amg_device *t, int step, bool last,
                          double **memory, int *rounds)
 {
@@ -139,7 +139,7 @@ static tacit_status pass(tct_amg_device *t, int step, bool last,
     g->sorted = false;
     g->weight = g->w;
     g->group = g->up;
-    TRY(contract(t, memory));
+    TRY(accumulate_rows(t, memory));
     tct_amg_device_each(t, TCT_AMG_add_up, g->coarse);
     double *const diag = g->diag;
     g->diag = g->added;
@@ -149,8 +149,8 @@ static tacit_status pass(tct_amg_device *t, int step, bool last,
     return TACIT_OK;
 }
 
-/* The last one's matrix stays, and where its rows go to, `up`. */
-static tacit_status passes(tct_amg_device *t, int count, int *rounds)
+/* All passes; keeps the last matrix and its map `up`. */
+static tacit_status run_passes(tct_amg_device *t, int count, int *rounds)
 {
     tacit_status status = TACIT_OK;
     t->g.apart = tct_apart;
@@ -170,7 +170,7 @@ static tacit_status passes(tct_amg_device *t, int count, int *rounds)
 
 /* --- aggregates ----------------------------------------------------------- */
 
-/* Rows that are alone go to others, and those left are numbered again. */
+/* Absorb singletons and renumber the other aggregates. */
 static tacit_status absorb_singletons(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
@@ -208,7 +208,7 @@ static tacit_status open_transfer(tct_amg_device *t)
     return tacit_queue_alloc(t->q, coarse, &t->next);
 }
 
-/* The `rows` of each aggregate as `of` says, ascending. */
+/* List the `rows` of each aggregate of `of`, ascending. */
 static void list_members(tct_amg_device *t, int64_t rows, int32_t *of,
                          int32_t *ptr, int32_t *list)
 {
@@ -227,7 +227,7 @@ static void list_members(tct_amg_device *t, int64_t rows, int32_t *of,
     g->of = was;
 }
 
-/* P, and the smooth vector of the next level. */
+/* Compute P and the smooth vector of the next level. */
 static tacit_status make_p(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
@@ -251,7 +251,7 @@ static tacit_status make_p(tct_amg_device *t)
     return TACIT_OK;
 }
 
-/* P' A P: S^-1 (Q' B Q) S^-1 or, of a single pass, from A. */
+/* P' A P, as S^-1 (Q' B Q) S^-1 or, after a single pass, from A. */
 static tacit_status galerkin(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
@@ -267,7 +267,7 @@ static tacit_status galerkin(tct_amg_device *t)
         list_members(t, t->B.rows, g->up, g->first, g->upper);
         tct_amg_device_each(t, TCT_AMG_scale, t->B.rows);
     }
-    TRY(contract(t, &t->coarse));
+    TRY(accumulate_rows(t, &t->coarse));
     tacit_queue_free(t->q, &t->pass);
     t->C = g->out;
     g->A = t->A;
@@ -285,7 +285,7 @@ tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
 {
     tct_amg_device_tidy(t);
     tct_amg_device_begin_level(t);
-    TRY(passes(t, how->passes, rounds));
+    TRY(run_passes(t, how->passes, rounds));
     tct_amg_device_begin_level(t);
     TRY(absorb_singletons(t));
     TRY(make_p(t));

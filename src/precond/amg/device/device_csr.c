@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_csr.c - a matrix in the memory of a device: one
- * piece, brought there and back. */
+ * precond/amg/device/device_csr.c - a matrix in one piece of device memory;
+ * upload and download. */
 #include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
 

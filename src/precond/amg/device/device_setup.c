@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_setup.c - set-up on a device, level by level: from
- * an operator's rows, with what is between ranks, to operators, and to the host
- * at last. */
+ * the rows of an operator, with the interface rows of several ranks, to the
+ * coarse operators; the remaining levels go to the host. */
 #include "device/parallel.h"
 #include "precond/amg/device/device_setup_impl.h"
 #include <stdlib.h>
@@ -18,10 +18,10 @@ const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
                                    : tct_amg_kernels_on(q);
 }
 
-/* Of each row of `A` into the room's vectors. */
-static tacit_status look_over(tct_amg_device *t, const tct_amg_csr *A,
-                              const double *beyond, double *diagonal,
-                              double *sum)
+/* Compute diagonal, sums and statistics of the rows of `A`. */
+static tacit_status compute_row_data(tct_amg_device *t, const tct_amg_csr *A,
+                                     const double *beyond, double *diagonal,
+                                     double *sum)
 {
     tct_amg_device_clear_state(t);
     t->g.A = *A;
@@ -32,11 +32,12 @@ static tacit_status look_over(tct_amg_device *t, const tct_amg_csr *A,
     return tct_amg_device_inspect(t);
 }
 
-/* The same, where nobody wants the vectors. */
-static tacit_status describe(tct_amg_device *t, const tct_amg_csr *A,
-                             const double *beyond, tct_amg_state *about)
+/* Only the statistics. */
+static tacit_status compute_statistics(tct_amg_device *t, const tct_amg_csr *A,
+                                       const double *beyond,
+                                       tct_amg_state *about)
 {
-    TRY(look_over(t, A, beyond, t->g.diag, (double *)(void *)t->g.sum));
+    TRY(compute_row_data(t, A, beyond, t->g.diag, (double *)(void *)t->g.sum));
     *about = t->seen;
     return TACIT_OK;
 }
@@ -48,12 +49,12 @@ static bool several(const tct_amg_device *t)
     return t->world->size > 1;
 }
 
-/* Sums over columns of other ranks, to the rows that have such. */
+/* Upload the sums over columns of other ranks to the rows that have any. */
 static tacit_status put_beyond(tct_amg_device *t, const tct_amg_interface *r,
                                int64_t rows, double **out)
 {
     const int64_t count = r->of.A.rows;
-    double *sum = NULL, *list = NULL, *there = NULL;
+    double *sum = NULL, *list = NULL, *values = NULL;
     tacit_status status = tacit_queue_alloc(t->q, (size_t)(2 * rows), out);
     if (status >= 0) status = TCT_ALLOC(2 * count, what, &sum);
     for (int64_t k = 0; status >= 0 && k < count; k++) {
@@ -64,44 +65,44 @@ static tacit_status put_beyond(tct_amg_device *t, const tct_amg_interface *r,
     if (status >= 0)
         status = tct_amg_put(t->q, (size_t)count, r->of.row, &list);
     if (status >= 0)
-        status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &there);
+        status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &values);
     if (status >= 0) q_fill(t->q, (size_t)(2 * rows), 0.0, *out);
     for (int k = 0; status >= 0 && count > 0 && k < 2; k++)
         t->kernels->each(t->q, TCT_AMG_scatter, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
-                                         .listed = there + k * count,
+                                         .listed = values + k * count,
                                          .vector = *out + k * rows});
     if (status >= 0) status = q_own_status(t->q);
     tct_free(sum);
     tacit_queue_free(t->q, &list);
-    tacit_queue_free(t->q, &there);
+    tacit_queue_free(t->q, &values);
     return status;
 }
 
-/* Of `count` rows the aggregates, and what P has there: [2][count]. */
-static tacit_status pick(tct_amg_device *t, int64_t count, const int32_t *rows,
-                         double *out)
+/* Read the aggregates and weights of P of `count` rows, [2][count]. */
+static tacit_status read_aggregates(tct_amg_device *t, int64_t count,
+                                    const int32_t *rows, double *out)
 {
-    double *list = NULL, *there = NULL;
+    double *list = NULL, *values = NULL;
     tacit_status status = tct_amg_put(t->q, (size_t)count, rows, &list);
     if (status >= 0)
-        status = tacit_queue_alloc(t->q, (size_t)(2 * count), &there);
+        status = tacit_queue_alloc(t->q, (size_t)(2 * count), &values);
     if (status >= 0 && count > 0) {
         t->kernels->each(t->q, TCT_AMG_collect, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
                                          .of = (int32_t *)(void *)t->down.of,
                                          .scaled = t->down.weight,
-                                         .vector = there,
-                                         .listed = there + count});
-        q_get(t->q, (size_t)(2 * count), there, out);
+                                         .vector = values,
+                                         .listed = values + count});
+        q_get(t->q, (size_t)(2 * count), values, out);
         status = q_own_status(t->q);
     }
     tacit_queue_free(t->q, &list);
-    tacit_queue_free(t->q, &there);
+    tacit_queue_free(t->q, &values);
     return status;
 }
 
-/* What the next level has between ranks. */
+/* Make the interface rows of the next level. */
 static tacit_status coarsen_interface(tct_amg_device *t)
 {
     const int64_t count = tct_amg_interface_asked(&t->interface);
@@ -111,7 +112,7 @@ static tacit_status coarsen_interface(tct_amg_device *t)
     if (status >= 0) status = TCT_ALLOC(2 * count, what, &got);
     if (status >= 0) {
         tct_amg_interface_ask(&t->interface, rows);
-        status = pick(t, count, rows, got);
+        status = read_aggregates(t, count, rows, got);
     }
     status = tct_agree(t->world, status);
     tct_amg_interface_clear(&t->interface_after);
@@ -131,7 +132,8 @@ tacit_status tct_amg_device_coarsen(tct_amg_device *t,
     *next = (tct_amg_size){.rounds = 0};
     TRY(tct_agree(t->world, tct_amg_device_coarsen_own(t, how, &next->rounds)));
     tacit_status status = several(t) ? coarsen_interface(t) : TACIT_OK;
-    if (status >= 0) status = describe(t, &t->C, t->beyond_after, &t->after);
+    if (status >= 0)
+        status = compute_statistics(t, &t->C, t->beyond_after, &t->after);
     TRY(tct_agree(t->world, status));
     int64_t of_all[] = {
         t->C.rows, t->C.entries + tct_csr_nonzeros(&t->interface_after.of.A),
@@ -149,10 +151,10 @@ tacit_status tct_amg_device_coarsen(tct_amg_device *t,
 tacit_status tct_amg_device_rows(tct_amg_device *t, tct_amg_rows *out)
 {
     const size_t n = (size_t)t->A.rows;
-    *out = (tct_amg_rows){.there = t->q};
+    *out = (tct_amg_rows){.queue = t->q};
     TRY(tacit_queue_alloc(t->q, n, &out->diagonal));
     TRY(tacit_queue_alloc(t->q, n, &out->sum));
-    TRY(look_over(t, &t->A, t->beyond, out->diagonal, out->sum));
+    TRY(compute_row_data(t, &t->A, t->beyond, out->diagonal, out->sum));
     out->bound = t->seen.bound;
     return TACIT_OK;
 }
@@ -219,10 +221,10 @@ int64_t tct_amg_device_first(const tct_amg_device *t)
     return several(t) ? t->interface.of.starts[t->world->rank] : 0;
 }
 
-/* Else a matrix is stored times a power of 2. */
+/* Other matrices are stored times a power of 2. */
 static bool is_near_1(double size)
 {
-    enum { NEAR = 64 }; /* scale.c */
+    enum { NEAR = 64 }; /* see scale.c */
     int exponent = 0;
     (void)frexp(size, &exponent);
     return abs(exponent) <= NEAR;
@@ -235,7 +237,7 @@ tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out)
                    out);
 }
 
-/* --- to and fro ----------------------------------------------------------- */
+/* --- transfer to and from the host ---------------------------------------- */
 
 static tacit_status get_rows(const tct_amg_device *t, tct_csr *out)
 {
@@ -274,8 +276,8 @@ tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
 }
 
 typedef struct {
-    double norm, size; /* the largest row sum of |a|, and the largest |a| */
-    int64_t longest;   /* row */
+    double norm, size; /* largest row sum of |a|, largest |a| */
+    int64_t longest;   /* entries of the longest row */
 } measures;
 
 static void include_measures(measures *of, measures m)
@@ -295,7 +297,7 @@ static measures measure_row(const tct_csr *A, int64_t i)
     return m;
 }
 
-enum { PARTS = 64 }; /* of a matrix that is worth threads */
+enum { PARTS = 64 }; /* of a matrix for several threads */
 
 typedef struct {
     const tct_csr *A;
@@ -328,19 +330,19 @@ tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
     const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
     const tacit_operator like = {.q = q, .world = m->world};
     double *memory = NULL;
-    tct_amg_csr there;
+    tct_amg_csr copy;
     if (!kernels || m->world->size > 1 || m->A.col64) return TACIT_UNSUPPORTED;
     const measures of = measure(&m->A);
     if (!is_near_1(of.size)) return TACIT_UNSUPPORTED;
-    tacit_status status = tct_amg_csr_put(q, &m->A, &memory, &there);
+    tacit_status status = tct_amg_csr_put(q, &m->A, &memory, &copy);
     if (status >= 0)
-        status = kernels->store(&like, &there, of.norm, floats, out);
+        status = kernels->store(&like, &copy, of.norm, floats, out);
     tacit_queue_free(q, &memory);
     if (status >= 0) (*out)->info.row_max = of.longest;
     return status == TACIT_NO_MEMORY ? TACIT_UNSUPPORTED : status;
 }
 
-/* What the device does not store as it is, the host does. */
+/* The host makes operators that the device's kernels do not support. */
 static tacit_status operator_by_host(tct_amg_device *t, tacit_operator **out)
 {
     tacit_matrix *m = NULL;
@@ -371,11 +373,11 @@ tacit_status tct_amg_device_operator(tct_amg_device *t,
 
 /* --- all ------------------------------------------------------------------ */
 
-/* So many entries of this rank's columns for each of others': else pairs within
- * a rank are not what is strongly coupled. */
+/* Least ratio of own columns to columns of other ranks: below it, strong
+ * couplings cross ranks and pairs within a rank are poor. */
 enum { MOSTLY_OWN = 8 };
 
-/* Why set-up is left to the host; NULL: it is not. */
+/* Why the host does the set-up; NULL: it does not. */
 static const char *reason(const tacit_operator *A, const tacit_matrix *m,
                           const double *smooth, int64_t small)
 {
@@ -395,7 +397,8 @@ static const char *reason(const tacit_operator *A, const tacit_matrix *m,
     return NULL;
 }
 
-/* What the operator has on the device; *out false: it does not tell. */
+/* Read the rows stored by the operator on the device; *out false: its format
+ * cannot list them. */
 static tacit_status read_rows(tct_amg_device *t, const tacit_operator *A,
                               bool *out)
 {
@@ -426,11 +429,11 @@ static tacit_status build(tct_amg_device *t, const tacit_operator *A,
                           const tacit_matrix *m, const double *smooth)
 {
     const size_t room = tct_amg_device_divide_room(NULL, A->n, &t->g);
-    bool there = false;
+    bool listed = false;
     TRY(tacit_queue_alloc(t->q, room, &t->room));
     tct_amg_device_divide_room(t->room, A->n, &t->g);
-    TRY(read_rows(t, A, &there));
-    if (!there) TRY(put_own(t, &m->A));
+    TRY(read_rows(t, A, &listed));
+    if (!listed) TRY(put_own(t, &m->A));
     t->nonzeros = m->nonzeros;
     if (!smooth) return TACIT_OK;
     TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
@@ -438,7 +441,7 @@ static tacit_status build(tct_amg_device *t, const tacit_operator *A,
     return TACIT_OK;
 }
 
-/* What is between ranks, and of each row. */
+/* Make the interface rows and the row statistics. */
 static tacit_status finish(tct_amg_device *t, const tacit_operator *A)
 {
     bool bad = false;
@@ -447,7 +450,8 @@ static tacit_status finish(tct_amg_device *t, const tacit_operator *A)
         TRY(tct_amg_interface_open(A, &t->interface));
         status = put_beyond(t, &t->interface, A->n, &t->beyond);
     }
-    if (status >= 0) status = describe(t, &t->A, t->beyond, &t->about);
+    if (status >= 0)
+        status = compute_statistics(t, &t->A, t->beyond, &t->about);
     TRY(tct_agree(t->world, status));
     TRY(tct_any(t->world, t->about.bad > 0, &bad));
     if (bad) FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
@@ -459,7 +463,7 @@ static bool host_may_try(tacit_status status)
     return status == TACIT_NO_MEMORY || status == TACIT_UNSUPPORTED;
 }
 
-/* All ranks do it, or none: then *why has a reason. */
+/* All ranks or none; *why: the reason against it. */
 static tacit_status open_all(tct_amg_device *t, const tacit_operator *A,
                              const tacit_matrix *m, const double *smooth,
                              const char **why)
@@ -499,9 +503,9 @@ tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
     return status;
 }
 
-void tct_amg_device_close(tct_amg_device **there)
+void tct_amg_device_close(tct_amg_device **device)
 {
-    tct_amg_device *t = *there;
+    tct_amg_device *t = *device;
     if (!t) return;
     double **const all[] = {&t->matrix, &t->coarse,      &t->pass,
                             &t->smooth, &t->next,        &t->room,
@@ -512,7 +516,7 @@ void tct_amg_device_close(tct_amg_device **there)
     tct_amg_interface_clear(&t->interface);
     tct_amg_interface_clear(&t->interface_after);
     tct_free(t);
-    *there = NULL;
+    *device = NULL;
 }
 
 void tct_amg_device_invert(tacit_queue *q, size_t n, const double *of,

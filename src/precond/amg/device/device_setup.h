@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_setup.h - set-up where the vectors are: the matrix
- * of a level, its aggregates and theirs in the memory of a device, so that the
- * host has but numbers of rows and entries to look at. On one rank it comes to
- * the same bits as the host (tasks.h), for which small levels are left. On
- * several, aggregates are of rows of one rank, and the host has what is between
- * ranks (interface.h): all words are collective then.
+ * precond/amg/device/device_setup.h - set-up on the device of the vectors:
+ * matrices, aggregates and coarse matrices stay in its memory; the host reads
+ * sizes only. On one rank the result has the bits of the host's
+ * (setup_tasks.h). Small levels are left to the host. On several ranks,
+ * aggregates have rows of one rank, and the host keeps the interface rows
+ * (interface_rows.h); all functions are collective then.
  *
  *     open(A, m) ... coarsen ... make the level ... descend ...
  *     ... bring: the rest is the host's ... close */
@@ -25,81 +25,82 @@ static inline tct_amg_csr tct_amg_csr_in(double *memory, int64_t rows,
                          .col = (int32_t *)(void *)(val + entries),
                          .val = val};
 }
-/* Doubles that have room for `count` elements of `size`. */
+/* Doubles that hold `count` elements of `size`. */
 static inline size_t tct_amg_doubles_for(int64_t count, size_t size)
 {
     return ((size_t)count * size + sizeof(double) - 1) / sizeof(double);
 }
-/* Such a piece.
- * Errors      NO_MEMORY, whatever the queue has met. */
+/* Allocate the memory of a matrix.
+ * Errors      NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
                               double **memory, tct_amg_csr *out);
-/* `A`, with columns of 32 bits, in such a piece.
- * Errors      NO_MEMORY, whatever the queue has met. */
+/* Upload `A`, which has columns of 32 bits.
+ * Errors      NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
                              tct_amg_csr *out);
-/* A copy on the host, of rows and columns from 0 on; to be cleared, also after
- * an error.
- * Errors      NO_MEMORY, whatever the queue has met. */
+/* Download to the host, rows and columns from 0; clear it also after an error.
+ * Errors      NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_csr_get(tacit_queue *q, const tct_amg_csr *A,
                              tct_csr *out);
 
-/* Those of the device of `q`, unless the environment says that set-up is the
- * host's (TACIT_AMG_SETUP=host); NULL: it is. */
+/* The kernels of the device of `q`; NULL: none, or TACIT_AMG_SETUP=host in the
+ * environment. */
 const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q);
-/* What tests have in their place; NULL: nothing. */
+/* A substitute for tests, or NULL. */
 extern const tct_amg_kernels *tct_amg_kernels_instead;
 
 typedef struct tct_amg_device tct_amg_device;
 
-/* `smooth` [rows of A], NULL: ones. *out NULL: it is left to the host, for a
- * reason that the log tells.
+/* `smooth` [rows of A], NULL: ones. *out NULL: the host does the set-up; the
+ * log gives the reason.
  * Errors      DEVICE. */
 tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
                                  const double *smooth, tct_amg_device **out);
-void tct_amg_device_close(tct_amg_device **there);
+void tct_amg_device_close(tct_amg_device **device);
 
-/* How large the next level is, once `coarsen` has made it. */
+/* Sizes of the next level, known after `coarsen`. */
 typedef struct tct_amg_size {
-    int64_t rows, all, nonzeros; /* of this rank; of all ranks */
+    int64_t rows, all, nonzeros; /* this rank's rows; of all ranks */
     int rounds;
-    bool positive; /* each diagonal entry is */
+    bool positive; /* all diagonal entries */
 } tct_amg_size;
 
-/* Errors      UNSUPPORTED (rows too long), NO_MEMORY: the host may try. */
+/* Errors      UNSUPPORTED (rows too long), NO_MEMORY; the host may then try. */
 tacit_status tct_amg_device_coarsen(tct_amg_device *t,
                                     const tct_coarsening *how,
                                     tct_amg_size *next);
-/* Of the level at hand, as amg.h says of the host's; with `floats` its values
- * are rounded for good. */
+/* The functions of amg.h for the current level; with `floats` its values stay
+ * rounded. */
 tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out);
 tacit_status tct_amg_device_operator(tct_amg_device *t,
                                      const tacit_operator *finest, bool floats,
                                      tacit_operator **out);
 tacit_status tct_amg_device_rows(tct_amg_device *t, tct_amg_rows *out);
-/* P to the next level, which `coarsen` has found. */
+/* P to the next level, known after `coarsen`. */
 tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out);
-/* The memory of the matrix of the level at hand, which is the caller's from now
- * on; there is nothing left to do then but to descend. */
+/* Hand over the memory of the current level's matrix; only `descend` may
+ * follow. */
 double *tct_amg_device_take(tct_amg_device *t);
-/* On to the next level. */
+/* Continue with the next level. */
 void tct_amg_device_descend(tct_amg_device *t);
-/* The number among all of this rank's first row of the level at hand. */
+/* Global number of this rank's first row of the current level. */
 int64_t tct_amg_device_first(const tct_amg_device *t);
-/* Is the level at hand for the host: small, or to be stored times a power of
- * 2? */
+/* Does the host take over at the current level, because it is small or must be
+ * scaled by a power of 2? */
 tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out);
-/* The matrix of the level at hand, and its smooth vector (NULL: ones). */
+/* Download the matrix of the current level and its smooth vector (NULL:
+ * ones). */
 tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
                                   double **smooth);
 
-/* Without a level: the operator of rows of the host's, all of which one rank
- * has, as the device stores them, its values `floats` if they are; UNSUPPORTED,
- * of which nothing is said: the host is to make it. */
+/* Without a device set-up: the operator of a host matrix on one rank, stored by
+ * the device, rounded if `floats`. UNSUPPORTED, without a message: the host
+ * must make it. */
 tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
                                 bool floats, tacit_operator **out);
-/* factor / of [n] into `out`; random numbers as largest.c has them, if the
- * device of `q` makes any; `inverse` is NULL, or D^-1 [n] with its trace. */
+/* tct_amg_device_invert: factor / of [n] into `out`. tct_amg_device_random:
+ * random numbers as in spectral_bound.c, if the device of `q` supports them;
+ * `inverse` is NULL, or D^-1 [n] with its trace. */
 void tct_amg_device_invert(tacit_queue *q, size_t n, const double *of,
                            double factor, double *out);
 bool tct_amg_device_random(tacit_queue *q, size_t n, const double *inverse,

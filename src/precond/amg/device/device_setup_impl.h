@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_setup_impl.h - what set-up on a device works on
- * (there.h), and its words: for there.c, and there_coarsen.c, which has the
- * aggregates. */
+ * precond/amg/device/device_setup_impl.h - state of a set-up on a device and
+ * functions shared by device_setup.c and device_coarsen.c. */
 #ifndef TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #define TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #include "precond/amg/device/device_setup.h"
@@ -12,18 +11,18 @@ struct tct_amg_device {
     const tct_amg_kernels *kernels;
     tacit_queue *q;
     tacit_world *world;
-    double *matrix, *coarse; /* memory of A and of C                          */
-    double *pass;            /* ... and of B, unless that is A                */
-    double *smooth, *next;   /* of this level, NULL: ones; of the next one   */
-    double *room;            /* what g points to else                        */
-    tct_amg_csr A, B, C;     /* of the level, its last pass, the next level  */
-    tct_amg_state about, after; /* what `look_over` found of these           */
+    double *matrix, *coarse; /* of A, of C                                    */
+    double *pass;            /* of B, unless B is A                           */
+    double *smooth, *next;   /* this level (NULL: ones), next level          */
+    double *room;            /* workspace of g                               */
+    tct_amg_csr A, B, C;     /* level, last pass, next level                 */
+    tct_amg_state about, after; /* statistics of A, of C                     */
     int64_t nonzeros, nonzeros_after; /* of all ranks                        */
-    tct_amg_transfer down; /* not yet taken                                */
+    tct_amg_transfer down; /* until taken                                  */
     tct_amg_interface interface,
-        interface_after;           /* of several ranks, as what follows    */
+        interface_after;           /* several ranks only, as what follows  */
     double *beyond, *beyond_after; /* [2][rows] sums of |a| over columns of
-                                       others: plain, and with w            */
+                                    * other ranks: plain, scaled by w */
     tct_amg_work g;
     tct_amg_state seen;
 };
@@ -48,13 +47,13 @@ static inline tacit_status tct_amg_device_inspect(tct_amg_device *t)
     return q_own_status(t->q);
 }
 
-/* Sum up `count` [n]; what it comes to in all is in the state. */
+/* Prefix sums of `count` [n]; the total goes into the state. */
 static inline void tct_amg_device_sum_up(const tct_amg_device *t, int64_t n)
 {
     t->kernels->sum_up(t->q, n, &t->g);
 }
 
-/* ... and read it. */
+/* The same, and read the total. */
 static inline tacit_status tct_amg_device_find_sum(tct_amg_device *t, int64_t n,
                                                    int64_t *all)
 {
@@ -64,15 +63,15 @@ static inline tacit_status tct_amg_device_find_sum(tct_amg_device *t, int64_t n,
     return TACIT_OK;
 }
 
-/* --- there_coarsen.c ------------------------------------------------------ */
+/* --- device_coarsen.c ----------------------------------------------------- */
 
-/* Where the pieces of g are in a room for levels of `n` rows; with `room` NULL
- * only how many doubles it takes. */
+/* Set the pieces of g for levels of `n` rows in `room`; with `room` NULL only
+ * returns its doubles. */
 size_t tct_amg_device_divide_room(double *room, int64_t n, tct_amg_work *g);
-/* Put them where that says, and begin with the level's own matrix. */
+/* Reset the pieces and start on the level's own matrix. */
 void tct_amg_device_tidy(tct_amg_device *t);
 void tct_amg_device_begin_level(tct_amg_device *t);
-/* P, the smooth vector of the next level, and C, of this rank's rows and
+/* P, the smooth vector of the next level, and C, for this rank's rows and
  * columns.
  * Local.  Errors UNSUPPORTED (rows too long), NO_MEMORY, DEVICE. */
 tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,

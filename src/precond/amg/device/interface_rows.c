@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/interface_rows.c - rows with columns of other ranks, level
- * by level. */
+ * precond/amg/device/interface_rows.c - the interface rows of each level: rows
+ * with columns of other ranks. */
 #include "precond/amg/device/interface_rows.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
@@ -64,15 +64,15 @@ tct_interface_sums tct_amg_interface_sum(const tct_amg_interface *r, int64_t k)
 
 /* --- all columns of a row ------------------------------------------------- */
 
-/* Entry `k` of a row of the result. */
+/* Store entry `k` of the result. */
 static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
 {
     tct_csr_set_col(out, k, col);
     out->val[k] = val;
 }
 
-/* How many rows of the interface are before row `i`. */
-static int64_t edges_before(const tct_amg_interface *r, int64_t i)
+/* The number of interface rows before row `i`. */
+static int64_t rows_before(const tct_amg_interface *r, int64_t i)
 {
     int64_t low = 0, high = r->of.A.rows;
     while (low < high) {
@@ -89,7 +89,7 @@ typedef struct {
     tct_csr *out;
 } joining;
 
-/* Rows [from, last). */
+/* Merge rows [from, last). */
 static void join_rows(void *work, int64_t from, int64_t last)
 {
     const joining *j = work;
@@ -97,7 +97,7 @@ static void join_rows(void *work, int64_t from, int64_t last)
     const tct_amg_interface *r = j->r;
     const tct_csr *R = &r->of.A;
     tct_csr *out = j->out;
-    int64_t edge = edges_before(r, from);
+    int64_t edge = rows_before(r, from);
     int64_t at = own->ptr[from] + R->ptr[edge];
     for (int64_t i = from; i < last; i++) {
         const bool on = edge < R->rows && r->of.row[edge] == i;
@@ -143,11 +143,10 @@ tacit_status tct_amg_interface_without(const tct_csr *A, tct_csr *out)
 typedef struct {
     const tct_amg_interface *r;
     const double *group, *weight; /* [asked] */
-    int32_t *of;       /* [rows] which row of the next interface, -1 */
-    int64_t *word;     /* [ghosts][2] what their owners say, or
-                                     [rows] */
+    int32_t *of;       /* [rows] row of the next interface, -1: none */
+    int64_t *word;     /* [ghosts][2] received, or [rows] */
     int64_t *ghost_of; /* [ghosts] */
-    int32_t *ghost_at; /* [ghosts] which of the next interface's, -1 */
+    int32_t *ghost_at; /* [ghosts] ghost of the next interface, -1: none */
     double *ghost_weight;
 } step;
 
@@ -166,8 +165,8 @@ static tacit_status allocate(step *s, tct_amg_interface *next)
     return TCT_ALLOC(ghosts, what, &s->ghost_weight);
 }
 
-/* What columns of other ranks belong to, and what P has there. */
-static tacit_status trade(step *s, int64_t first)
+/* Exchange the aggregates of ghosts and their weights in P. */
+static tacit_status exchange_aggregates(step *s, int64_t first)
 {
     const tct_halo *h = &s->r->halo;
     const int64_t own = s->r->of.A.rows;
@@ -185,10 +184,10 @@ static tacit_status trade(step *s, int64_t first)
     return TACIT_OK;
 }
 
-/* Those of `word` [count], which has them no more, that are not negative,
- * ascending, each once; at[k] is where word[k] is then, -1: nowhere. */
-static tacit_status number(int64_t count, int64_t *word, int32_t *at,
-                           tct_ghosts *out)
+/* The distinct numbers >= 0 of `word` [count], ascending, into `out`; at[k] is
+ * the position of word[k], -1: negative. Overwrites `word`. */
+static tacit_status number_distinct(int64_t count, int64_t *word, int32_t *at,
+                                    tct_ghosts *out)
 {
     int64_t some = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -206,14 +205,14 @@ static tacit_status number(int64_t count, int64_t *word, int32_t *at,
     return status;
 }
 
-/* The aggregates of the interface's rows are rows of the next interface. */
+/* The aggregates of interface rows become rows of the next interface. */
 static tacit_status number_rows(step *s, tct_amg_interface *next,
                                 int64_t *count)
 {
     const int64_t rows = s->r->of.A.rows;
     tct_ghosts set;
     for (int64_t k = 0; k < rows; k++) s->word[k] = (int64_t)s->group[k];
-    TRY(number(rows, s->word, s->of, &set));
+    TRY(number_distinct(rows, s->word, s->of, &set));
     for (int64_t n = 0; n < set.count; n++)
         next->of.row[n] = (int32_t)set.id[n];
     *count = set.count;
@@ -221,7 +220,7 @@ static tacit_status number_rows(step *s, tct_amg_interface *next,
     return TACIT_OK;
 }
 
-/* P'A P of the interface; columns that belong to none are gone. */
+/* P'A P of the interface; columns without an aggregate are dropped. */
 static tacit_status add_up(step *s, tct_amg_interface *next)
 {
     const tct_amg_interface *r = s->r;
@@ -243,11 +242,11 @@ static tacit_status add_up(step *s, tct_amg_interface *next)
     TRY(tct_accumulate_rows(&c, &next->of.A));
     TRY(tct_csr_sort(&next->of.A, false, what));
     for (int64_t g = 0; g < ghosts; g++) s->word[g] = s->ghost_of[g];
-    return number(ghosts, s->word, s->ghost_at, &next->of.ghosts);
+    return number_distinct(ghosts, s->word, s->ghost_at, &next->of.ghosts);
 }
 
-/* P' of the smooth vector, of which P has w over that in each row. */
-static void carry(const step *s, tct_amg_interface *next)
+/* P' of the smooth vector: w over the weight of any row of the aggregate. */
+static void restrict_smooth(const step *s, tct_amg_interface *next)
 {
     const tct_amg_interface *r = s->r;
     for (int64_t k = 0; k < r->of.A.rows; k++)
@@ -266,10 +265,10 @@ tacit_status tct_amg_interface_next(const tct_amg_interface *r,
     *next = (tct_amg_interface){.w = NULL};
     tacit_status status = tct_agree(w, allocate(&s, next));
     if (status >= 0) status = tct_numbering_starts(w, coarse, next->of.starts);
-    if (status >= 0) status = trade(&s, next->of.starts[w->rank]);
+    if (status >= 0) status = exchange_aggregates(&s, next->of.starts[w->rank]);
     if (status >= 0) status = tct_agree(w, add_up(&s, next));
     if (status >= 0) {
-        carry(&s, next);
+        restrict_smooth(&s, next);
         status = open_halo(w, next);
     }
     TCT_FREE(s.of, s.word, s.ghost_of, s.ghost_at, s.ghost_weight);

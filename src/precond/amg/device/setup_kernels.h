@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/setup_kernels.h - what a device must be able to do to set
- * up multigrid (there.h): to run tasks, and what they cannot do alone. */
+ * precond/amg/device/setup_kernels.h - the device functions of a multigrid
+ * set-up (device_setup.h): running tasks, and operations that are not tasks. */
 #ifndef TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #define TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #include "device/queue.h"
 #include "precond/amg/device/setup_tasks.h"
 #include <tacit/operator.h>
 
-/* What a device does of it: all is enqueued on `q`. */
+/* All functions enqueue on `q`. */
 typedef struct tct_amg_kernels {
-    int64_t
-        small; /* rows that are left to the host: launches would take longer */
-    /* The task, for each number below `n`. */
+    int64_t small; /* levels of fewer rows go to the host */
+    /* Run a task for each index below `n`. */
     void (*each)(tacit_queue *q, tct_amg_task task, int64_t n,
                  const tct_amg_work *g);
-    /* sum[k] of what `count` [n] has before k; sum[n], state->total: all. */
+    /* sum[k] = sum of count[0..k); sum[n], state->total: total. */
     void (*sum_up)(tacit_queue *q, int64_t n, const tct_amg_work *g);
-    /* The rows of `out`: how many entries each has into `count`, or the
-     * entries. */
+    /* Compute the rows of `out`: their lengths into `count`, or the entries. */
     void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
-    /* How many entries each row of `A` has into `count`; false: it cannot tell
-     * what its rows are, and nothing was done. Then the rows, as `A` has
-     * them. */
+    /* `count`: entries of each row of `A`; false: the format cannot list rows,
+     * and nothing was done. `rows`: the rows, in the order of `A`. */
     bool (*count)(const tacit_operator *A, int32_t *count);
     void (*read)(const tacit_operator *A, const tct_amg_csr *out);
-    /* The operator of `A`, whose largest row sum is `norm` and whose values
-     * may be `floats`.
-     * Errors      UNSUPPORTED (the host is to make it), NO_MEMORY, DEVICE. */
+    /* Make the operator of `A` with largest row sum `norm`, values rounded if
+     * `floats`.
+     * Errors      UNSUPPORTED (the host must make it), NO_MEMORY, DEVICE. */
     tacit_status (*store)(const tacit_operator *finest, const tct_amg_csr *A,
                           double norm, bool floats, tacit_operator **out);
 } tct_amg_kernels;
@@ -34,8 +31,8 @@ typedef struct tct_amg_kernels {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* What the device of `q` has; NULL: the host is to do it. gpu/setup.cu, and
- * gpu_none.c in a build without CUDA. */
+/* The kernels of the device of `q`; NULL: the host does the set-up.
+ * gpu/setup.cu, or gpu_none.c without CUDA. */
 const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q);
 #ifdef __cplusplus
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/setup_tasks.h - set-up in pieces that many threads can do
- * at once, each for one row, aggregate or slice: what kernels of a device run,
- * and what its tests run on the host. All that comes out has the bits of the
- * functions of the host: aggregate.c, match.c, contract.c, rows.c.
+ * precond/amg/device/setup_tasks.h - set-up split into tasks, each for one row,
+ * aggregate or slice, run by a device's kernels and, in tests, on the host.
+ * Results have the bits of the host functions: aggregate.c, match.c,
+ * row_accumulation.c, rows.c.
  *
- * A task is a function of the work and of a number below its count; nothing in
- * it waits, and its loops are as long as rows, aggregates or powers of two are.
- * What several threads add to are integers, so that the order does not matter,
- * or the largest of positive numbers.
+ * A task is a function of the work and of an index below its count. It never
+ * waits, and its loops are bounded by row lengths, aggregate sizes or
+ * logarithms. Several threads only add integers, or take the maximum of
+ * positive numbers, so that order does not matter.
  *
- * Links make paths (match.c), of which every second link becomes a pair, from
- * the beginning on. A device cannot walk along a path; each row there keeps how
- * far back it knows the path, and whether that is an even number of links or an
- * odd one, in one word. A jump goes on from there to as far as that row knows.
- * Words may be read before or after another thread has jumped: both are
- * right. */
+ * Every second edge of a chain (match.c) becomes a pair. A device finds a row's
+ * position in its chain by pointer jumping: each row stores, in one word, an
+ * earlier row of the chain and the parity of the distance to it; a jump
+ * continues with what that row stores. A racing read sees the word before or
+ * after another jump: both are valid. */
 #ifndef TCT_PRECOND_AMG_DEVICE_SETUP_TASKS_H
 #define TCT_PRECOND_AMG_DEVICE_SETUP_TASKS_H
 #include "base/base.h"
@@ -22,10 +21,10 @@
 #include "precond/amg/aggregation/edges.h"
 #include <string.h>
 
-/* --- what tasks work on --------------------------------------------------- */
+/* --- data ----------------------------------------------------------------- */
 
-/* A level's matrix, or that of a pass, on the device: of this rank's rows and
- * columns, in no order but where it says so. */
+/* The matrix of a level or a pass on the device: this rank's rows and columns,
+ * unordered unless stated. */
 typedef struct tct_amg_csr {
     int64_t rows, entries;
     int64_t *ptr; /* [rows + 1] */
@@ -34,63 +33,63 @@ typedef struct tct_amg_csr {
 } tct_amg_csr;
 
 enum {
-    TCT_AMG_HOPS = 8,        /* of a row in a jump: 9 times as far         */
-    TCT_AMG_JUMPS = 10,      /* 9^10 is more than rows                     */
-    TCT_AMG_FEW = 8,         /* rows of which no more than one was paired  */
-    TCT_AMG_SHORT = 256,     /* entries of an aggregate's rows, for a warp */
-    TCT_AMG_LONG = 3584,     /* ... and for a block; more is for the host  */
-    TCT_AMG_STRETCHES = 1024 /* that sums are made of                   */
+    TCT_AMG_HOPS = 8,        /* steps in a jump: 9 times as far            */
+    TCT_AMG_JUMPS = 10,      /* 9^10 exceeds any row count                 */
+    TCT_AMG_FEW = 8,         /* a round pairs few if at most one row in 8  */
+    TCT_AMG_SHORT = 256,     /* entries of an aggregate's rows for a warp */
+    TCT_AMG_LONG = 3584,     /* ... for a block; longer: host              */
+    TCT_AMG_STRETCHES = 1024 /* chunks of a prefix sum                  */
 };
 
 /* All of 8 bytes; the host reads it as a whole. */
 typedef struct tct_amg_state {
     uint64_t count, next, paired, by_hash, rounds, done, listed; /* matching */
-    uint64_t all, mates;             /* rows; those that have one            */
-    uint64_t far[TCT_AMG_JUMPS + 1]; /* is a jump asked for?             */
+    uint64_t all, mates;             /* rows; rows with a mate               */
+    uint64_t far[TCT_AMG_JUMPS + 1]; /* does jump k have work?           */
     uint64_t longs, too_long;        /* aggregates                       */
-    uint64_t total;                  /* of the last sum                  */
-    uint64_t bad;                    /* rows whose diagonal is not > 0   */
-    double bound, norm, size; /* the largest of: sum |a| / d, sum |a|, |a| */
+    uint64_t total;                  /* of the last prefix sum           */
+    uint64_t bad;                    /* rows with a diagonal <= 0        */
+    double bound, norm, size;        /* maxima of sum |a| / d, sum |a|, |a| */
 } tct_amg_state;
 enum { TCT_AMG_STATE = sizeof(tct_amg_state) / sizeof(double) };
 
-/* What is NULL is not wanted, or not known yet. */
+/* NULL: not needed or not known yet. */
 typedef struct tct_amg_work {
     tct_amg_csr A;   /* to coarsen                      */
-    tct_amg_csr out; /* its aggregates'                 */
+    tct_amg_csr out; /* the matrix of aggregates        */
     const double *w; /* smooth vector, NULL: ones       */
     double apart;    /* see aggregate.c                 */
     double joins;    /* the same                        */
     double limit;    /* see match.h                     */
-    double factor;   /* of an inverse                   */
-    int step;        /* of a jump, or of a pass         */
+    double factor;   /* numerator of D^-1               */
+    int step;        /* jump, or pass                   */
     bool sorted;     /* columns of `out` ascend         */
-    bool pairs;      /* aggregates are `first` and its mate, else `list` */
+    bool pairs;      /* aggregates: `first` and its mate; else `list` */
     int64_t coarse;
     tct_amg_state *state;
-    double *diag, *added; /* [rows] see match.h; that of the next pass    */
+    double *diag, *added; /* [rows] see match.h; next pass                */
     int32_t *mate, *lower, *upper, *open, *other; /* [rows] of matching   */
     uint32_t *link;                               /* [rows] */
-    int32_t *up;    /* [rows of A] the aggregate that a pass puts it in  */
-    int32_t *of;    /* [rows of the level] that of all passes            */
+    int32_t *up;    /* [rows of A] aggregate in a pass                   */
+    int32_t *of;    /* [rows of level] over all passes                   */
     int32_t *first; /* [coarse] its first row                            */
-    int32_t *place; /* [coarse] the one that it joins, or itself         */
-    int32_t *count; /* [rows + 1] of anything, to be summed up in `sum`  */
+    int32_t *place; /* [coarse] aggregate to join, or itself             */
+    int32_t *count; /* [rows + 1] input of a prefix sum                  */
     int64_t *sum;   /* [rows + 1] */
     int32_t *length, *longs; /* [coarse] entries of an aggregate's rows  */
     const double *weight;    /* of rows and columns of A, NULL: ones */
-    const int32_t *group;    /* ... and their aggregates, -1: none */
+    const int32_t *group;    /* [rows] aggregates, -1: none */
     int32_t *ptr, *list;     /* [coarse + 1], [rows] */
-    double *listed, *smooth, *scaled; /* of P: in the order of list, of
-                                         aggregates, of rows */
+    double *listed, *smooth, *scaled; /* weights of P by `list`; smooth
+                                       * vector; weights by row */
     double *sums;                     /* [rows] of |a| */
-    const double *beyond; /* [rows] the same of columns of other ranks, with
-                             `w` where that is; NULL: there are none */
+    const double *beyond; /* [rows] sums over columns of other ranks, scaled
+                           * by w if there is w; NULL: none */
     double *vector;       /* [rows] */
-    int64_t *partial;     /* [TCT_AMG_STRETCHES + 1] of sums */
+    int64_t *partial;     /* [TCT_AMG_STRETCHES + 1] partial sums */
 } tct_amg_work;
 
-/* --- what several threads add to ------------------------------------------ */
+/* --- shared results ------------------------------------------------------- */
 
 TCT_BOTH uint64_t tct_amg_add(uint64_t *to, uint64_t v)
 {
@@ -112,8 +111,8 @@ TCT_BOTH int32_t tct_amg_add_one(int32_t *to)
 #endif
 }
 
-/* Of numbers that are not negative: their bits are in the same order. What is
- * no number counts as the largest. Most are not larger than what is there. */
+/* Atomic maximum of nonnegative numbers, whose bits order like integers; NaN
+ * counts as largest. The plain read saves most atomics. */
 TCT_BOTH void tct_amg_spectral_bound_of(double *to, double v)
 {
     const double here = *(const volatile double *)to;
@@ -126,7 +125,7 @@ TCT_BOTH void tct_amg_spectral_bound_of(double *to, double v)
 #endif
 }
 
-/* What other threads may change meanwhile. */
+/* Reads a word that other threads may change. */
 TCT_BOTH uint32_t tct_amg_fresh(const uint32_t *p)
 {
     return *(const volatile uint32_t *)p;
@@ -138,7 +137,7 @@ typedef struct tct_amg_sums {
     double diagonal, others;
 } tct_amg_sums;
 
-/* aggregate.c: sum_row */
+/* As sum_row of aggregate.c. */
 TCT_BOTH tct_amg_sums tct_amg_sum_row(const tct_amg_csr *A, const double *w,
                                       int64_t i)
 {
@@ -159,7 +158,7 @@ TCT_BOTH void tct_amg_task_diagonal(const tct_amg_work *g, int64_t i)
     g->diag[i] = s.diagonal > g->apart * s.others ? 0.0 : s.diagonal;
 }
 
-/* rows.c: tct_amg_rows_of; and what an operator says of its matrix. */
+/* As tct_amg_rows_of of rows.c, with the statistics of the matrix. */
 TCT_BOTH void tct_amg_task_look_over(const tct_amg_work *g, int64_t i)
 {
     const tct_amg_csr *A = &g->A;
@@ -179,7 +178,7 @@ TCT_BOTH void tct_amg_task_look_over(const tct_amg_work *g, int64_t i)
     tct_amg_spectral_bound_of(&g->state->size, size);
 }
 
-/* precision.c: of w'A w what row i has, and of |w|'|A| |w| */
+/* precision.c: terms of w'A w and |w|'|A| |w| of row i. */
 TCT_BOTH void tct_amg_task_energy(const tct_amg_work *g, int64_t i)
 {
     const tct_amg_csr *A = &g->A;
@@ -193,13 +192,13 @@ TCT_BOTH void tct_amg_task_energy(const tct_amg_work *g, int64_t i)
     g->sums[i] = size;
 }
 
-/* tct_amg_round, of entry k; no entry is too large for a float */
+/* As tct_amg_round, for entry k; all entries are in the range of floats. */
 TCT_BOTH void tct_amg_task_round(const tct_amg_work *g, int64_t k)
 {
     g->A.val[k] = (double)(float)g->A.val[k];
 }
 
-/* smoother.c: put_inverse, of `sums` into `vector` */
+/* smoother.c, put_inverse: `sums` to `vector`. */
 TCT_BOTH void tct_amg_task_inverse(const tct_amg_work *g, int64_t i)
 {
     g->vector[i] = g->factor / g->sums[i];
@@ -212,7 +211,7 @@ TCT_BOTH double tct_amg_b(const tct_amg_work *g, int64_t i, int64_t j, double a)
     return g->w ? g->w[i] * g->w[j] * a : a;
 }
 
-/* largest.c: put_random; `sums` is the inverse of D, `factor` its trace */
+/* spectral_bound.c, put_random; `sums` is D^-1, `factor` its trace. */
 TCT_BOTH void tct_amg_task_random(const tct_amg_work *g, int64_t i)
 {
     const uint64_t rank = (uint64_t)g->step;
@@ -222,8 +221,8 @@ TCT_BOTH void tct_amg_task_random(const tct_amg_work *g, int64_t i)
                    (g->sums ? sqrt(g->sums[i] / g->factor) : 1.0);
 }
 
-/* All rows that may be matched, and once they are listed, those of the list;
- * with another limit all that are alone. */
+/* Open all rows that may be matched, or those of the list; with a new limit all
+ * rows without a mate. */
 TCT_BOTH void tct_amg_task_open(const tct_amg_work *g, int64_t i)
 {
     const bool is = g->diag[i] > 0.0;
@@ -257,7 +256,7 @@ TCT_BOTH int32_t tct_amg_row_at(const tct_amg_work *g, int64_t k)
     return g->diag[k] > 0.0 && g->mate[k] == k ? (int32_t)k : -1;
 }
 
-/* The best so far of the edges that a row looks at. */
+/* The best edges of a row so far. */
 typedef struct tct_amg_best {
     int64_t low, high;
     uint32_t most;
@@ -306,8 +305,7 @@ TCT_BOTH void tct_amg_task_look(const tct_amg_work *g, int64_t k)
     g->upper[i] = b.high > i ? (int32_t)b.high : -1;
 }
 
-/* Two times the row that it knows of, and 1 if that is an odd number of links
- * back. */
+/* The initial link: 2 * earlier row + parity of the distance. */
 TCT_BOTH void tct_amg_task_link(const tct_amg_work *g, int64_t k)
 {
     const int32_t i = tct_amg_row_at(g, k);
@@ -321,16 +319,16 @@ TCT_BOTH void tct_amg_task_jump(const tct_amg_work *g, int64_t k)
 {
     const int32_t i = tct_amg_row_at(g, k);
     if (i < 0 || (g->step > 0 && !g->state->far[g->step])) return;
-    uint32_t here = g->link[i];
+    uint32_t link = g->link[i];
     for (int hop = 0; hop < TCT_AMG_HOPS; hop++) {
-        const uint32_t there = tct_amg_fresh(&g->link[here / 2]);
-        if (there / 2 == here / 2) { /* the beginning */
-            g->link[i] = here;
+        const uint32_t before = tct_amg_fresh(&g->link[link / 2]);
+        if (before / 2 == link / 2) { /* first row of the chain */
+            g->link[i] = link;
             return;
         }
-        here = (there & ~(uint32_t)1) | ((here ^ there) & 1);
+        link = (before & ~(uint32_t)1) | ((link ^ before) & 1);
     }
-    g->link[i] = here;
+    g->link[i] = link;
     g->state->far[g->step + 1] = 1;
 }
 
@@ -352,7 +350,7 @@ TCT_BOTH void tct_amg_task_keep(const tct_amg_work *g, int64_t k)
     g->other[tct_amg_add(&g->state->next, 1)] = i;
 }
 
-/* The end of a round; `open` and `other` change places for the next. */
+/* End of a round; `open` and `other` swap for the next. */
 TCT_BOTH void tct_amg_task_decide(const tct_amg_work *g, int64_t i)
 {
     tct_amg_state *s = g->state;
@@ -382,7 +380,7 @@ TCT_BOTH void tct_amg_task_number(const tct_amg_work *g, int64_t i)
     if (j >= i) g->first[g->sum[i]] = (int32_t)i;
 }
 
-/* Of pair `n`, whose row of `out` is there: aggregate.c, add_up_diagonal. */
+/* aggregate.c, add_up_diagonal: for pair `n`, a row of `out`. */
 TCT_BOTH void tct_amg_task_add_up(const tct_amg_work *g, int64_t n)
 {
     const int32_t i = g->first[n], j = g->mate[i];
@@ -390,7 +388,7 @@ TCT_BOTH void tct_amg_task_add_up(const tct_amg_work *g, int64_t n)
     g->added[n] = !is ? 0.0 : g->diag[i] + (j > i ? g->diag[j] : 0.0);
 }
 
-/* Of a row of the level, after the pass `step`. */
+/* For a row of the level, after pass `step`. */
 TCT_BOTH void tct_amg_task_go_up(const tct_amg_work *g, int64_t i)
 {
     if (g->step == 0) g->of[i] = g->up[i];
@@ -407,8 +405,8 @@ TCT_BOTH void tct_amg_task_member(const tct_amg_work *g, int64_t i)
     if (g->of[i] >= 0) tct_amg_add_one(&g->count[g->of[i]]);
 }
 
-/* Where a row that is alone goes: better_place. All rows of one that is not
- * write the same. */
+/* singletons.c, strongest_aggregate. Rows of larger aggregates all write the
+ * same value. */
 TCT_BOTH void tct_amg_task_place(const tct_amg_work *g, int64_t i)
 {
     const tct_amg_csr *A = &g->A;
@@ -428,7 +426,7 @@ TCT_BOTH void tct_amg_task_place(const tct_amg_work *g, int64_t i)
     g->place[n] = best;
 }
 
-/* Is it still one? */
+/* Does the aggregate remain? */
 TCT_BOTH void tct_amg_task_stays(const tct_amg_work *g, int64_t n)
 {
     g->count[n] = g->place[n] == n;
@@ -444,9 +442,9 @@ TCT_BOTH void tct_amg_task_copy(const tct_amg_work *g, int64_t i)
     g->up[i] = g->of[i];
 }
 
-/* --- their rows ----------------------------------------------------------- */
+/* --- rows of aggregates --------------------------------------------------- */
 
-/* `sum` has where each begins, `count` how many are still to come. */
+/* `sum` gets the offsets, `count` the rows still to list. */
 TCT_BOTH void tct_amg_task_begin(const tct_amg_work *g, int64_t n)
 {
     g->ptr[n] = (int32_t)g->sum[n];
@@ -458,7 +456,7 @@ TCT_BOTH void tct_amg_task_fill(const tct_amg_work *g, int64_t i)
     if (n >= 0) g->list[g->ptr[n] + tct_amg_add_one(&g->count[n])] = (int32_t)i;
 }
 
-/* Put `v` into the heap x[0, n) in place of x[at], below which it is one. */
+/* Sift `v` down from x[at] in the heap x[0, n). */
 TCT_BOTH void tct_amg_sift(int32_t *x, int32_t n, int32_t at, int32_t v)
 {
     for (int32_t below = 2 * at + 1; below < n; below = 2 * at + 1) {
@@ -480,13 +478,13 @@ TCT_BOTH void tct_amg_sort(int32_t *x, int32_t n)
     }
 }
 
-/* Its rows ascending. */
+/* Sort the rows of an aggregate. */
 TCT_BOTH void tct_amg_task_sort(const tct_amg_work *g, int64_t n)
 {
     tct_amg_sort(g->list + g->ptr[n], g->ptr[n + 1] - g->ptr[n]);
 }
 
-/* What P has there: weigh. */
+/* Weights of P of an aggregate. */
 TCT_BOTH void tct_amg_task_weigh(const tct_amg_work *g, int64_t n)
 {
     const int32_t *list = g->list + g->ptr[n];
@@ -503,15 +501,15 @@ TCT_BOTH void tct_amg_task_weigh(const tct_amg_work *g, int64_t n)
     }
 }
 
-/* Rows of no aggregate. */
+/* Weights of rows without an aggregate. */
 TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
 {
     if (g->of[i] < 0) g->scaled[i] = 0.0;
 }
 
-/* --- the matrix of aggregates: contract.c, galerkin.c --------------------- */
+/* --- the matrix of aggregates: row_accumulation.c, galerkin.c ------------- */
 
-/* Of row list[k] the aggregate, and what P has there. */
+/* Read the aggregate and weight of row list[k]. */
 TCT_BOTH void tct_amg_task_collect(const tct_amg_work *g, int64_t k)
 {
     const int32_t i = g->list[k];
@@ -519,13 +517,13 @@ TCT_BOTH void tct_amg_task_collect(const tct_amg_work *g, int64_t k)
     g->listed[k] = g->scaled[i];
 }
 
-/* To row list[k] what `listed` has, to others nothing. */
+/* Scatter `listed` to the rows of `list`. */
 TCT_BOTH void tct_amg_task_scatter(const tct_amg_work *g, int64_t k)
 {
     g->vector[g->list[k]] = g->listed[k];
 }
 
-/* S^-1, of the last pass's rows */
+/* S^-1 for the rows of the last pass. */
 TCT_BOTH void tct_amg_task_scale(const tct_amg_work *g, int64_t k)
 {
     g->vector[k] = g->group[k] < 0 ? 0.0 : 1.0 / g->smooth[g->group[k]];
@@ -558,16 +556,15 @@ TCT_BOTH void tct_amg_task_measure(const tct_amg_work *g, int64_t n)
         g->longs[tct_amg_add(&g->state->longs, 1)] = (int32_t)n;
 }
 
-/* What the rows of an aggregate have, in the order of rows and entries: so many
- * as `measure` says, 0 where it is too much. */
+/* The entries of an aggregate's rows, in the order of rows and entries; the
+ * length is that of `measure`, 0 if too long. */
 typedef struct tct_amg_entries {
-    int32_t *col; /* -1: of no aggregate */
+    int32_t *col; /* aggregate, or -1 */
     double *val;
-    uint8_t *mark; /* the first of its column */
+    uint8_t *mark; /* first of its column? */
 } tct_amg_entries;
 
-/* The part of thread `lane` of `lanes`; all must be through with a step before
- * one begins with the next. */
+/* The share of thread `lane` of `lanes`; a barrier separates the steps. */
 TCT_BOTH void tct_amg_gather(const tct_amg_work *g, int64_t n, int lane,
                              int lanes, const tct_amg_entries *to)
 {
@@ -587,7 +584,7 @@ TCT_BOTH void tct_amg_gather(const tct_amg_work *g, int64_t n, int lane,
     }
 }
 
-/* How many of the marks are this thread's. */
+/* Returns this thread's count of marks. */
 TCT_BOTH int32_t tct_amg_mark(int32_t length, int lane, int lanes,
                               const tct_amg_entries *e)
 {
@@ -601,7 +598,7 @@ TCT_BOTH int32_t tct_amg_mark(int32_t length, int lane, int lanes,
     return marked;
 }
 
-/* Into row `n` of `out`, whose `ptr` is known. */
+/* Writes row `n` of `out`, whose `ptr` is known. */
 TCT_BOTH void tct_amg_emit(const tct_amg_work *g, int64_t n, int32_t length,
                            int lane, int lanes, const tct_amg_entries *e)
 {
@@ -621,14 +618,14 @@ TCT_BOTH void tct_amg_emit(const tct_amg_work *g, int64_t n, int32_t length,
     }
 }
 
-/* Rows of the result, of which `sum` has where they begin. */
+/* Offsets of the rows of the result, from `sum`. */
 TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
 {
     g->out.ptr[n] = g->sum[n];
 }
 
-/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows.
- * One that reaches other ranks' columns is not alone. */
+/* galerkin.c, complete, for row `n` of `out`; A is the level's matrix, `list`
+ * its rows. A row with columns of other ranks is not isolated. */
 TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
 {
     const tct_amg_csr *C = &g->out;
@@ -644,8 +641,8 @@ TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
     if (tct_is_rounding(C->val[own], sum)) C->val[own] = sum;
 }
 
-/* X(task): in the order of this file, but the one that takes by far the most of
- * a thread's memory. */
+/* X(task) in the order of this file, without the task that takes by far the
+ * most memory of a thread. */
 /* clang-format off */
 #define TCT_AMG_SLIM_TASKS(X)                                                  \
     X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/block_galerkin.c - P' A P where P has several columns an
- * aggregate. An aggregate after the other: of each of its rows A P is made, one
- * short vector for each aggregate that the row reaches, and goes with the row's
- * own weights into the block. Of an aggregate that another rank keeps the
- * blocks of what rows are here go to that rank (block_shares.c), which adds
- * them to its own. */
+ * precond/amg/galerkin/block_galerkin.c - P' A P with several columns of P an
+ * aggregate, aggregate by aggregate. For each row of an aggregate, A P is one
+ * short vector per adjacent aggregate; its products with the row's weights are
+ * added to the blocks. Blocks of aggregates kept by another rank are sent to it
+ * (block_remote.c), which adds them to its own. */
 #include "precond/amg/galerkin/block_galerkin.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/edges.h"
@@ -19,7 +18,7 @@ typedef tct_block_product galerkin;
 
 /* --- a row of blocks ------------------------------------------------------ */
 
-/* All aggregates that are reached, among all. */
+/* The global number of reached aggregate `r`. */
 static int64_t global_number(const galerkin *g, int64_t r)
 {
     const int64_t own = r - g->before;
@@ -34,18 +33,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What a thread needs: of the aggregates that are reached, which block of the
- * row at hand is theirs, if it is one of this row; and, of one row of A, A
- * P. */
+/* Workspace of a thread: for each reached aggregate its block in the current
+ * row, if any; and one row of A P. */
 typedef struct {
     int64_t *block;   /* [reached] */
-    int64_t *met;     /* [widest]  */
+    int64_t *found;   /* [widest] aggregates found */
     double *sum;      /* [widest][width] */
-    int64_t *touched; /* [widest] the blocks of that row */
-    int64_t *row;     /* [widest] the last row that has touched a block */
-} bench;
+    int64_t *touched; /* [widest] blocks of the row of A P */
+    int64_t *row;     /* [widest] last row of A that touched a block */
+} workspace;
 
-/* The aggregate of column `col`, -1: none; what P has there into `*weight`. */
+/* The aggregate of column `col`, -1: none; `*weight`: its row of P. */
 static inline int64_t reach(const galerkin *g, int64_t col,
                             const double **weight)
 {
@@ -62,18 +60,20 @@ static inline int64_t reach(const galerkin *g, int64_t col,
     return g->ghost_place[e];
 }
 
-/* A block in the column of `r`, unless there is one; how many there are now. */
-static inline int64_t meet_one(int64_t r, int64_t from, int64_t count, bench *t)
+/* Append a block for aggregate `r` if it is new; returns the count. */
+static inline int64_t find_block(int64_t r, int64_t from, int64_t count,
+                                 workspace *t)
 {
     if (r < 0 || t->block[r] >= from) return count;
     t->block[r] = from + count;
-    if (t->met) t->met[count] = r;
+    if (t->found) t->found[count] = r;
     return count + 1;
 }
 
-/* How many blocks the row of aggregate `s` has; they are listed in t->met
- * unless that is NULL. `from` grows with s. */
-static int64_t meet(const galerkin *g, int64_t s, int64_t from, bench *t)
+/* Find the blocks in the row of aggregate `s`; lists them in t->found unless
+ * that is NULL. `from` increases with s. */
+static int64_t find_blocks(const galerkin *g, int64_t s, int64_t from,
+                           workspace *t)
 {
     const tct_csr *A = &g->A->A;
     const double *weight;
@@ -81,32 +81,33 @@ static int64_t meet(const galerkin *g, int64_t s, int64_t from, bench *t)
     for (int64_t at = g->m.begin[s]; at < g->m.begin[s + 1]; at++) {
         const int64_t i = g->m.member[at];
         for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++)
-            count =
-                meet_one(reach(g, tct_csr_col(A, e), &weight), from, count, t);
+            count = find_block(reach(g, tct_csr_col(A, e), &weight), from,
+                               count, t);
     }
     if (s >= g->G->coarse) return count;
     for (int64_t n = g->in.begin[s]; n < g->in.begin[s + 1]; n++) {
         const int64_t *begin = g->theirs.begin + g->in.member[n];
         const double *word = g->theirs.word + begin[0];
         for (int64_t b = 0; b < tct_block_count(g, begin[1] - begin[0]); b++)
-            count = meet_one(tct_block_get(word + b), from, count, t);
+            count = find_block(tct_block_get(word + b), from, count, t);
     }
     return count;
 }
 
-/* The same ascending, each where it stands in the row. */
-static int64_t meet_in_order(const galerkin *g, int64_t s, int64_t from,
-                             bench *t)
+/* The same in ascending order, with positions in the row. */
+static int64_t find_sorted_blocks(const galerkin *g, int64_t s, int64_t from,
+                                  workspace *t)
 {
-    const int64_t count = meet(g, s, from, t);
-    qsort(t->met, (size_t)count, sizeof *t->met, ascending);
-    for (int64_t b = 0; b < count; b++) t->block[t->met[b]] = from + b;
+    const int64_t count = find_blocks(g, s, from, t);
+    qsort(t->found, (size_t)count, sizeof *t->found, ascending);
+    for (int64_t b = 0; b < count; b++) t->block[t->found[b]] = from + b;
     return count;
 }
 
-/* Row `i` of A P into t->sum, block by block; how many blocks it touches. */
+/* Row `i` of A P into t->sum, block by block; returns the number of blocks
+ * touched. */
 static int64_t multiply_row(const galerkin *g, int64_t i, int64_t from,
-                            bench *t)
+                            workspace *t)
 {
     const tct_csr *A = &g->A->A;
     const int k = g->G->width;
@@ -124,10 +125,10 @@ static int64_t multiply_row(const galerkin *g, int64_t i, int64_t from,
     return count;
 }
 
-/* Add p' times that, p the row of P, to the blocks, whose rows have `length`
- * entries each from `val` on; what was summed is 0 again. */
+/* Add p' sum to the blocks, p the row of P; the block rows have `length`
+ * entries each from `val` on. Resets sum to 0. */
 static void add_row(const galerkin *g, const double *p, int64_t length,
-                    int64_t count, bench *t, double *val)
+                    int64_t count, workspace *t, double *val)
 {
     const int k = g->G->width;
     for (int64_t n = 0; n < count; n++) {
@@ -140,9 +141,9 @@ static void add_row(const galerkin *g, const double *p, int64_t length,
     }
 }
 
-/* What own rows of aggregate `s` come to, of rows with `length` entries. */
+/* Add the own rows of aggregate `s`, with block rows of `length` entries. */
 static void add_rows(const galerkin *g, int64_t s, int64_t from, int64_t length,
-                     bench *t, double *val)
+                     workspace *t, double *val)
 {
     const int64_t k = g->G->width;
     for (int64_t e = 0; e < length * k; e++) val[e] = 0.0;
@@ -153,9 +154,9 @@ static void add_rows(const galerkin *g, int64_t s, int64_t from, int64_t length,
     }
 }
 
-/* What other ranks' rows of aggregate `a` have come to, rank by rank. */
+/* Add the contributions of other ranks to aggregate `a`, rank by rank. */
 static void add_lists(const galerkin *g, int64_t a, int64_t from,
-                      int64_t length, const bench *t, double *val)
+                      int64_t length, const workspace *t, double *val)
 {
     const int64_t k = g->G->width;
     for (int64_t n = g->in.begin[a]; n < g->in.begin[a + 1]; n++) {
@@ -172,8 +173,8 @@ static void add_lists(const galerkin *g, int64_t a, int64_t from,
     }
 }
 
-/* Of this rank's rows of aggregate `a`: at least what P' D P has of them, D
- * being A's diagonal. */
+/* A lower bound of the largest diagonal entry of P' D P in aggregate `a`, D the
+ * diagonal of A, from this rank's rows. */
 static double largest_diagonal(const galerkin *g, int64_t a)
 {
     double most = 0.0;
@@ -182,7 +183,7 @@ static double largest_diagonal(const galerkin *g, int64_t a)
     return most;
 }
 
-/* Of an aggregate whose rows have no other columns than its own. */
+/* Replace rounding errors in an aggregate without couplings to others. */
 static void replace_rounding(const galerkin *g, int64_t a, double *val)
 {
     const int64_t k = g->G->width;
@@ -194,8 +195,8 @@ static void replace_rounding(const galerkin *g, int64_t a, double *val)
     }
 }
 
-/* Where P has no column its row of the product is 0: the largest diagonal entry
- * of the others stands there. */
+/* A zero column of P gives a zero row: set its diagonal to the largest of the
+ * others. */
 static void complete(const galerkin *g, int64_t a, int64_t length,
                      int64_t block, double *val)
 {
@@ -211,17 +212,17 @@ static void complete(const galerkin *g, int64_t a, int64_t length,
             val[c * length + block * k + c] = most > 0.0 ? most : 1.0;
 }
 
-/* The rows of aggregate `a`. */
-static void fill_row(galerkin *g, int64_t a, bench *t)
+/* Compute the rows of aggregate `a`. */
+static void fill_row(galerkin *g, int64_t a, workspace *t)
 {
     tct_csr *out = &g->out;
     const int64_t k = g->G->width, from = g->ptr[a];
-    const int64_t length = k * meet_in_order(g, a, from, t);
+    const int64_t length = k * find_sorted_blocks(g, a, from, t);
     int64_t at = out->ptr[a * k];
     double *val = out->val + at;
     for (int64_t e = 0; e < length * k; e++) {
         const int64_t b = e % length / k;
-        tct_csr_set_col(out, at++, global_number(g, t->met[b]) * k + e % k);
+        tct_csr_set_col(out, at++, global_number(g, t->found[b]) * k + e % k);
     }
     add_rows(g, a, from, length, t, val);
     add_lists(g, a, from, length, t, val);
@@ -229,39 +230,39 @@ static void fill_row(galerkin *g, int64_t a, bench *t)
     complete(g, a, length, t->block[g->before + a] - from, val);
 }
 
-/* Those of a share, to be sent. */
-static void fill_share(galerkin *g, int64_t s, bench *t)
+/* Compute the contribution to another rank's aggregate. */
+static void fill_share(galerkin *g, int64_t s, workspace *t)
 {
     const int64_t from = g->mine.begin[s - g->G->coarse];
-    const int64_t count = meet_in_order(g, s, from, t);
+    const int64_t count = find_sorted_blocks(g, s, from, t);
     double *word = g->mine.word + from;
     for (int64_t b = 0; b < count; b++)
-        tct_block_set(word + b, global_number(g, t->met[b]));
+        tct_block_set(word + b, global_number(g, t->found[b]));
     add_rows(g, s, from, count * g->G->width, t, word + count);
 }
 
 /* --- all ------------------------------------------------------------------ */
 
-static bool open_bench(const galerkin *g, int64_t widest, bench *t)
+static bool open_bench(const galerkin *g, int64_t widest, workspace *t)
 {
     const int64_t reached = tct_block_reached(g);
-    *t = (bench){.block = tct_alloc((size_t)reached * sizeof *t->block)};
+    *t = (workspace){.block = tct_alloc((size_t)reached * sizeof *t->block)};
     for (int64_t r = 0; t->block && r < reached; r++) t->block[r] = -1;
     if (widest == 0) return t->block != NULL;
-    t->met = tct_alloc((size_t)widest * sizeof *t->met);
+    t->found = tct_alloc((size_t)widest * sizeof *t->found);
     t->sum = tct_calloc((size_t)(widest * g->G->width) * sizeof *t->sum);
     t->touched = tct_alloc((size_t)widest * sizeof *t->touched);
     t->row = tct_alloc((size_t)widest * sizeof *t->row);
     for (int64_t b = 0; t->row && b < widest; b++) t->row[b] = -1;
-    return t->block && t->met && t->sum && t->touched && t->row;
+    return t->block && t->found && t->sum && t->touched && t->row;
 }
 
-enum { LEAST = 64 }; /* aggregates that are worth a thread */
+enum { LEAST = 64 }; /* aggregates for a thread */
 
-/* Own aggregates are [0, coarse), shares what follows. */
+/* Own aggregates are [0, coarse), remote ones follow. */
 typedef struct {
     int64_t first, last;
-    int64_t *count; /* [last - first] blocks of each */
+    int64_t *count; /* [last - first] blocks in each */
 } range;
 
 static range own_aggregates(const galerkin *g)
@@ -282,11 +283,12 @@ typedef struct {
     atomic_bool starved;
 } passage;
 
-static void go_through_one(const passage *p, int64_t s, bench *t)
+static void go_through_one(const passage *p, int64_t s, workspace *t)
 {
     galerkin *g = p->g;
     if (p->widest == 0)
-        p->r.count[s - p->r.first] = meet(g, s, s * tct_block_reached(g), t);
+        p->r.count[s - p->r.first] =
+            find_blocks(g, s, s * tct_block_reached(g), t);
     else if (s < g->G->coarse) fill_row(g, s, t);
     else fill_share(g, s, t);
 }
@@ -297,14 +299,14 @@ static void go_through_part(void *work, int64_t part)
     const int64_t count = p->r.last - p->r.first,
                   from = tct_part_first(count, (int)part, p->parts),
                   to = tct_part_first(count, (int)part + 1, p->parts);
-    bench t;
+    workspace t;
     if (!open_bench(p->g, p->widest, &t)) atomic_store(&p->starved, true);
     for (int64_t s = from; s < to && !atomic_load(&p->starved); s++)
         go_through_one(p, p->r.first + s, &t);
-    TCT_FREE(t.block, t.met, t.sum, t.touched, t.row);
+    TCT_FREE(t.block, t.found, t.sum, t.touched, t.row);
 }
 
-/* Count the blocks of each of `r` where `widest` is 0, and fill them. */
+/* Count the blocks of range `r` if `widest` is 0, else fill them. */
 static tacit_status go_through(galerkin *g, range r, int64_t widest)
 {
     const int64_t worth = (r.last - r.first) / LEAST;
@@ -335,7 +337,7 @@ static tacit_status multiply_shares(galerkin *g)
     return go_through(g, r, widest);
 }
 
-/* Places for all rows, k of each aggregate. */
+/* Allocate all rows, k for each aggregate. */
 static tacit_status make_room(galerkin *g)
 {
     const int64_t k = g->G->width, coarse = g->G->coarse;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/block_remote.c - of a product in blocks what goes
- * between ranks: the aggregates of columns, rows of P, and rows of blocks of
- * aggregates that other ranks keep. */
+ * precond/amg/galerkin/block_remote.c - exchange of a block product: aggregates
+ * and rows of P of ghosts, and block rows of aggregates kept by other ranks. */
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/block_galerkin.h"
 #include <string.h>
@@ -15,7 +14,7 @@ static int64_t first_of(const tct_block_product *g)
 
 /* --- which aggregates are reached ----------------------------------------- */
 
-/* As it is reached, of a number among all; -1 stays. */
+/* The reached number of a global aggregate; -1 stays. */
 static int64_t place_of(const tct_block_product *g, int64_t number)
 {
     const int64_t own = number - first_of(g);
@@ -25,7 +24,7 @@ static int64_t place_of(const tct_block_product *g, int64_t number)
     return place < g->before ? place : place + g->G->coarse;
 }
 
-/* Numbers of aggregates that rows of other ranks have reached. */
+/* List the aggregates in the received block rows. */
 static int64_t list_theirs(const tct_block_product *g, int64_t *out)
 {
     const int64_t lists = g->theirs.begin ? g->share.shared : 0;
@@ -40,7 +39,8 @@ static int64_t list_theirs(const tct_block_product *g, int64_t *out)
     return n;
 }
 
-/* Those of `number` [count] that other ranks keep go to the front; how many. */
+/* Move numbers of other ranks' aggregates in `number` [count] to the front;
+ * returns how many. */
 static int64_t keep_others(const tct_block_product *g, int64_t count,
                            int64_t *number)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/galerkin.c - P' A P, rows of aggregates on the ranks
- * that keep them. What other ranks' rows belong to is asked for once.
+ * precond/amg/galerkin/galerkin.c - P' A P; the rank of an aggregate computes
+ * its row. The aggregates of ghosts are fetched once.
  *
- * All passes but the last have been added up already, in B = Q' W A W Q; so
- * P' A P = S^-1 (Q' B Q) S^-1, with Q of the last one (aggregate.c). */
+ * B = Q' W A W Q contains all passes but the last; so P' A P = S^-1 (Q' B Q)
+ * S^-1 with Q of the last pass (aggregate.c). */
 #include "comm/setup/alltoall.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/coarsen.h"
@@ -20,10 +20,10 @@ typedef struct {
     int64_t *starts; /* [size + 1] first aggregate of each rank */
     int64_t *ghost_of;
     double *ghost_weight;
-    double *scale; /* [rows of B] S^-1; NULL: A is added up */
+    double *scale; /* [rows of B] S^-1; NULL with A */
 } galerkin;
 
-/* The aggregates of the rows that are added up. */
+/* The aggregates of the rows. */
 static const int32_t *aggregates_of(const galerkin *g)
 {
     return g->passed ? g->G->up : g->G->of;
@@ -34,7 +34,7 @@ static const tct_ghosts *others_of(const galerkin *g)
     return g->passed ? &g->G->up_others : &g->G->others;
 }
 
-/* What the smooth vector is multiplied by to be 1 in row `k` of B. */
+/* The factor that turns the smooth vector in row `k` of B to 1. */
 static double scale_of(const tct_aggregates *G, int64_t k)
 {
     int64_t n = G->up[k];
@@ -58,8 +58,8 @@ static tacit_status allocate(galerkin *g)
     return TACIT_OK;
 }
 
-/* What columns of other ranks belong to. */
-static tacit_status ask(galerkin *g)
+/* Fetch the aggregates of ghosts. */
+static tacit_status fetch_aggregates(galerkin *g)
 {
     const tct_aggregates *G = g->G;
     const tct_halo *h = &G->halo;
@@ -90,7 +90,7 @@ static tacit_status diagonal_of(const tct_csr *A, tct_csr *out)
     return TACIT_OK;
 }
 
-/* P' D P, of the diagonal D of the level. */
+/* P' D P, D the diagonal of the level. */
 static tacit_status add_diagonals(const galerkin *g, tct_csr *D, tct_csr *out)
 {
     tacit_world *w = g->A->world;
@@ -107,7 +107,7 @@ static tacit_status add_diagonals(const galerkin *g, tct_csr *D, tct_csr *out)
                               out);
 }
 
-/* Rows that are alone in `C` (edges.h). */
+/* Complete isolated rows of `C` (edges.h). */
 static tacit_status complete(const galerkin *g, tct_csr *C)
 {
     tct_csr D = {0}, sums = {0};
@@ -130,7 +130,7 @@ static tacit_status multiply(galerkin *g, tct_csr *out)
 {
     tacit_world *w = g->A->world;
     TRY(tct_agree(w, allocate(g)));
-    TRY(ask(g));
+    TRY(fetch_aggregates(g));
     const tct_aggregates *G = g->G;
     const tct_contraction c = {.A = g->passed ? &G->B : &g->A->A,
                                .of = aggregates_of(g),

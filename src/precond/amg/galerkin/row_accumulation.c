@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/row_accumulation.c - row by row: what the rows of an
- * aggregate have is looked up by column, of other ranks in a small table, and
- * added up.
+ * precond/amg/galerkin/row_accumulation.c - row by row: entries of an
+ * aggregate's rows are looked up by column, remote columns in a small hash
+ * table, and added up.
  *
- * How many entries that gives is known afterwards, and to count them first
- * takes as long again. So there is room for all that could be; each thread
- * fills its own piece of it from the front, so that no more memory is touched
- * than is needed, and then takes it to where it belongs. */
+ * The length of the result is known only afterwards, and counting first would
+ * take as long again. So the upper bound is allocated; each thread fills its
+ * piece from the front, which touches only what is needed, and then moves it
+ * into place. */
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "device/parallel.h"
 
@@ -25,8 +25,8 @@ typedef struct {
     int pieces;
 } listing;
 
-/* A piece has aggregates [from, end) and looks at all rows: next[n + 1] is how
- * many are in n. */
+/* A piece has aggregates [from, end) and scans all rows: next[n + 1] counts
+ * those of n. */
 static void count_members(void *work, int64_t t)
 {
     const listing *l = work;
@@ -54,7 +54,7 @@ tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
 {
     TRY(TCT_ALLOC(coarse + 2, what, &m->begin));
     TRY(TCT_ALLOC(rows, what, &m->member));
-    /* one place ahead, so that filling in moves each to where it belongs */
+    /* shifted by one, so that filling moves each entry to its final place */
     int64_t *next = m->begin + 1;
     next[-1] = next[0] = 0;
     listing l = {rows, coarse, of, next, m->member, pieces_for(rows)};
@@ -74,32 +74,31 @@ void tct_members_clear(tct_members *m)
 
 typedef struct {
     int64_t col;
-    int64_t at;   /* its entry in the result                            */
-    uint32_t row; /* whose entry it is, counted from 1; of another: free */
+    int64_t at;   /* entry in the result                                */
+    uint32_t row; /* owner row + 1; another row: free slot */
 } slot;
 
-/* A thread's. */
+/* Workspace of a thread. */
 typedef struct {
-    int64_t *entry; /* [coarse] the last one in this column of this rank */
-    slot *table;    /* of other columns */
+    int64_t *entry; /* [coarse] last entry in this column */
+    slot *table;    /* remote columns */
     int bits;
 } lookup;
 
-/* Rows [first, last), in entries [from, end) of the result before they move,
- * where there is room for all that could be, and in a row as many as
- * `widest`. */
+/* Rows [first, last), written to entries [from, end) before they move; `widest`
+ * bounds a row. */
 typedef struct {
     int64_t first, last;
     int64_t from, end;
     int64_t room, widest;
-    bool starved; /* there was no memory for its lookup */
+    bool starved; /* no memory for its workspace */
 } piece;
 
 typedef struct {
     const tct_contraction *c;
     tct_members m;
-    tct_csr *out, *tight; /* the result, and where it moves */
-    int64_t room;         /* of all pieces                  */
+    tct_csr *out, *tight; /* result before and after the move */
+    int64_t room;         /* total of the pieces            */
     int pieces;
     piece *piece;
 } contraction;
@@ -114,7 +113,7 @@ static int64_t most_entries(const contraction *k, int64_t n)
     return sum;
 }
 
-/* The slots for so many entries are two to the power of this: twice as many. */
+/* Log2 of the slots for `entries`: twice as many. */
 static int bits_for(int64_t entries)
 {
     int bits = 2;
@@ -122,7 +121,7 @@ static int bits_for(int64_t entries)
     return bits;
 }
 
-/* The slot of `col` in row `n`; a free one if there is none yet. */
+/* The slot of `col` in row `n`; a free one if it is new. */
 static inline slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
 {
     const size_t mask = ((size_t)1 << bits) - 1;
@@ -133,8 +132,8 @@ static inline slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
     return &table[h];
 }
 
-/* Adds to the entry `*at`, where that is one of the row that has entries from
- * `from` to before `*end`; else it is a new one of column `col` at the end. */
+/* Add to entry `*at` if it lies in [from, *end), the current row; else append
+ * an entry of column `col`. */
 static inline void add(tct_csr *out, int64_t from, int64_t *end, int64_t *at,
                        int64_t col, double value)
 {
@@ -147,7 +146,7 @@ static inline void add(tct_csr *out, int64_t from, int64_t *end, int64_t *at,
     out->val[*at] = value;
 }
 
-/* Of a column of the result, whoever has it; -1: of none. */
+/* Add to local or remote column `of`; -1: none. */
 static void add_column(const contraction *k, lookup *l, int64_t n, int64_t from,
                        int64_t *end, int64_t col, double value)
 {
@@ -175,7 +174,7 @@ int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight)
                                 : c->others->id[c->of[j] - c->coarse];
 }
 
-/* Row `n` from entry `from` of the result on; returns where it ends. */
+/* Compute row `n` from entry `from` on; returns its end. */
 static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
 {
     const tct_contraction *c = k->c;
@@ -260,8 +259,8 @@ static void copy_piece(void *work, int64_t t)
     }
 }
 
-/* The pieces, into memory of the right size, unless one of them nearly fills
- * what there is. */
+/* Move the pieces into memory of the right size, unless one piece nearly fills
+ * the allocation. */
 static tacit_status move_together(contraction *k)
 {
     tct_csr *out = k->out, tight;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/row_merge.c - rows whose aggregates other ranks have, to
- * be added up there. They come from each rank in the order of its rows, so that
- * sums always have the same bits. */
+ * precond/amg/galerkin/row_merge.c - rows of aggregates kept by other ranks are
+ * sent to these. Received rows are ordered by rank and row, so that sums always
+ * have the same bits. */
 #include "comm/setup/alltoall.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     tacit_world *world;
     const int64_t *starts;
     const tct_contraction *c;
-    int64_t *to, *from; /* [size] entries to and from each rank, then bytes */
+    int64_t *to, *from; /* [size] entries, then bytes */
     int64_t *next;      /* [size] */
     entry *out, *in;
     int64_t sent, received;
@@ -28,8 +28,8 @@ static int64_t entries_of(const tct_csr *A, int64_t i)
     return A->ptr[i + 1] - A->ptr[i];
 }
 
-/* The aggregate of row `i`, if another rank has it, else -1. */
-static int64_t others_row(const tct_contraction *c, int64_t i)
+/* The aggregate of row `i` if another rank keeps it, else -1. */
+static int64_t remote_aggregate(const tct_contraction *c, int64_t i)
 {
     const int64_t k = c->of[i] - c->coarse;
     return k < 0 ? -1 : c->others->id[k];
@@ -48,7 +48,8 @@ static tacit_status count_entries(merging *m)
     TRY(TCT_ALLOC(size, what, &m->next));
     for (size_t r = 0; r < size; r++) m->to[r] = 0;
     for (int64_t i = 0; i < m->c->A->rows; i++) {
-        const int64_t row = others_row(m->c, i), n = entries_of(m->c->A, i);
+        const int64_t row = remote_aggregate(m->c, i),
+                      n = entries_of(m->c->A, i);
         if (row < 0) continue;
         m->to[owner_of(m, row)] += n;
         m->sent += n;
@@ -77,12 +78,12 @@ static void write_rows(merging *m)
         at += m->to[r];
     }
     for (int64_t i = 0; i < m->c->A->rows; i++) {
-        const int64_t row = others_row(m->c, i);
+        const int64_t row = remote_aggregate(m->c, i);
         if (row >= 0) write_row(m, i, row);
     }
 }
 
-static tacit_status trade(merging *m)
+static tacit_status exchange_rows(merging *m)
 {
     const int size = m->world->size;
     TRY(tct_trade_numbers(m->world, m->to, m->from, m->next));
@@ -96,7 +97,7 @@ static tacit_status trade(merging *m)
     return tct_alltoallv(m->world, m->to, m->out, m->from, m->in);
 }
 
-/* What has come, row by row. */
+/* Sort the received entries by row. */
 static tacit_status list_rows(merging *m)
 {
     const tct_contraction *c = m->c;
@@ -122,7 +123,7 @@ static tacit_status merge(merging *m, tct_csr *out)
     TRY(tct_any(m->world, m->c->others->count > 0, &any));
     if (!any) return tct_accumulate_rows(m->c, out);
     TRY(tct_agree(m->world, count_entries(m)));
-    TRY(trade(m));
+    TRY(exchange_rows(m));
     TRY(list_rows(m));
     tct_contraction with = *m->c;
     with.more = &m->more;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/near_null.c - smooth vectors as they are given, or known,
- * and the nodes whose rows belong together. */
+ * precond/amg/systems/near_null.c - smooth vectors, given or derived, and
+ * nodes. */
 #include "precond/amg/systems/near_null.h"
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static const char *const what = "near-null vectors";
 
 /* --- nodes ---------------------------------------------------------------- */
 
-/* As told; by the points that the matrix knows; or by its pattern. */
+/* From `block`, the points of the matrix, or its pattern. */
 static tacit_status find_nodes(const tacit_matrix *m, int block,
                                tct_near_null *B)
 {
@@ -21,7 +21,7 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
 
 /* --- vectors -------------------------------------------------------------- */
 
-/* From vectors one after the other, X [vectors][rows]. */
+/* Interleave the vectors X [vectors][rows]. */
 static tacit_status take(const tacit_matrix *m, int vectors, const double *X,
                          tct_near_null *B)
 {
@@ -34,7 +34,7 @@ static tacit_status take(const tacit_matrix *m, int vectors, const double *X,
     return TACIT_OK;
 }
 
-/* Each must have something, and nothing but numbers. */
+/* Vectors must be finite and not 0. */
 static tacit_status check_vectors(const tacit_matrix *m, int vectors,
                                   const double *X)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/near_null.h - several smooth vectors, which A takes to
- * next to nothing, such as the motions of a rigid body. An aggregate is of
- * whole nodes, of any ranks, and has a column of P for each vector, so that all
- * of them are in P's range.
+ * precond/amg/systems/near_null.h - several smooth (near-null) vectors of A,
+ * such as rigid-body modes. An aggregate consists of whole nodes, possibly of
+ * several ranks, and has a column of P for each vector, so that all vectors are
+ * in the range of P.
  *
  * [VMB96] Vanek, Mandel and Brezina, "Algebraic multigrid by smoothed
  * aggregation
@@ -21,30 +21,28 @@
 typedef struct tct_near_null {
     int vectors;       /* 0: none                                          */
     double *value;     /* [rows][vectors]                                  */
-    int64_t nodes;     /* that this rank keeps: it has their first rows     */
-    int32_t *node;     /* [rows] the node of each; from `nodes` on one of   */
-    tct_ghosts others; /* nodes of other ranks, by their numbers among all  */
-    int64_t *number;   /* [nodes] that each would have on one rank; NULL: as
-                          it is numbered                                   */
+    int64_t nodes;     /* of this rank, which has their first rows          */
+    int32_t *node;     /* [rows] node; >= `nodes`: one of                   */
+    tct_ghosts others; /* nodes of other ranks, by global number            */
+    int64_t *number;   /* [nodes] number on a single rank; NULL: as numbered */
 } tct_near_null;
 
-/* What `options` give, or the rigid-body modes of a matrix that knows where its
- * points are; none otherwise. A single vector with a row a node is not for
- * these functions, but for tct_aggregate. Collective.
+/* The vectors of `options`, or the rigid-body modes of a matrix with points;
+ * else none. A single vector with nodes of one row is left to tct_aggregate.
+ * Collective.
  * Errors      INVALID (a vector that is 0 or not finite; sizes), NO_MEMORY. */
 tacit_status tct_near_null_open(const tacit_matrix *m,
                                 const tacit_precond_options *options,
                                 tct_near_null *out);
-/* On to the nodes of the next level, which are G's aggregates; `index`, NULL or
- * [rows of that level], are the numbers that its rows would have on one rank.
- * Local. */
+/* Continue with the nodes of the next level, G's aggregates; `index`, NULL or
+ * [rows of that level], are the row numbers on a single rank. Local. */
 tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
                                 const int64_t *index);
 void tct_near_null_clear(tct_near_null *B);
 
 /* --- node_rows.c ---------------------------------------------------------- */
 
-/* The nodes of `m`, of `block` rows in its original numbering; 0: of the points
+/* The nodes of `m`, `block` rows each in the original numbering; 0: the points
  * of its mesh. Collective.
  * Memory      16 bytes a row, 16 a node, while it runs.
  * Errors      UNSUPPORTED (2^31 rows on a rank), NO_MEMORY, COMM. */
@@ -53,12 +51,12 @@ tacit_status tct_near_null_nodes(const tacit_matrix *m, int block,
 
 /* --- nodes.c -------------------------------------------------------------- */
 
-/* As tct_aggregate, with the columns of `B`, Q of the QR factors of what an
- * aggregate has of it; G's smooth vectors are R, and its index that of the next
- * level's rows.
+/* As tct_aggregate, for the vectors of `B`: P has Q, G->smooth has R of the QR
+ * factors of B's rows in an aggregate; G->index is that of the next level's
+ * rows.
  * Collective.
- * Memory      8 bytes for each entry of `A`, and what tct_accumulate_all and, of the
- *             graph, tct_aggregate take.
+ * Memory      8 bytes for each entry of `A`, and what tct_accumulate_all and,
+ *             of the graph, tct_aggregate take.
  * Errors      as tct_aggregate. */
 tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
                                  const tct_coarsening *how,
@@ -66,20 +64,20 @@ tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
 
 /* --- orthonormal.c -------------------------------------------------------- */
 
-/* G->weight and G->smooth, where G has the aggregates of rows: those of other
- * ranks are factored where the aggregate is kept. Collective.
- * Memory      8 bytes for each vector of a row of another rank's aggregate, there
- *             twice.
+/* Compute G->weight and G->smooth from the aggregates of rows; the rank of an
+ * aggregate factors all of its rows. Collective.
+ * Memory      8 bytes for each vector of a row of another rank's aggregate,
+ *             there twice.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_orthonormalize(tacit_world *world, const tct_near_null *B,
                                 tct_aggregates *G);
 
 /* --- block_galerkin.c ----------------------------------------------------- */
 
-/* As tct_galerkin, in dense blocks. Where a column of P is 0 the diagonal is
- * that of a neighbour, so that the matrix stays positive definite. Collective.
+/* As tct_galerkin, in dense blocks. A zero column of P gets a neighbour's
+ * diagonal entry, so that the matrix stays positive definite. Collective.
  * Memory      the result, 8 bytes and a row of P a row and a column of other
- *             ranks; the blocks of rows of other ranks' aggregates, here and there.
+ *             ranks; the blocks of remote aggregates, on both ranks.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_block_galerkin(const tacit_matrix *A, const tct_aggregates *G,
                                 tacit_matrix **coarse);

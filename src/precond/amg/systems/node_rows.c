@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/node_rows.c - which rows are a node: those of numbers
- * that are the same divided by `block`, or of one point of a mesh. Nodes are
- * numbered as one rank would that has all rows, and a node is kept by the rank
- * of its first row: a cut may leave other rows of it to others. */
+ * precond/amg/systems/node_rows.c - the nodes of rows: rows with the same
+ * number divided by `block`, or of one mesh point. Nodes are numbered as on a
+ * single rank. The rank of a node's first row keeps it; a partition may give
+ * its other rows to other ranks. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
@@ -14,15 +14,15 @@ static const char *const what = "nodes of a matrix";
 
 typedef struct {
     const tacit_matrix *m;
-    int64_t *word;  /* [rows] the node of each, and whether it is its first */
-    tct_ghosts own; /* nodes of which this rank has the first row           */
+    int64_t *word;  /* [rows] node, and is the row its first? */
+    tct_ghosts own; /* nodes whose first row is here                        */
     tct_ghosts
-        foreign;      /* ... of which it has others alone                     */
-    int64_t *present; /* [foreign] as ranks number them                       */
-    int64_t *starts;  /* [size + 1] so the first of each rank                 */
-    int64_t *share;   /* [size + 1] of a table of all nodes                   */
-    int64_t *table;   /* [share] how ranks number them                        */
-    int64_t *numbers; /* [own] the same of these                              */
+        foreign;      /* other nodes of own rows                              */
+    int64_t *present; /* [foreign] number in rank order                       */
+    int64_t *starts;  /* [size + 1] first node of each rank, in rank order    */
+    int64_t *share;   /* [size + 1] distribution of the node table            */
+    int64_t *table;   /* [share] number in rank order                         */
+    int64_t *numbers; /* [own] the same                                       */
 } search;
 
 static int64_t word_of(int64_t node, bool first)
@@ -32,19 +32,19 @@ static int64_t word_of(int64_t node, bool first)
 
 /* --- by points ------------------------------------------------------------ */
 
-/* Of a row of a mesh, as m->points has it: where, and in which direction. */
+/* A row of a mesh as in m->points: point and direction. */
 typedef struct {
-    int64_t rows; /* of the rank whose last one it is */
+    int64_t rows; /* of the rank whose last row it is */
     double at[4];
 } last_row;
 
-/* Directions ascend in a node. */
+/* Directions ascend within a node. */
 static bool begins(const double *before, const double *row)
 {
     return row[3] <= before[3] || memcmp(row, before, 3 * sizeof *row) != 0;
 }
 
-/* The last row of the ranks before this one; *any false: there is none. */
+/* The last row of the lower ranks; *any false: none. */
 static tacit_status row_before(const tacit_matrix *m, int64_t rows,
                                double before[4], bool *any)
 {
@@ -63,7 +63,7 @@ static tacit_status row_before(const tacit_matrix *m, int64_t rows,
     return status;
 }
 
-/* Of the rows that this rank was dealt first, into `word`. */
+/* Number the nodes of the rows in their initial distribution, into `word`. */
 static tacit_status number_points(search *s, int64_t rows, int64_t *word)
 {
     const double *point = s->m->points;
@@ -107,10 +107,9 @@ static void by_block(search *s, int block)
     }
 }
 
-/* --- who keeps a node ----------------------------------------------------- */
+/* --- ownership ------------------------------------------------------------ */
 
-/* The place of `id`, -1: it is none of these. That of the row before was
- * `last`. */
+/* The position of `id`, -1: absent. `last` is that of the row before. */
 static int64_t place_of(const tct_ghosts *g, int64_t id, int64_t last)
 {
     for (int64_t p = last < 0 ? 0 : last; p <= last + 1 && p < g->count; p++)
@@ -120,7 +119,7 @@ static int64_t place_of(const tct_ghosts *g, int64_t id, int64_t last)
     return g->id[p] == id ? p : -1;
 }
 
-/* Of the rows' nodes those that are, or are not, kept here; `scratch`
+/* List the nodes of own rows, kept by this rank or by others; `scratch`
  * [rows]. */
 static tacit_status list_own(search *s, int64_t *scratch)
 {
@@ -165,8 +164,8 @@ static tacit_status open_table(search *s)
     return TACIT_OK;
 }
 
-/* How ranks number the nodes that others keep, where there are any. */
-static tacit_status ask(search *s)
+/* Fetch the rank-order numbers of remote nodes, if there are any. */
+static tacit_status fetch_numbers(search *s)
 {
     tacit_world *w = s->m->world;
     bool any = false;
@@ -219,7 +218,7 @@ static tacit_status find(search *s, int block, tct_near_null *B)
     if (block > 0) by_block(s, block);
     else TRY(by_points(s));
     TRY(tct_agree(w, list_nodes(s)));
-    TRY(ask(s));
+    TRY(fetch_numbers(s));
     TRY(tct_agree(w, fill(s, B)));
     B->number = s->own.id;
     s->own.id = NULL;

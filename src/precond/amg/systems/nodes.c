@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/nodes.c - aggregates of nodes: those of the graph of
- * nodes, in which an edge weighs what the block of A has, by Frobenius's norm.
- * Its matrix is a Laplacian, whose diagonal stays positive whatever is added
- * up.
+ * precond/amg/systems/nodes.c - aggregates of nodes, from the graph of nodes.
+ * An edge weighs the Frobenius norm of its block of A; the matrix of the graph
+ * is a Laplacian, whose diagonal stays positive.
  *
- * What edges weigh is rounded to 24 bits: so they are alike where blocks are,
- * in whatever order their squares were added up, and sums of a few are
- * exact. */
+ * Weights are rounded to 24 bits: equal blocks get equal weights in any order
+ * of summation, and sums of a few weights are exact. */
 #include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
@@ -16,8 +14,8 @@
 
 static const char *const what = "aggregates of nodes";
 
-/* Of the diagonal beyond the sum of its edges: a node whose edges are all
- * within its aggregate still counts as one. */
+/* Excess of the diagonal over the sum of the edges: a node with all edges in
+ * its aggregate still counts. */
 static const double BEYOND = 1e-3;
 
 typedef struct {
@@ -25,10 +23,10 @@ typedef struct {
     const tct_near_null *B;
     int64_t *starts;   /* [size + 1] first node of each rank              */
     double *square;    /* [entries of A]                                  */
-    int64_t *ghost_of; /* [columns of other ranks] nodes                   */
+    int64_t *ghost_of; /* [columns of other ranks] node                    */
     tct_csr N;         /* the graph, first with sums of squares           */
-    tct_halo cut;      /* nodes of others that own rows belong to         */
-    int64_t *number;   /* [nodes + others of B] the aggregate of each     */
+    tct_halo cut;      /* of remote nodes with own rows                   */
+    int64_t *number;   /* [nodes + others of B] aggregate                 */
 } condensation;
 
 static int64_t first_node(const condensation *c)
@@ -62,7 +60,7 @@ static tacit_status make_squares(condensation *c, const tct_halo *columns)
     return TACIT_OK;
 }
 
-/* Blocks' sums of squares: rows and columns of nodes are added up. */
+/* Sum the squares of each block. */
 static tacit_status condense(condensation *c, const tct_halo *h)
 {
     tacit_world *w = c->A->world;
@@ -90,7 +88,7 @@ static double norm(double squares)
     return tct_rounded(sqrt(squares));
 }
 
-/* From squares to what an edge weighs; each node has an entry of its own. */
+/* Turn squares into edge weights and add diagonal entries. */
 static void weigh_edges(tct_csr *N, int64_t n)
 {
     double sum = 0.0;
@@ -141,7 +139,7 @@ static tacit_status allocate(condensation *c, tct_aggregates *G)
     return tct_ghosts_of(B->others.count, B->others.id, NULL, &G->others);
 }
 
-/* The numbers that the next level's rows would have on one rank. */
+/* The index of the next level's rows. */
 static tacit_status expand_index(const tct_aggregates *N, tct_aggregates *G)
 {
     const int64_t k = G->width;
@@ -152,16 +150,16 @@ static tacit_status expand_index(const tct_aggregates *N, tct_aggregates *G)
     return TACIT_OK;
 }
 
-/* What the nodes of all ranks belong to, into G->of. */
-static tacit_status spread(condensation *c, const tct_aggregates *N,
-                           tct_aggregates *G)
+/* Map the rows to the aggregates of their nodes, into G->of. */
+static tacit_status map_rows(condensation *c, const tct_aggregates *N,
+                             tct_aggregates *G)
 {
     tacit_world *w = c->A->world;
     const tct_near_null *B = c->B;
     TRY(tct_agree(w, allocate(c, G)));
     TRY(tct_halo_of(w, c->starts, B->others.count, B->others.id, &c->cut));
     TRY(tct_numbering_starts(w, N->coarse, c->starts));
-    const int64_t first = first_node(c); /* aggregate, from now on */
+    const int64_t first = first_node(c); /* first aggregate */
     for (int64_t n = 0; n < B->nodes; n++)
         c->number[n] = tct_place_number(N->of[n], first, N->coarse, &N->others);
     TRY(tct_halo_bring(&c->cut, c->number, c->number + B->nodes));
@@ -183,7 +181,7 @@ static tacit_status aggregate(condensation *c, const tct_coarsening *how,
     tct_aggregates_forget(N);
     G->coarse = N->coarse;
     G->rounds = N->rounds;
-    TRY(spread(c, N, G));
+    TRY(map_rows(c, N, G));
     return tct_orthonormalize(c->A->world, c->B, G);
 }
 

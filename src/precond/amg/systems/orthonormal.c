@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/orthonormal.c - P of aggregates of nodes: Q of the QR
- * factors of what their rows have of the smooth vectors. Where rows are other
- * ranks' they come to the rank that keeps the aggregate, behind its own and in
- * the order of ranks, and their rows of Q go back, with R. */
+ * precond/amg/systems/orthonormal.c - P from aggregates of nodes: Q of the QR
+ * factors of the smooth vectors' rows. Rows of remote aggregates are sent to
+ * the rank of the aggregate, which orders them by rank after its own and
+ * returns their rows of Q and R. */
 #include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
@@ -16,13 +16,13 @@ typedef struct {
     tacit_world *world;
     const tct_near_null *B;
     tct_aggregates *G;
-    tct_members m;       /* rows of this rank, of others' aggregates, too    */
+    tct_members m;       /* own rows by aggregate, remote ones too           */
     int64_t *starts;     /* [size + 1] first aggregate of each rank          */
-    tct_halo share;      /* of the others'                                   */
-    tct_halo_lists mine; /* of these, rows of B, or of Q, and R behind them  */
+    tct_halo share;      /* of the remote aggregates                         */
+    tct_halo_lists mine; /* for each, rows of B or Q, then R                 */
     tct_halo_lists
-        theirs;     /* the same of rows of other ranks                  */
-    tct_members in; /* [coarse] which lists of `theirs` are of each     */
+        theirs;     /* the same from other ranks                        */
+    tct_members in; /* [coarse] lists of `theirs`                       */
 } columns;
 
 static int64_t members(const tct_members *m, int64_t a)
@@ -30,7 +30,7 @@ static int64_t members(const tct_members *m, int64_t a)
     return m->begin[a + 1] - m->begin[a];
 }
 
-/* Rows of list `l` of `theirs`. */
+/* Rows in list `l` of `theirs`. */
 static int64_t rows_in(const columns *c, int32_t l)
 {
     const int64_t k = c->B->vectors;
@@ -47,7 +47,7 @@ static int64_t rows_of(const columns *c, int64_t a)
     return rows;
 }
 
-/* Copies rows of aggregate `a` that other ranks have, to `Q` or back. */
+/* Copy the received rows of aggregate `a` to `Q`, or back. */
 static void copy_lists(const columns *c, int64_t a, double *Q, bool back)
 {
     const int64_t k = c->B->vectors;
@@ -84,7 +84,7 @@ static void factor_range(void *work, int64_t from, int64_t to, void *space)
 
 static tacit_status factor_all(columns *c)
 {
-    enum { LEAST = 64 }; /* aggregates that are worth a thread */
+    enum { LEAST = 64 }; /* aggregates for a thread */
     int64_t most = 0;
     for (int64_t a = 0; a < c->G->coarse; a++)
         if (rows_of(c, a) > most) most = rows_of(c, a);
@@ -108,7 +108,7 @@ static tacit_status allocate(columns *c)
     return tct_list_members(G->rows, G->of, all, &c->m);
 }
 
-/* What this rank has of other ranks' aggregates. */
+/* List this rank's rows of remote aggregates. */
 static tacit_status list_mine(columns *c)
 {
     const int64_t k = c->B->vectors, others = c->G->others.count;
@@ -127,7 +127,7 @@ static tacit_status list_mine(columns *c)
     return TACIT_OK;
 }
 
-/* From what has come back. */
+/* Store the returned rows of Q and R. */
 static void take_back(const columns *c)
 {
     const int64_t k = c->B->vectors, coarse = c->G->coarse;

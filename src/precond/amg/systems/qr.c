@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/qr.c - by Gram and Schmidt, each column twice against
- * those before it, so that it is orthogonal to rounding. Columns are not
- * exchanged: the first ones, as translations are, are the safe ones. */
+ * precond/amg/systems/qr.c - Gram-Schmidt with two passes a column, so that
+ * columns are orthogonal to rounding. No pivoting: the first columns, such as
+ * translations, are the safe ones. */
 #include "precond/amg/systems/qr.h"
 #include <math.h>
 #include <stdbool.h>
 
-/* What is left of a column that depends on others is rounding, about 1e-16 of
- * it; of a rotation about a far point it is the size of the aggregate over how
- * far. */
+/* The remainder of a dependent column is rounding, about 1e-16 of it; of a
+ * rotation about a far point it is the aggregate's size over the distance. */
 static const double DEPENDS = 1e-10;
 
 static double dot(int64_t rows, int columns, const double *B, int i, int j)
@@ -19,7 +18,7 @@ static double dot(int64_t rows, int columns, const double *B, int i, int j)
     return sum;
 }
 
-/* Take column `i` out of column `j`; how much there was of it. */
+/* Orthogonalize column `j` against column `i`; returns the coefficient. */
 static double take_out(int64_t rows, int columns, double *B, int i, int j)
 {
     const double part = dot(rows, columns, B, i, j);

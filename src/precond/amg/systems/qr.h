@@ -4,10 +4,10 @@
 #define TCT_PRECOND_AMG_SYSTEMS_QR_H
 #include <stdint.h>
 
-/* B [rows][columns] = Q R, with Q in place of B and R [columns][columns], upper
- * triangular. A column of B that depends on those before it, as any must where
- * rows are fewer, has a column of zeros in Q and a row of zeros in R: then
- * Q' Q is 1 or 0 on the diagonal. Returns how many columns of Q are not 0. */
+/* B [rows][columns] = Q R; Q replaces B, R [columns][columns] is upper
+ * triangular. A column of B that depends on earlier ones (always if rows <
+ * columns) gives a zero column of Q and a zero row of R: Q' Q has 1 or 0 on the
+ * diagonal. Returns the number of nonzero columns of Q. */
 int tct_qr(int64_t rows, int columns, double *B, double *R);
 
 #endif

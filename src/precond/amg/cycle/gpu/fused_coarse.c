@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/gpu/fused_coarse.c - the block whose product is the steps
- * of the last levels: memory, and which threads have which items. */
+ * precond/amg/cycle/gpu/fused_coarse.c - memory of the block of fused steps,
+ * and the distribution of items to threads. */
 #include "precond/amg/cycle/gpu/fused_coarse.h"
 #include "device/gpu/persistent_grid.h"
 #include "operator/gpu/csr.h"
 
-/* Warps of a block that are worth another one. */
+/* A further block pays for this many warps. */
 enum { FEW = 8 };
 
-/* Half as many as a row has entries. */
+/* Lanes for a row: half its entries. */
 static void set_lanes(tct_amg_step *s)
 {
     s->shift = 1;
@@ -18,7 +18,7 @@ static void set_lanes(tct_amg_step *s)
     s->lanes = 1 << s->shift;
 }
 
-/* Warps that have an item each. */
+/* Warps with one item each. */
 static int64_t warps_for(const tct_amg_step *s)
 {
     const int items = s->restricts ? 1 : GPU_WAVE / s->lanes;
@@ -31,8 +31,8 @@ static int least_of(int64_t work, int each, int most)
     return parts < 1 ? 1 : parts < most ? (int)parts : most;
 }
 
-/* As many blocks as the largest step has warps for, and of each step as few
- * warps a block. */
+/* Blocks for the largest step; in each step as few warps a block as
+ * possible. */
 static int divide(tct_amg_step *step, int count, int most)
 {
     int64_t warps = 1;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/gpu/fused_coarse.cu - the steps of the last levels as one
- * kernel: blocks that are all on the device at once and meet between two steps.
+ * precond/amg/cycle/gpu/fused_coarse.cu - the steps of the fused coarse levels
+ * as one kernel, with a grid barrier between two steps.
  *
- * A row has some threads of a warp, its lanes, and a step is done in one go
- * where the rows allow: what it takes is a meeting and the loads that wait for
- * one another. So what no step writes, where rows begin and their first
- * entries, is loaded while the blocks come together. The order of each sum
- * depends on the matrix and the device alone. */
+ * Each row has some lanes of a warp. A step should take one barrier and one
+ * round of dependent loads; so data that no step writes, row starts and first
+ * entries, are loaded while the barrier waits. The order of each sum depends on
+ * the matrix and the device only. */
 #include "device/gpu/epilogue.cuh"
 #include "device/gpu/lane.cuh"
 #include "device/gpu/late.h"
@@ -15,8 +14,8 @@
 
 enum {
     THREADS = TCT_FUSED_WARPS * GPU_WAVE,
-    AT_ONCE = 4, /* entries of a lane whose loads are under way together */
-    RING = 3,    /* steps in shared memory: the one at hand, and two to come */
+    AT_ONCE = 4, /* entries of a lane loaded together */
+    RING = 3,    /* steps in shared memory: current, next two */
     WORDS = sizeof(tct_amg_step) / sizeof(uint64_t)
 };
 static_assert(sizeof(tct_amg_step) % sizeof(uint64_t) == 0, "of whole words");
@@ -25,17 +24,16 @@ static_assert(WORDS <= THREADS, "a thread each");
 typedef struct fused_job {
     const tct_amg_step *step; /* [count] */
     int count;
-    uint64_t *counter; /* of meetings: 0 at the start, and again at the end */
+    uint64_t *counter; /* of the barrier; 0 at start and end */
     unsigned *ticket;
-    double *x; /* what all steps come to */
+    double *x; /* result of all steps */
     tct_mailbox *mailbox;
-    uint64_t limit_ns; /* of a wait */
+    uint64_t limit_ns; /* barrier timeout */
 } fused_job;
 
 /* --- a row ---------------------------------------------------------------- */
 
-/* What a lane has of a row: its next entries, of which there are some where
- * k < end. */
+/* The next entries of a lane; k < end if there are any. */
 struct entries {
     int k, end;
     int col[AT_ONCE];
@@ -57,7 +55,7 @@ static __device__ inline void load_entries(const tct_amg_step &s, int row,
     }
 }
 
-/* `lane`: of those that share the row; `row` < 0: none. */
+/* `lane` among those of the row; `row` < 0: none. */
 static __device__ inline entries open_row(const tct_amg_step &s, int row,
                                           int lane)
 {
@@ -71,14 +69,14 @@ static __device__ inline entries open_row(const tct_amg_step &s, int row,
     return e;
 }
 
-/* x_j, which blocks may have written before they met. */
+/* x_j, possibly written by other blocks before the barrier. */
 static __device__ inline double source(const tct_amg_step &s, int j)
 {
     const double x = s.x[j];
     return s.scale ? s.scale[j] * x : x;
 }
 
-/* This lane's part of the row's sum. */
+/* This lane's part of a row's sum. */
 static __device__ inline double sum_row(const tct_amg_step &s, int row,
                                         entries &e)
 {
@@ -96,7 +94,7 @@ static __device__ inline double sum_row(const tct_amg_step &s, int row,
     return sum;
 }
 
-/* Over as many neighbouring lanes, a power of 2; all have it. */
+/* Sum over a power of 2 of neighbouring lanes; all get the result. */
 static __device__ inline double sum_lanes(double v, int lanes)
 {
     for (int d = lanes / 2; d > 0; d /= 2) v += tct_shuffle_across(v, d);
@@ -105,8 +103,8 @@ static __device__ inline double sum_lanes(double v, int lanes)
 
 /* --- a step --------------------------------------------------------------- */
 
-/* Of a warp: its first items, side by side, and how far it is to the next. Few
- * items are on all multiprocessors. */
+/* The items of a warp: its first ones and the stride to the next. Few items are
+ * spread over all multiprocessors. */
 struct share {
     int first, stride;
 };
@@ -119,7 +117,7 @@ static __device__ inline share share_of(const tct_amg_step &s)
             (int)gridDim.x * s.warps * items};
 }
 
-/* Which of the rows side by side a thread has, and which lane of it is its. */
+/* The row of this thread among those of its warp. */
 static __device__ inline int team_of(const tct_amg_step &s)
 {
     return tct_lane() >> s.shift;
@@ -129,14 +127,14 @@ static __device__ inline int lane_of(const tct_amg_step &s)
     return tct_lane() & (s.lanes - 1);
 }
 
-/* What is known of a step before it begins, of the first item: its row, where
- * in the list it is, and where the set ends. */
+/* Prefetched for the first item of a step: its row, its position in the list,
+ * the end of its set. */
 struct ahead {
     int row, k, end;
     entries e;
 };
 
-/* Place `k` of the list, up to `end`: a row, or none. */
+/* The row at position `k` of the list; none from `end` on. */
 static __device__ inline int row_at(const tct_amg_step &s, int k, int end)
 {
     return k < end ? tct_read_only(s.list + k) : -1;
@@ -159,7 +157,7 @@ static __device__ inline ahead look_ahead(const tct_amg_step &s)
     return a;
 }
 
-/* What a row's value is made of besides its sum. */
+/* The terms of a row's value besides its sum. */
 struct terms {
     double d, b, rest;
 };
@@ -183,7 +181,7 @@ static __device__ inline void do_rows(const tct_amg_step &s, ahead &a)
         const int i = i0 + team < s.items ? i0 + team : -1;
         if (i0 != own.first) a.e = open_row(s, i, lane);
         terms t = {0.0, 0.0, 0.0};
-        int k = 0, end = 0, row = -1; /* where the value goes, lane by lane */
+        int k = 0, end = 0, row = -1; /* destination of the value, by lane */
         double weight = 0.0, to = 0.0;
         if (i >= 0) {
             t = terms_of(s, i);
@@ -211,7 +209,7 @@ static __device__ inline void do_rows(const tct_amg_step &s, ahead &a)
     }
 }
 
-/* A warp has a set, its lanes some rows of it at a time. */
+/* A warp takes a set; its lanes take some rows of the set at a time. */
 static __device__ inline void do_sets(const tct_amg_step &s, ahead &a)
 {
     const share own = share_of(s);
@@ -239,8 +237,8 @@ static __device__ inline void do_sets(const tct_amg_step &s, ahead &a)
 
 /* --- all of them ---------------------------------------------------------- */
 
-/* Step number `i` into its place of the ring; others may read it behind the
- * next barrier of the block. */
+/* Load step `i` into its slot of the ring; others may read it after the next
+ * barrier of the block. */
 static __device__ inline void bring(const fused_job &J, int i,
                                     tct_amg_step *ring)
 {
@@ -249,8 +247,7 @@ static __device__ inline void bring(const fused_job &J, int i,
             tct_read_only((const uint64_t *)&J.step[i] + threadIdx.x);
 }
 
-/* Wait for all blocks, the `number`-th time, and look ahead meanwhile; false:
- * one did not come. */
+/* Grid barrier number `number`; meanwhile prefetches. False on timeout. */
 static __device__ inline bool meet(const fused_job &J, int number,
                                    const tct_amg_step &next, ahead &a)
 {
@@ -267,8 +264,8 @@ static __device__ inline bool meet(const fused_job &J, int number,
     return came;
 }
 
-/* The last block leaves the counter as it was; where one was late the host is
- * told, and what came out is no number. */
+/* The last block resets the counter; after a timeout it reports to the host,
+ * and the result is NaN. */
 static __device__ inline void leave(const fused_job &J, bool fine)
 {
     if (threadIdx.x != 0) return;
@@ -310,7 +307,7 @@ extern "C" void tct_gpu_fused_multiply(const tct_gpu_block *B,
                                        double *y)
 {
     const tct_gpu_fused *S = (const tct_gpu_fused *)(const void *)B;
-    (void)x; /* steps know where it is */
+    (void)x; /* the steps hold its address */
     fused_job job = {S->step,
                      S->count,
                      S->counter,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/gpu/setup.cu - set-up of multigrid on a GPU: a thread for
- * each number of a task; sums; rows of aggregates, by a warp or a block each.
- * Nothing waits for another block, and loops are as long as rows are.
+ * precond/amg/device/gpu/setup.cu - set-up of multigrid on a GPU: tasks with a
+ * thread for each index; prefix sums; rows of aggregates by a warp or a block.
+ * No block waits for another, and loops are bounded by row lengths.
  *
- * Compiled without fused multiply-adds: what comes out has the bits of the
+ * Compiled without fused multiply-adds, so that results have the bits of the
  * host. */
 #include "device/gpu/epilogue.cuh"
 #include "operator/gpu/fill.h"
@@ -13,10 +13,10 @@
 enum {
     THREADS = 256,
     WIDE = 1024,
-    WARPS = 8,    /* of a block, with a row each            */
-    PER_SM = 16,  /* blocks of such, so that rows are shared out evenly */
-    LONGS = 1024, /* blocks for rows that take one            */
-    LEAST = 4096, /* numbers of a stretch, at least            */
+    WARPS = 8,    /* of a block, one row each               */
+    PER_SM = 16,  /* blocks for load balance */
+    LONGS = 1024, /* blocks for long rows                     */
+    LEAST = 4096, /* least indices of a chunk                  */
     SLIM = 6      /* blocks of slim tasks on a multiprocessor   */
 };
 
@@ -28,8 +28,8 @@ static gpu_stream stream_of(tacit_queue *q)
 
 /* --- tasks ---------------------------------------------------------------- */
 
-/* All in one kernel, since the driver loads a kernel when it is first used,
- * which takes as long as the task on a large level. */
+/* All tasks are one kernel: the driver loads a kernel on first use, which takes
+ * as long as the task on a large level. */
 static __global__ void __launch_bounds__(THREADS, SLIM)
     do_task(const __grid_constant__ tct_amg_work g, tct_amg_task task,
             int64_t n)
@@ -64,7 +64,7 @@ static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* What threads before this one of a block of WIDE have of `v`, and all. */
+/* Prefix sum of `v` over the threads of a block of WIDE, and the total. */
 static __device__ int64_t before_in_block(int64_t v, int64_t *all)
 {
     __shared__ int64_t of_warp[TCT_WARPS_MOST];
@@ -80,11 +80,11 @@ static __device__ int64_t before_in_block(int64_t v, int64_t *all)
         if (w < tct_warp()) before += of_warp[w];
         *all += of_warp[w];
     }
-    __syncthreads(); /* it is used again */
+    __syncthreads(); /* shared memory is reused */
     return before + up_to - v;
 }
 
-/* A block has the numbers from its first to that of the next. */
+/* Block b has indices [stretch_from(b), stretch_from(b + 1)). */
 static __device__ inline int64_t stretch_from(int64_t n, int64_t block)
 {
     return n / gridDim.x * block + n % gridDim.x * block / gridDim.x;
@@ -156,7 +156,7 @@ static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
     const tct_amg_entries e = {col[w], val[w], mark[w]};
     const int64_t step = (int64_t)gridDim.x * WARPS;
     for (int64_t n = (int64_t)blockIdx.x * WARPS + w; n < g.coarse; n += step) {
-        const int32_t length = g.length[n]; /* the same in all lanes */
+        const int32_t length = g.length[n]; /* uniform in the warp */
         if (length > TCT_AMG_SHORT || length == 0) continue;
         tct_amg_gather(&g, n, lane, GPU_WAVE, &e);
         tct_warp_sync();
@@ -169,7 +169,7 @@ static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
                 marked += tct_shuffle_across(marked, d);
             if (lane == 0) g.count[n] = marked;
         }
-        tct_warp_sync(); /* the next row comes into the same memory */
+        tct_warp_sync(); /* shared memory is reused */
     }
 }
 
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
         __syncthreads();
         if (WRITE) tct_amg_emit(&g, n, g.length[n], thread, THREADS, &e);
         else if (thread == 0) g.count[n] = marks;
-        __syncthreads(); /* the next row comes into the same memory */
+        __syncthreads(); /* shared memory is reused */
     }
 }
 
