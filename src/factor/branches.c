@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/branches.c - which panels a thread sweeps by itself.
+ * factor/branches.c - which panels a thread sweeps independently.
  *
- * What is above all branches are the panels whose subtree is heavier than a
- * share of all. The others, between one of those and the next, are subtrees
- * side by side: as many as make up a share are a branch. */
+ * Panels whose subtree exceeds a share of the total weight are above all
+ * branches. The other subtrees between two of them are grouped: consecutive
+ * subtrees up to that share make a branch. */
 #include "factor/branches.h"
 #include "base/base.h"
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 static const char *const what = "the branches of a factor";
 
 enum {
-    SHARES = 32,       /* of all, that a branch is at most                  */
-    BESIDES = 32,      /* a panel takes as long as it and so many entries   */
-    SMALL = 1 << 17,   /* entries that no second thread is called for       */
-    BRANCHES_LEAST = 2 /* fewer are of no use                               */
+    SHARES = 32,       /* a branch is at most 1/32 of all                   */
+    BESIDES = 32,      /* cost of a panel, in entries                       */
+    SMALL = 1 << 17,   /* fewer entries: one thread                         */
+    BRANCHES_LEAST = 2 /* minimum number of branches                        */
 };
 
 typedef struct {
     const tacit_factor_panels *P;
     tct_branches *B;
-    int64_t *weight; /* [panels] of subtrees                             */
-    int32_t *size;   /* [panels] ... their panels                        */
-    int32_t *from;   /* [panels] ... the first of these                  */
-    int32_t *mark;   /* [rows] where a row above is in the branch's place */
+    int64_t *weight; /* [panels] of the subtree                          */
+    int32_t *size;   /* [panels] panels in it                            */
+    int32_t *from;   /* [panels] its first panel                         */
+    int32_t *mark;   /* [rows] position of a row above the branch */
     int64_t share;
 } maker;
 
@@ -55,31 +55,31 @@ static void weigh(const maker *m)
     }
 }
 
-/* Light, and its panels follow one another. */
-static bool may_be_of_branch(const maker *m, int32_t K)
+/* The subtree is light enough and its panels are contiguous. */
+static bool fits_branch(const maker *m, int32_t K)
 {
     return m->weight[K] <= m->share && m->size[K] == K - m->from[K] + 1;
 }
 
-/* Subtrees end where their parent is above; `m->size` becomes 0 of what is
- * above. Parents have larger numbers. */
+/* Remove panels above the branches: their `m->size` becomes 0. Parents have
+ * larger numbers. */
 static void find_above(const maker *m)
 {
     for (int32_t K = 0; K < m->P->panels; K++) {
         const int32_t up = m->P->parent[K];
-        const bool above = m->size[K] == 0 || !may_be_of_branch(m, K);
+        const bool above = m->size[K] == 0 || !fits_branch(m, K);
         if (!above) continue;
         m->size[K] = 0;
         if (up >= 0) m->size[up] = 0;
     }
 }
 
-/* Subtrees side by side, in the order of their numbers. */
+/* Group consecutive subtrees. */
 static void gather(const maker *m)
 {
     const tacit_factor_panels *P = m->P;
     tct_branches *B = m->B;
-    int64_t heavy = 0; /* the last branch; 0: nothing is right beside it */
+    int64_t heavy = 0; /* weight of the last branch; 0: not adjacent */
     B->count = 0;
     for (int32_t K = 0; K < P->panels; K++) {
         const int32_t up = P->parent[K];
@@ -105,8 +105,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rows that panels of branch b have above it, each once, to `to`; they are
- * marked. */
+/* List the distinct rows above branch b in `to` and mark them. */
 static int64_t list_above(const maker *m, int32_t b, int32_t *to)
 {
     const tacit_factor_panels *P = m->P;
@@ -124,13 +123,13 @@ static int64_t list_above(const maker *m, int32_t b, int32_t *to)
     return count;
 }
 
-/* Rows of branches are the branches' own: true of a factor all of whose entries
- * are there, of others it need not be. */
-static bool are_apart(const maker *m)
+/* Does each row of a branch belong to that branch alone? Always in a complete
+ * factor, otherwise not necessarily. */
+static bool are_disjoint(const maker *m)
 {
     const tct_branches *B = m->B;
     int64_t i = 0;
-    for (int32_t b = 0; b < B->count; b++) /* marks of 0: none */
+    for (int32_t b = 0; b < B->count; b++) /* no mark is 0 */
         for (i = m->P->first[B->first[b]]; i < m->P->first[B->end[b]]; i++)
             if (m->mark[i] != 0) return false;
     return true;
@@ -144,7 +143,7 @@ static tacit_status list_rows(maker *m, bool *apart)
     B->start[0] = 0;
     for (int32_t b = 0; b < B->count; b++)
         B->start[b + 1] = B->start[b] + list_above(m, b, NULL);
-    *apart = are_apart(m) && P->rows + B->start[B->count] < INT32_MAX;
+    *apart = are_disjoint(m) && P->rows + B->start[B->count] < INT32_MAX;
     if (!*apart) return TACIT_OK;
     TRY(TCT_ALLOC(B->start[B->count], what, &B->row));
     memset(m->mark, 0, (size_t)P->rows * sizeof *m->mark);
@@ -156,8 +155,8 @@ static tacit_status list_rows(maker *m, bool *apart)
     return TACIT_OK;
 }
 
-/* Panels with rows above their branch, into `listed`; the rows that these
- * have. */
+/* List the panels with rows above their branch; returns the total of their
+ * rows. */
 static int64_t count_listed(const maker *m)
 {
     const tacit_factor_panels *P = m->P;
@@ -199,7 +198,7 @@ double tct_branches_predict(int64_t rows, int32_t panels, int64_t listed)
     return 8.0 * (double)listed + 40.0 * (double)panels + 4.0 * (double)rows;
 }
 
-/* --- to make them --------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 static tacit_status find(maker *m)
 {

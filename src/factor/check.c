@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/check.c - is a factor, whoever made it, what its readers rely on? */
+ * factor/check.c - checks that a factor of any origin satisfies what solves
+ * require. */
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +66,8 @@ static tacit_status check_starts(const tacit_factor_panels *P)
     return TACIT_OK;
 }
 
-/* Row `i` of panel `K`, after row `before`; `of` [rows] has the panels. */
+/* Check row `i` of panel `K`, after row `before`; `of` [rows] maps rows to
+ * panels. */
 static tacit_status check_row(const tacit_factor_panels *P, int32_t K,
                               int64_t i, int64_t before, const int32_t *of)
 {
@@ -107,7 +109,7 @@ static tacit_status check_panel_rows(const tacit_factor_panels *P, int32_t K,
     return TACIT_OK;
 }
 
-/* Of L, or of U', on the diagonal of panel `K`. */
+/* Check the pivots of L or U' in panel `K`. */
 static tacit_status check_pivots(const tacit_factor_panels *P, int32_t K,
                                  const double *value)
 {
@@ -129,7 +131,7 @@ static tacit_status check_pivots(const tacit_factor_panels *P, int32_t K,
     return TACIT_OK;
 }
 
-/* Are these the numbers of all rows, each once? `seen` [rows] is scratch. */
+/* Check that these are all row numbers, once each; `seen` [rows] is scratch. */
 static tacit_status check_numbers(const tacit_factor_panels *P, int32_t *seen)
 {
     for (int64_t i = 0; i < P->rows; i++) seen[i] = -1;

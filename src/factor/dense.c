@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/dense.c - own loops, where there is no LAPACK: columns are added to
- * columns, four at a time. */
+ * factor/dense.c - dense kernels without LAPACK: column updates, four columns
+ * at a time. */
 #include "factor/dense.h"
 #include <math.h>
 
-/* y = y - X w, of four columns of X. */
+/* y = y - X w, for four columns of X. */
 static void subtract_four(int64_t n, const double *X, int64_t ldx,
                           const double w[4], double *y)
 {
@@ -13,7 +13,7 @@ static void subtract_four(int64_t n, const double *X, int64_t ldx,
         y[i] -= (X[i] * w[0] + x1[i] * w[1]) + (x2[i] * w[2] + x3[i] * w[3]);
 }
 
-/* y = y - X w, the weights of k columns being `step` apart. */
+/* y = y - X w, for k columns; weights have stride `step`. */
 static void subtract_columns(int64_t n, int64_t k, const double *X, int64_t ldx,
                              const double *w, int64_t step, double *y)
 {
@@ -27,7 +27,7 @@ static void subtract_columns(int64_t n, int64_t k, const double *X, int64_t ldx,
         for (int64_t i = 0; i < n; i++) y[i] -= X[p * ldx + i] * w[p * step];
 }
 
-/* y = beta y, also where it is not a number and beta is 0 */
+/* y = beta y; exactly 0 for beta = 0, even if y is NaN */
 static void scale(int64_t n, double beta, double *y)
 {
     for (int64_t i = 0; i < n && beta != 1.0; i++)

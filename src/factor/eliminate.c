@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/eliminate.c - panels by BLAS and LAPACK: L L' by LAPACK's own, the
- * others some columns at a time, since it has none without pivoting. */
+ * factor/eliminate.c - elimination of panels: L L' by LAPACK, other kinds in
+ * blocks of columns, since LAPACK has no unpivoted routine for them. */
 #include "factor/eliminate.h"
 #include <math.h>
 
-enum { COLUMNS = 32 }; /* at a time */
+enum { COLUMNS = 32 }; /* of a block */
 
 static bool is_llt(const tct_strip *s)
 {
     return !s->upper && !s->diagonal;
 }
 
-/* --- what columns do to others -------------------------------------------- */
+/* --- updates -------------------------------------------------------------- */
 
 static void update_llt(const tct_dense *D, const tct_strip *by, double beta,
                        const tct_strip *to)
@@ -24,7 +24,7 @@ static void update_llt(const tct_dense *D, const tct_strip *by, double beta,
                     beta, to->lower + w, to->ld);
 }
 
-/* `out` [m columns of `by`] = U' of its first m rows, where that is L D */
+/* `out` [m columns of `by`] = U' of its first m rows, U' = L D. */
 static void scale(const tct_strip *by, int64_t m, double *out)
 {
     for (int64_t j = 0; j < by->width; j++)
@@ -52,22 +52,22 @@ void tct_strip_update(const tct_dense *D, const tct_strip *by, double beta,
                 to->upper, to->ld);
 }
 
-/* --- to eliminate columns ------------------------------------------------- */
+/* --- elimination ---------------------------------------------------------- */
 
 static int64_t eliminate_llt(const tct_dense *D, const tct_strip *s)
 {
     const int64_t w = s->width;
     const int64_t bad = D->factor(w, s->lower, s->ld);
     if (bad) return bad;
-    for (int64_t j = 0; j < w; j++) /* what is not finite slips through */
+    for (int64_t j = 0; j < w; j++) /* also catches non-finite pivots */
         if (!isfinite(s->lower[j * s->ld + j])) return j + 1;
     if (s->height > w)
         D->solve(true, s->height - w, w, s->lower, s->ld, s->lower + w, s->ld);
     return 0;
 }
 
-/* Few columns and as many rows, by their definition: column j of L and of U' of
- * those before it. */
+/* A small square by the definition: column j of L and U' from the columns
+ * before it. */
 static int64_t eliminate_square(const tct_strip *s)
 {
     const int64_t w = s->width, ld = s->ld;
@@ -90,7 +90,7 @@ static int64_t eliminate_square(const tct_strip *s)
     return 0;
 }
 
-/* The rows below columns that are eliminated: L by U of these, U' by L. */
+/* The rows below eliminated columns: L by U, U' by L. */
 static void solve_below(const tct_dense *D, const tct_strip *s)
 {
     const int64_t w = s->width, ld = s->ld, m = s->height - w;
@@ -102,7 +102,7 @@ static void solve_below(const tct_dense *D, const tct_strip *s)
             s->lower[j * ld + i] /= s->diagonal[j];
 }
 
-/* Columns [from, from + width) of `s`, with the rows from `row` on. */
+/* Columns [from, from + width) of `s`, rows from `row` on. */
 static tct_strip part(const tct_strip *s, int64_t from, int64_t width,
                       int64_t row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/entries.c - the entries of a matrix for both factors: in the places of
- * a row, what stands in it and what stands in the column of the same number. */
+ * factor/entries.c - the entries of a matrix by rows, each with its transposed
+ * entry. */
 #include "factor/factor.h"
 #include <math.h>
 
@@ -38,10 +38,10 @@ static tacit_status transpose(const tct_csr *A, transposed *T)
     return TACIT_OK;
 }
 
-/* Row i of A and of A', side by side; how many columns. Into `col`, `here` and
- * `across`, unless they are NULL. */
+/* Merge row i of A and A'; returns the number of columns. Outputs may all be
+ * NULL. */
 static int64_t merge(const tct_csr *A, const transposed *T, int64_t i,
-                     int32_t *col, double *here, double *across)
+                     int32_t *col, double *value, double *mirror)
 {
     int64_t k = A->ptr[i], t = T->ptr[i], count = 0;
     const int64_t end = A->ptr[i + 1], last = T->ptr[i + 1];
@@ -51,8 +51,8 @@ static int64_t merge(const tct_csr *A, const transposed *T, int64_t i,
         const double x = a <= b ? A->val[k] : 0.0, y = b <= a ? T->val[t] : 0.0;
         if (col) {
             col[count] = a < b ? a : b;
-            here[count] = x;
-            across[count] = y;
+            value[count] = x;
+            mirror[count] = y;
         }
         k += a <= b;
         t += b <= a;
@@ -65,7 +65,7 @@ static tacit_status unite(const tct_csr *A, const transposed *T, tct_entries *E)
     const int64_t n = A->rows;
     int64_t *ptr = NULL;
     int32_t *col = NULL;
-    double *here = NULL, *across = NULL;
+    double *value = NULL, *mirror = NULL;
     TRY(TCT_ALLOC(n + 1, what, &ptr));
     E->ptr = E->own[0] = ptr;
     ptr[0] = 0;
@@ -73,12 +73,12 @@ static tacit_status unite(const tct_csr *A, const transposed *T, tct_entries *E)
         ptr[i + 1] = ptr[i] + merge(A, T, i, NULL, NULL, NULL);
     TRY(TCT_ALLOC(ptr[n], what, &col));
     E->col = E->own[1] = col;
-    TRY(TCT_ALLOC(ptr[n], what, &here));
-    E->here = E->own[2] = here;
-    TRY(TCT_ALLOC(ptr[n], what, &across));
-    E->across = E->own[3] = across;
+    TRY(TCT_ALLOC(ptr[n], what, &value));
+    E->value = E->own[2] = value;
+    TRY(TCT_ALLOC(ptr[n], what, &mirror));
+    E->mirror = E->own[3] = mirror;
     for (int64_t i = 0; i < n; i++)
-        merge(A, T, i, col + ptr[i], here + ptr[i], across + ptr[i]);
+        merge(A, T, i, col + ptr[i], value + ptr[i], mirror + ptr[i]);
     E->added = ptr[n] - A->ptr[n];
     return TACIT_OK;
 }
@@ -90,7 +90,7 @@ tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
     if (symmetric) {
         out->ptr = A->ptr;
         out->col = A->col32;
-        out->here = out->across = A->val;
+        out->value = out->mirror = A->val;
         return TACIT_OK;
     }
     transposed T = {.ptr = NULL};
@@ -106,8 +106,8 @@ static tacit_status own_values(tct_entries *E)
 {
     double *val = NULL;
     TRY(TCT_ALLOC(E->ptr[E->rows], what, &val));
-    memcpy(val, E->here, (size_t)E->ptr[E->rows] * sizeof *val);
-    E->here = E->across = E->own[2] = val;
+    memcpy(val, E->value, (size_t)E->ptr[E->rows] * sizeof *val);
+    E->value = E->mirror = E->own[2] = val;
     return TACIT_OK;
 }
 

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/estimate.c - the memory of a factor before its rows are ordered: at
- * least what no order saves; and an estimate. Of rows around one, and of a part
- * of them, entries of L are counted. They grow with a power of the rows [GL78],
- * n log n on surfaces and n^4/3 in space, and that of the two counts is taken
- * for all. */
+ * factor/estimate.c - memory of a factor before its rows are ordered: a lower
+ * bound for any order, and an estimate. The estimate counts the entries of L
+ * for a ball of rows and for a part of it, derives the growth as a power of the
+ * rows [GL78] (n log n on surfaces, n^4/3 in space), and extrapolates. */
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
 
 static const char *const what = "an estimate of a factor";
 
-/* --- what would fit ------------------------------------------------------- */
+/* --- alternatives --------------------------------------------------------- */
 
 tacit_status tct_factor_refuse(double bytes, double rows, double entries,
                                const char *why)
 {
-    const double incomplete =
-        18.0 * entries + 92.0 * rows; /* its set-up, too */
+    const double incomplete = 18.0 * entries + 92.0 * rows; /* with set-up */
     FAIL(TACIT_NO_MEMORY,
          "the factor needs at least %.3g GiB of memory%s, and %.3g GiB are "
          "free: an "
@@ -28,16 +26,17 @@ tacit_status tct_factor_refuse(double bytes, double rows, double entries,
 
 /* --- the estimate --------------------------------------------------------- */
 
-/* The first `count` rows of `list` as a graph. */
+/* The graph of the first `count` rows of `list`. */
 typedef struct {
     const tct_graph *g;
-    int32_t *list;  /* [sample] rows around the first, nearest first */
-    int32_t *place; /* [rows] in `list`, or in the graph; -1: neither */
+    int32_t *list;  /* [sample] rows, nearest first */
+    int32_t *place; /* [rows] position in `list` or the graph; -1: absent */
     int64_t *ptr;
     int32_t *next;
 } ball;
 
-/* Rows around that in the middle; where there are no more, around another. */
+/* Collect rows around the middle one, then around another if the component
+ * ends. */
 static void grow(ball *b, int64_t sample)
 {
     const tct_graph *g = b->g;
@@ -58,7 +57,7 @@ static void grow(ball *b, int64_t sample)
     }
 }
 
-/* The graph of the `count` nearest rows, which keep their order. */
+/* The graph of the `count` nearest rows, in their original order. */
 static tct_graph take(ball *b, int64_t sample, int64_t count)
 {
     const tct_graph *g = b->g;
@@ -127,10 +126,10 @@ tacit_status tct_factor_estimate(const tct_graph *g, int64_t sample,
     return status;
 }
 
-/* --- before the order ----------------------------------------------------- */
+/* --- prediction ----------------------------------------------------------- */
 
-/* Values where A has entries, in numbers that fit; or what METIS gets and, at
- * the least, takes for itself. */
+/* The matrix's values, in 8 bytes, or METIS's input and least working
+ * memory. */
 static double least_bytes(double rows, double entries, int sides,
                           tct_rows_order order)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/factor.c - a factor from its matrix: order, pattern, panels, values.
- * Incomplete ones are made by incomplete.c. */
+ * factor/factor.c - a factor from its matrix: order, pattern, panels, values;
+ * incomplete factors are in incomplete.c. */
 #include "factor/factor.h"
 #include "device/parallel.h"
 #include "matrix/matrix.h"
@@ -16,7 +16,7 @@ static int32_t pieces_of(const tct_fronts *F, int32_t f, int64_t width)
     return (int32_t)((tct_front_width(F, f) + width - 1) / width);
 }
 
-/* Each front in panels of even widths: how many rows and values each has. */
+/* Cut each front into panels of even widths and count their rows and values. */
 static tacit_status cut_fronts(tacit_factor *L, const tct_fronts *F,
                                int64_t width)
 {
@@ -41,8 +41,8 @@ static tacit_status cut_fronts(tacit_factor *L, const tct_fronts *F,
             const int64_t h = left + tct_front_below(F, f);
             L->first[q + 1] = L->first[q] + own;
             L->row_start[q + 1] = L->row_start[q] + h;
-            L->value_start[q + 1] =
-                L->value_start[q] + (own * h + 1) / 2 * 2; /* 16 bytes */
+            L->value_start[q + 1] = /* in units of 16 bytes */
+                L->value_start[q] + (own * h + 1) / 2 * 2;
             L->node[q] = F->node[f];
             if (h - own > L->most) L->most = h - own;
         }
@@ -64,7 +64,8 @@ tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F)
     return TACIT_OK;
 }
 
-/* The panel after it in its front, or that of the first row below. */
+/* The parent is the next panel of the front, or the panel of the first row
+ * below. */
 static void find_panel_parents(tacit_factor *L, const tct_fronts *F)
 {
     for (int32_t f = 0; f < F->count; f++) {
@@ -79,7 +80,7 @@ static void find_panel_parents(tacit_factor *L, const tct_fronts *F)
     }
 }
 
-/* --- what is known of it -------------------------------------------------- */
+/* --- info ----------------------------------------------------------------- */
 
 static int32_t depth_of(const tacit_factor *L, int32_t panels, int32_t *depth)
 {
@@ -172,7 +173,7 @@ tacit_status tacit_factor_view(const tacit_factor *factor,
     return TACIT_OK;
 }
 
-/* --- to make one ---------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 const char *tct_factor_kind_name(tacit_factor_kind kind)
 {
@@ -210,23 +211,23 @@ tacit_status tct_factor_options_read(const tacit_factor_options *given,
     return check_options(out);
 }
 
-/* A row or a column without entries makes it singular, whatever the others
- * are. */
+/* A matrix with an empty row or column is singular. */
 static tacit_status check_structure(const tct_csr *A)
 {
     int64_t bad = -1; /* the last one */
-    char *met = NULL;
-    TRY(TCT_ALLOC(A->rows, "a look for empty columns", &met));
-    memset(met, 0, (size_t)A->rows);
-    for (int64_t k = 0; k < A->ptr[A->rows]; k++) met[tct_csr_col(A, k)] = 1;
+    char *occupied = NULL;
+    TRY(TCT_ALLOC(A->rows, "a look for empty columns", &occupied));
+    memset(occupied, 0, (size_t)A->rows);
+    for (int64_t k = 0; k < A->ptr[A->rows]; k++)
+        occupied[tct_csr_col(A, k)] = 1;
     bool row = false;
     for (int64_t i = A->rows - 1; i >= 0; i--) {
         row = A->ptr[i] == A->ptr[i + 1];
-        if (!row && met[i]) continue;
+        if (!row && occupied[i]) continue;
         bad = i;
         break;
     }
-    tct_free(met);
+    tct_free(occupied);
     if (bad < 0) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s %" PRId64 " of the matrix has no entries, so that it is singular: "
@@ -258,7 +259,7 @@ static tacit_status check_matrix(const tacit_matrix *m, tacit_factor_kind kind)
                                     : TACIT_OK;
 }
 
-/* Order and pattern; the time since `*start` into `*seconds`. */
+/* Add the time since `*start` to `*seconds` and restart it. */
 static void clock_in(double *start, double *seconds)
 {
     const double now = tct_seconds();
@@ -310,7 +311,7 @@ static tacit_status make_exact(const tct_entries *A,
     return status;
 }
 
-/* Of the kind that is wished; a pattern that is not symmetric is told. */
+/* Make a factor of the requested kind; logs an unsymmetric pattern. */
 static tacit_status make(const tct_entries *A, const tacit_factor_options *o,
                          tacit_factor **out)
 {

@@ -34,56 +34,56 @@
 enum { TCT_LEAVES_MOST = 4096, TCT_WIDTH_USUAL = 128 };
 enum {
     TCT_COLOUR_BLOCK_MOST = 6
-}; /* rows with the same neighbours, coloured as one */
+}; /* nodes with the same neighbours, coloured as one */
 enum {
     TCT_ROWS_MANY = 1000000
-}; /* to order them takes long enough to be told */
+}; /* rows whose ordering time is worth a message */
 
 /* --- entries.c ------------------------------------------------------------ */
 
-/* What a factor is made of: a pattern that is symmetric, and for entry k, in
- * row i and column j, a_ij and a_ji. */
+/* A symmetric pattern; entry k, in row i and column j, has both a_ij and
+ * a_ji. */
 typedef struct tct_entries {
     int64_t rows;
     const int64_t *ptr;   /* [rows + 1] */
     const int32_t *col;   /* [ptr[rows]] */
-    const double *here;   /* [ptr[rows]] a_ij */
-    const double *across; /* [ptr[rows]] a_ji */
-    int64_t added;        /* of the pattern alone: zeros */
-    int exponent;         /* these are the matrix's times 2^-exponent */
-    void *own[4];         /* arrays that are not the matrix's */
+    const double *value;  /* [ptr[rows]] a_ij */
+    const double *mirror; /* [ptr[rows]] a_ji */
+    int64_t added;        /* entries of the pattern with value zero in A */
+    int exponent;         /* values are scaled by 2^-exponent */
+    void *own[4];         /* owned arrays */
 } tct_entries;
 
-/* Of `A`, which is square and on one rank, with columns of 32 bits, and is
- * borrowed where it is `symmetric`.
+/* From `A`, square, on one rank, with columns of 32 bits; borrowed if
+ * `symmetric`.
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
                               tct_entries *out);
-/* Multiply them by 2^-exponent; those that are borrowed become own ones.
+/* Scale the values by 2^-exponent; borrowed values are copied first.
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_scale(tct_entries *E, int exponent);
 void tct_entries_close(tct_entries *E);
 
 /* --- order.c -------------------------------------------------------------- */
 
-/* Rows numbered anew: those of a tree node follow one another, children before
- * their parent. Number k is heap node `node[k]`, rows [start[k], start[k +
- * 1]). */
+/* A row permutation: rows of a tree node are contiguous, children precede
+ * parents. The k-th tree node is heap node `node[k]` with rows [start[k],
+ * start[k + 1]). */
 typedef struct tct_nesting {
     int leaves;
-    int32_t *old;   /* [nodes of the graph] new row k was row old[k] */
-    int32_t *now;   /* [nodes of the graph] the other way round      */
+    int32_t *old;   /* [nodes of graph] new row k was old[k] */
+    int32_t *now;   /* [nodes of graph] the inverse                  */
     int64_t *start; /* [2 leaves]                                    */
     int32_t *node;  /* [2 leaves - 1]                                */
 } tct_nesting;
 
-/* By nested dissection [GL78] of `g`, whose edges go both ways.
- * Errors      NO_MEMORY, UNSUPPORTED (more edges than this METIS counts). */
+/* Nested dissection [GL78] of `g`, which has both directions of each edge.
+ * Errors      NO_MEMORY, UNSUPPORTED (more edges than METIS's integers). */
 tacit_status tct_nesting_create(const tct_graph *g, int leaves,
                                 tct_nesting *out);
 void tct_nesting_clear(tct_nesting *x);
-/* An error, if METIS returned one. */
-tacit_status tct_metis_status(int met);
+/* The status of METIS's return code. */
+tacit_status tct_metis_status(int code);
 
 /* The orders of tacit_factor_create. */
 typedef enum tct_rows_order {
@@ -95,18 +95,18 @@ typedef enum tct_rows_order {
 } tct_rows_order;
 extern const char *const tct_rows_orders[TCT_ORDERS];
 
-/* The order called `name`, NULL or "auto": `otherwise`.
+/* The order named `name`; NULL and "auto" mean `otherwise`.
  * Errors      INVALID (with the nearest name). */
 tacit_status tct_rows_order_find(const char *name, tct_rows_order otherwise,
                                  tct_rows_order *out);
-/* Rows of `g` in that order, `leaves` as of tacit_factor_options, 0: 1.
+/* Order the rows of `g`; `leaves` as in tacit_factor_options, 0: 1.
  * Errors      as tct_nesting_create. */
 tacit_status tct_nesting_by(const tct_graph *g, tct_rows_order order,
                             int leaves, tct_nesting *out);
-/* INVALID, unless they are a power of two that there may be, or 0. */
+/* INVALID, unless `leaves` is 0 or an allowed power of two. */
 tacit_status tct_check_leaves(int leaves);
 
-/* Is tree node `above` `node` or one of those above it? */
+/* Is tree node `above` an ancestor of `node`, or `node` itself? */
 static inline bool tct_node_is_above(int32_t above, int32_t node)
 {
     while (node > above) node = (node - 1) / 2;
@@ -115,46 +115,46 @@ static inline bool tct_node_is_above(int32_t above, int32_t node)
 
 /* --- top.c ---------------------------------------------------------------- */
 
-/* Rows of `g` by tree node, those of each as they are, into `old`, `start` and
- * `node` of `x`, which has room for them and says how many leaves there are.
+/* Distribute the rows of `g` to tree nodes, in their order within each; fills
+ * `old`, `start` and `node` of `x`, which are allocated, for x->leaves leaves.
  * Errors      NO_MEMORY. */
 tacit_status tct_nesting_top(const tct_graph *g, tct_nesting *x);
-/* Have they the same neighbours, each among its own? */
+/* Do rows i and j have the same neighbours, themselves included? */
 bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j);
 
 /* --- estimate.c ----------------------------------------------------------- */
 
-/* Before rows are ordered, which takes minutes where they are many: is there
- * memory for what a factor of `g` needs in any order? And, for an order by
- * METIS of so many rows, a word about what it is likely to need.
+/* Before the ordering, which can take minutes: fails if memory is too small for
+ * a factor of `g` in any order. For many rows in METIS's order, logs the
+ * estimated need.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_predict(const tct_graph *g, tacit_factor_kind kind,
                                 tct_rows_order order);
-/* Entries of L in an order by METIS, as an estimate from `sample` of the rows.
+/* Estimate the entries of L in METIS's order from `sample` rows.
  * Errors      as tct_nesting_create. */
 tacit_status tct_factor_estimate(const tct_graph *g, int64_t sample,
                                  double *entries);
-/* NO_MEMORY, and what would fit instead: a factor of `rows` and `entries` of
- * the matrix needs `bytes`, which `why` says more of. */
+/* NO_MEMORY, with the alternatives: a factor of `rows` and `entries` of the
+ * matrix needs `bytes`; `why` gives details. */
 tacit_status tct_factor_refuse(double bytes, double rows, double entries,
                                const char *why);
 
 /* --- symbolic.c ----------------------------------------------------------- */
 
-/* The supernodes of L. Front f has columns [first[f], first[f + 1]), all full,
- * and below them rows below[start[f]] to below[start[f + 1] - 1]. */
+/* The supernodes of L. Front f has the columns [first[f], first[f + 1]), all
+ * full, and the rows below[start[f]] to below[start[f + 1] - 1] below them. */
 typedef struct tct_fronts {
     int64_t rows;
     int32_t count;
-    int64_t *first;   /* [count + 1]                                          */
-    int32_t *parent;  /* [count] that of the first row below, -1: none        */
-    int32_t *node;    /* [count] tree node                                    */
-    int64_t *start;   /* [count + 1]                                          */
-    int32_t *below;   /* [start[count]] ascending                             */
-    int32_t *turn;    /* [count] fronts in an order in which the children of
-                        each come right before it, the last one nearest      */
+    int64_t *first;  /* [count + 1]                                          */
+    int32_t *parent; /* [count] front of the first row below, -1: none       */
+    int32_t *node;   /* [count] tree node                                    */
+    int64_t *start;  /* [count + 1]                                          */
+    int32_t *below;  /* [start[count]] ascending                             */
+    int32_t *postorder; /* [count] a post-order: the children of a front come
+                       * directly before it */
     int32_t *depth;   /* [count] of a front; a root has 0                     */
-    int64_t nonzeros; /* of L, without the zeros of amalgamation             */
+    int64_t nonzeros; /* of L, amalgamation zeros excluded                   */
 } tct_fronts;
 
 static inline int64_t tct_front_width(const tct_fronts *F, int32_t f)
@@ -168,38 +168,38 @@ static inline int64_t tct_front_below(const tct_fronts *F, int32_t f)
 /* Flops to eliminate the columns of front `f`. */
 double tct_front_flops(const tct_fronts *F, int32_t f);
 
-/* Of the factor of `g`, in the order of `x`, which gets post-ordered within its
- * tree nodes.
+/* The fronts of the factor of `g` in the order of `x`, which is post-ordered
+ * within tree nodes.
  * Errors      NO_MEMORY. */
 tacit_status tct_fronts_create(const tct_graph *g, tct_nesting *x,
                                tct_fronts *out);
 void tct_fronts_clear(tct_fronts *F);
 
-/* Merge supernodes, for `zeros` among the `stored` values of so many
+/* Is merging worth `zeros` zeros among the `stored` values of `width`
  * columns? */
 bool tct_is_worth_merging(int64_t width, double zeros, double stored);
 
 /* --- factor.c, numeric.c -------------------------------------------------- */
 
 struct tacit_factor {
-    tacit_factor_panels panels; /* whose arrays these are:                   */
+    tacit_factor_panels panels; /* with these arrays:                        */
     tct_nesting order;
     int64_t *first, *row_start, *value_start;
     int32_t *parent, *row, *node;
     double *value, *upper, *diagonal;
-    double *inverse; /* [rows] of the pivots, where each row is a panel, and
-                        values stand where their rows do; NULL: not so       */
-    bool in_place;   /* rows have kept their numbers                         */
-    int32_t *panel;  /* [fronts + 1] the first panel of each front           */
-    int64_t most;    /* rows below the columns of a panel, at most           */
-    int exponent;    /* it is that of the matrix times 2^-exponent           */
+    double *inverse; /* [rows] inverse pivots if each row is a panel, with
+                      * values stored by row; else NULL */
+    bool in_place;   /* rows are not permuted                                */
+    int32_t *panel;  /* [fronts + 1] first panel of each                     */
+    int64_t most;    /* most rows below a panel's columns                    */
+    int exponent;    /* the matrix is scaled by 2^-exponent                  */
     tct_branches branches; /* of an exact factor */
     struct tct_lent_team
-        *lent; /* for tacit_factor_solve; NULL: the caller alone */
+        *lent; /* for tacit_factor_solve; NULL: single-threaded */
     tacit_factor_info info;
 };
 
-/* Has the kind values of U' beside those of L? */
+/* Does the kind store U' separately from L? */
 static inline bool tct_has_upper(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0;
@@ -208,60 +208,60 @@ static inline bool tct_is_incomplete(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_IC0 || kind == TACIT_FACTOR_ILU0;
 }
-/* tacit_factor_create of `matrix` times 2^-exponent, in which pivots are told
- * as those of `matrix`. */
+/* tacit_factor_create for 2^-exponent `matrix`; reported pivots are those of
+ * `matrix`. */
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     const tacit_factor_options *options,
                                     tacit_factor **out);
-/* `value`, a pivot or a sum of its terms, in the scale of the given matrix. */
+/* A pivot, or a sum of its terms, scaled back to the given matrix. */
 double tct_as_given(const tacit_factor *L, double value);
 /* "lu" */
 const char *tct_factor_kind_name(tacit_factor_kind kind);
-/* What the caller chose (NULL: the defaults), checked.
+/* Check the caller's options (NULL: defaults).
  * Errors      INVALID. */
 tacit_status tct_factor_options_read(const tacit_factor_options *given,
                                      tacit_factor_options *out);
-/* The panels of fronts `F`, of at most `width` columns (0: the usual), and what
- * is known of them, of kind L->panels.kind; then their rows, which may be more
- * than there is memory for. */
+/* Make the panels of fronts `F`, at most `width` columns wide (0: default), of
+ * kind L->panels.kind, and the info; then their rows, after a memory check. */
 tacit_status tct_factor_outline(tacit_factor *L, const tct_fronts *F,
                                 int width);
 tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F);
-/* `panels` of what L has. */
+/* Point `panels` to the arrays of L. */
 void tct_factor_show(tacit_factor *L);
-/* ... and of an exact factor that is shown, what threads solve with by
- * themselves, as many as loops may have now (device/parallel.h).
+/* Then make the branches of an exact factor, for the threads of parallel loops
+ * (device/parallel.h).
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_branch(tacit_factor *L);
 
-/* Are `own` bytes of the factor of `A`, and `more` to make them, free?
+/* Check that `own` bytes for the factor of `A`, and `more` during its creation,
+ * are free.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_require_memory(const tacit_factor *L,
                                        const tct_entries *A, double own,
                                        double more);
-/* The values of L, of `A`; memory for them is predicted first.
- * Errors      INPUT (a pivot that cannot be), NO_MEMORY. */
+/* Compute the values of L from `A`, after a memory check.
+ * Errors      INPUT (a failed pivot), NO_MEMORY. */
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A);
 
 /* --- pivots.c ------------------------------------------------------------- */
 
-/* A pivot is checked against the magnitudes that it is the sum of. */
+/* Least pivot relative to the sum of its terms' magnitudes. */
 #define TCT_PIVOT_LEAST 1e-13
 #define TCT_PIVOT_SMALL 1e-8
 
-/* What keeps no accuracy, of kinds LDLT and LU, in `info` and told: see
- * tacit_factor_create.
+/* Measure the loss of accuracy of kinds LDLT and LU into `info`, with a
+ * warning: see tacit_factor_create.
  * Errors      INPUT, NO_MEMORY. */
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
-/* Of kind LLT: has a pivot more of the diagonal than rounding?
+/* For kind LLT: does each pivot exceed rounding errors of the diagonal?
  * Errors      INPUT. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);
-/* Can it be divided by? */
+/* Are the pivot and its inverse finite? */
 bool tct_divides(double pivot);
-/* The error, and whether it is to be warned, that row `row`, in new numbers,
- * comes to `pivot`, of terms that make up `weight`; the least of them stay in
- * `info`. */
+/* For a pivot of row `row`, in new numbers, from terms of total magnitude
+ * `weight`: fail with the reason; or keep the least ratio in `info`; then warn
+ * of it. */
 tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
                               double weight);
 void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight);
@@ -269,8 +269,8 @@ void tct_warn_of_pivots(const tacit_factor *L);
 
 /* --- incomplete.c --------------------------------------------------------- */
 
-/* Of kind IC0 or ILU0, of `A`, as tacit_factor_create; `*failed`, unless it is
- * NULL, becomes the row of A whose pivot cannot be, or -1.
+/* Create a factor of kind IC0 or ILU0, as tacit_factor_create; `*failed`,
+ * unless NULL, is the row of A with a failed pivot, or -1.
  * Errors      INPUT, NO_MEMORY, UNSUPPORTED. */
 tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
                                    const char *order, int leaves,
@@ -278,25 +278,25 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
 
 /* --- solve.c -------------------------------------------------------------- */
 
-enum { TCT_SOLVE_COLUMNS = 64 }; /* at once */
+enum { TCT_SOLVE_COLUMNS = 64 }; /* per block */
 
-/* Doubles that tct_factor_apply needs for `columns`, of at most so many, and a
- * team of at most `threads`. */
+/* Scratch doubles of tct_factor_apply for `columns` and a team of `threads`,
+ * both upper bounds. */
 size_t tct_factor_scratch(const tacit_factor *L, int columns, int threads);
-/* As tacit_factor_solve, on the threads of `team` (NULL: the caller), row k of
- * the factor being row `place[k]` of B and X; NULL: row original[k]. */
+/* As tacit_factor_solve, on the threads of `team` (NULL: the caller); row k of
+ * the factor is row `place[k]` of B and X (NULL: original[k]). */
 void tct_factor_apply(const tacit_factor *L, tct_team *team,
                       const int32_t *place, int columns, const double *B,
                       size_t ldb, double *X, size_t ldx, double *scratch);
 
-/* Idle threads of this process that work for one solve at a time. */
+/* Threads of this process, lent to one solve at a time. */
 typedef struct tct_lent_team {
     atomic_bool taken;
-    atomic_int threads; /* the caller among them */
+    atomic_int threads; /* including the caller */
 } tct_lent_team;
 tacit_status tct_lent_team_create(int threads, tct_lent_team **out);
 void tct_lent_team_destroy(tct_lent_team **lent);
-/* False: there are none but the caller, or they work for another one. */
+/* False: no other threads, or lent to another solve. */
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team);
 void tct_lent_team_leave(tct_lent_team *c, tct_team **team);
 

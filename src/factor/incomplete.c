@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/incomplete.c - factors with entries where the matrix has them [MV77],
- * a panel a row, in an order of their own. Column j of L, and row j of U in its
- * places, take off what the columns k before them do that have row j [LSC03]:
- * those where row j of the matrix has an entry. */
+ * factor/incomplete.c - incomplete factors with the pattern of the matrix
+ * [MV77], one panel a row, with an own order. Column j of L and row j of U are
+ * updated by each column k < j with row j [LSC03]: those where row j of the
+ * matrix has an entry. */
 #include "device/parallel.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
@@ -12,15 +12,15 @@
 
 static const char *const what = "an incomplete factor";
 
-/* Of all columns: where rows stand in the one at hand, from its first, -1: not
- * in it; and how many of its rows, besides its own, each is through with. */
+/* Scratch: positions of rows in the current column (-1: absent), and for each
+ * column how many of its rows have been processed. */
 typedef struct {
     int32_t *place, *used; /* [rows] */
 } progress;
 
-/* --- where it has entries ------------------------------------------------- */
+/* --- pattern -------------------------------------------------------------- */
 
-/* What loops over rows or columns need. */
+/* Arguments of loops over rows or columns. */
 typedef struct {
     tacit_factor *L;
     const tct_entries *A;
@@ -39,8 +39,8 @@ static void count_range(void *work, int64_t from, int64_t to)
     }
 }
 
-/* Rows of each column: its own, and those where row i of A, whose pattern is
- * symmetric, has a column behind it. */
+/* Count the rows of column i: itself, and the columns after i in row i of A,
+ * whose pattern is symmetric. */
 static tacit_status count_rows(tacit_factor *L, const tct_entries *A)
 {
     tct_parallel(A->rows, TCT_SHORT, count_range, &(filling){L, A});
@@ -50,7 +50,7 @@ static tacit_status count_rows(tacit_factor *L, const tct_entries *A)
     return TCT_ALLOC(L->row_start[A->rows], what, &L->row);
 }
 
-/* Entries [from, end) by row: most are few, and often they are. */
+/* Sort entries [from, end) by row; most columns are short and often sorted. */
 static void sort_column(tacit_factor *L, int64_t from, int64_t end)
 {
     for (int64_t gap = end - from; gap > 1;) {
@@ -72,7 +72,8 @@ static void sort_column(tacit_factor *L, int64_t from, int64_t end)
     }
 }
 
-/* Column i, and row i of U, as A has them, its diagonal 1 + shift times. */
+/* Load column i, and row i of U, from A, the diagonal multiplied by 1 +
+ * shift. */
 static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
 {
     const int32_t old = L->order.old[i];
@@ -83,12 +84,12 @@ static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
     L->value[from] = 0.0;
     for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++) {
         const int32_t j = L->order.now[A->col[k]];
-        if (j == i) L->value[from] = A->here[k] * (1.0 + L->info.shift);
+        if (j == i) L->value[from] = A->value[k] * (1.0 + L->info.shift);
         if (j <= i) continue;
         ascend = ascend && j > L->row[at - 1];
         L->row[at] = j;
-        if (L->upper) L->upper[at] = A->here[k];
-        L->value[at++] = A->across[k];
+        if (L->upper) L->upper[at] = A->value[k];
+        L->value[at++] = A->mirror[k];
     }
     if (L->upper) L->upper[from] = L->value[from];
     if (!ascend) sort_column(L, from + 1, at);
@@ -105,10 +106,10 @@ static void load(tacit_factor *L, const tct_entries *A)
     tct_parallel(A->rows, TCT_SHORT, load_range, &(filling){L, A});
 }
 
-/* --- what it has there ---------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
-/* The first of entries [at, end), sorted by row, that is not before `row`: by
- * steps that double, and then by halves. */
+/* The first of entries [at, end), sorted by row, with a row >= `row`, by
+ * galloping and then binary search. */
 static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
                         int32_t row)
 {
@@ -124,9 +125,8 @@ static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
     return at;
 }
 
-/* As take_off, where column k is much longer than column j, such as that of a
- * row which most others have entries in: the rows of column j are looked for in
- * it, in their turn. */
+/* As take_off if column k is much longer than column j, such as that of a dense
+ * row: the rows of column j are searched in it. */
 static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
 {
     const double *u = L->upper ? L->upper : L->value;
@@ -144,8 +144,8 @@ static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
     L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
 }
 
-/* What column k, which has row j at `at`, does to column j where that has
- * entries, each at `place` [rows] from its first, others at -1. */
+/* Update column j, at the positions `place` [rows], by column k, whose entry of
+ * row j is `at`. */
 static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
                      const int32_t *place)
 {
@@ -154,20 +154,20 @@ static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
     const int64_t to = L->row_start[j];
     int64_t count = 0;
     for (int64_t e = at; e < L->row_start[k + 1]; e++) {
-        const int32_t here = place[L->row[e]];
-        if (here < 0) continue;
-        L->value[to + here] -= L->value[e] * u_kj;
-        if (L->upper) L->upper[to + here] -= L->upper[e] * l_jk;
+        const int32_t position = place[L->row[e]];
+        if (position < 0) continue;
+        L->value[to + position] -= L->value[e] * u_kj;
+        if (L->upper) L->upper[to + position] -= L->upper[e] * l_jk;
         count++;
     }
     L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
 }
 
-/* The pivot, which is left at the head of column j; can it be? `weight` is of
- * the terms that were taken off `diagonal`. */
+/* Finish the pivot at the head of column j; false: it fails. `weight` is the
+ * magnitude of the terms subtracted from `diagonal`. */
 static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
 {
-    static const double LEAST = 1e-8; /* of the diagonal */
+    static const double LEAST = 1e-8; /* relative to the diagonal */
     const int64_t from = L->row_start[j], to = L->row_start[j + 1];
     const double pivot = L->value[from];
     if (!L->upper) {
@@ -187,8 +187,8 @@ static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
     return true;
 }
 
-/* Where row j stands in column k, which has come to it; -1: A has an entry on
- * one side of its diagonal alone. */
+/* The entry of row j in column k, which has advanced to it; -1: none, the entry
+ * of A is on one side of the diagonal only. */
 static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
                        int64_t j)
 {
@@ -199,8 +199,8 @@ static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
     return at < end && L->row[at] == j ? at : -1;
 }
 
-/* Column j; can its pivot be? A longer column is walked through, a much longer
- * one searched: each entry of column j is met once, either way. */
+/* Compute column j; false: the pivot fails. Longer columns are scanned, much
+ * longer ones searched. */
 enum { MUCH = 16 };
 static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
                         const progress *p, double *weight)
@@ -226,8 +226,8 @@ static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
     return divide(L, j, diagonal, *weight);
 }
 
-/* All columns; the one whose pivot cannot be, of terms of `weight`, or
- * `rows`. */
+/* Compute all columns; returns the first failed pivot's column, with its
+ * `weight`, or `rows`. */
 static int64_t find_values(tacit_factor *L, const tct_entries *A,
                            const progress *p, double *weight)
 {
@@ -238,8 +238,8 @@ static int64_t find_values(tacit_factor *L, const tct_entries *A,
     return A->rows;
 }
 
-/* With the least shift of 0, 1e-3, 2e-3, 4e-3, ... that leaves all pivots
- * positive; a diagonally dominant matrix is one, so there is an end. */
+/* Use the smallest shift of 0, 1e-3, 2e-3, 4e-3, ... with positive pivots; this
+ * ends, since a diagonally dominant matrix has them. */
 static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
                                     const progress *p, int64_t *failed)
 {
@@ -268,9 +268,9 @@ static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
     return TACIT_OK;
 }
 
-/* --- the factor ----------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
-/* Columns of tree node `node`, from `start` on. */
+/* Columns of tree node `node`, from `start`. */
 typedef struct {
     tacit_factor *L;
     int64_t start;
@@ -308,7 +308,7 @@ static bool are_in_place(const void *of, int64_t from, int64_t to)
     return true;
 }
 
-/* Parents and tree nodes, and how many rows a column has. */
+/* Set parents, tree nodes and row counts. */
 static void describe(tacit_factor *L, int32_t levels)
 {
     const int64_t n = L->info.rows;
@@ -372,7 +372,7 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     return TACIT_OK;
 }
 
-/* Half of the entries, once or twice, and what rows take. */
+/* Half of the entries, once or twice, and the rows. */
 static tacit_status predict(const tct_entries *A, tacit_factor_kind kind)
 {
     const double entry = tct_has_upper(kind) ? 10.0 : 6.0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/lapack.c - BLAS and LAPACK with integers of 32 bits, loaded when a
- * factor is first made: so no build needs them, and a program that makes none
- * does not start their threads. OpenBLAS is told how many it may have.
+ * factor/lapack.c - BLAS and LAPACK with 32-bit integers, loaded for the first
+ * factor. So no build needs them, and programs without factors do not start
+ * their threads. The thread count of OpenBLAS is set here.
  *
- * OpenBLAS maps a buffer for each of its threads and for each caller of the
- * moment, and tries again without end where the system refuses; where it is
- * refused a thread it ends the process. So both are tried before it is loaded
- * and before it gets more threads; and where memory is limited its buffers are
- * made before anything else can take their room. */
+ * OpenBLAS maps a buffer for each of its threads and each concurrent caller,
+ * and retries forever if the system refuses; if a thread is refused, it ends
+ * the process. So memory and threads are tried first, before loading and before
+ * growing. With a memory limit the buffers are made at once, before other
+ * allocations. */
 #include "base/library.h"
 #include "base/room.h"
 #include "comm/link/link.h"
@@ -70,11 +70,11 @@ static void lapack_subtract(bool transposed, int64_t m, int64_t n, int64_t k,
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int servers; /* threads of OpenBLAS, besides its callers */
-static int callers; /* at once, for whom there are buffers      */
+static int servers; /* OpenBLAS threads, callers excluded */
+static int callers; /* concurrent callers with buffers          */
 
-/* The number is one for the process: the last one who ends leaves it as the
- * first one found it. */
+/* The thread count is global to the process: the last user restores what the
+ * first one found. */
 static int users, before, now;
 
 static void lapack_begin(int threads)
@@ -103,7 +103,7 @@ static tct_dense lapack = {.name = "LAPACK",
                            .begin = lapack_begin,
                            .end = lapack_end};
 
-static char missing[512]; /* why there is none; "": there is */
+static char missing[512]; /* why LAPACK is missing, or "" */
 
 static void find_openblas(const tct_library *library, void *handle)
 {
@@ -148,11 +148,12 @@ static void load(void)
 
 /* --- room for OpenBLAS ---------------------------------------------------- */
 
-static const size_t BUFFER = (size_t)129 << 20; /* and some pages beside it */
+static const size_t BUFFER = (size_t)129 << 20; /* mapped in addition to some
+                                                 * pages */
 static const size_t FILES = (size_t)48 << 20;   /* the library, loaded      */
-enum { THREADS_MOST = 256 };                    /* that it is loaded with   */
+enum { THREADS_MOST = 256 };                    /* at loading               */
 
-/* The threads that OpenBLAS has when it is loaded, the caller among them. */
+/* OpenBLAS's threads at loading, including the caller. */
 static int threads_at_load(void)
 {
     static const char *const names[] = {"OPENBLAS_NUM_THREADS",
@@ -168,7 +169,7 @@ static int threads_at_load(void)
     return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
-/* Map each piece by itself, as OpenBLAS does, and unmap all of them. */
+/* Map `count` pieces, as OpenBLAS does, then unmap them. */
 static bool can_map(int count, size_t bytes)
 {
     void *last = NULL;
@@ -188,7 +189,7 @@ static bool can_map(int count, size_t bytes)
     return had == count;
 }
 
-/* Is there room for so many more threads of OpenBLAS, and callers? */
+/* Do `more` threads and `calling` callers fit? */
 static bool is_room_for(int more, int calling, size_t files)
 {
     const size_t stacks = (size_t)more * tct_stack_bytes();
@@ -197,7 +198,7 @@ static bool is_room_for(int more, int calling, size_t files)
            (more == 0 || tct_threads_had(more, 0) == more);
 }
 
-/* Where no limit is in sight a mapping is not refused. */
+/* Without a limit mappings succeed. */
 static bool is_limited(void)
 {
     struct rlimit space, data;
@@ -210,8 +211,7 @@ static bool is_limited(void)
            strict == 2;
 }
 
-/* Held all at once, so that there are as many; it keeps them when they are
- * freed. */
+/* Allocate buffers simultaneously and free them: OpenBLAS keeps them. */
 static void make_buffers(int count)
 {
     void *held[THREADS_MOST];
@@ -219,7 +219,7 @@ static void make_buffers(int count)
     for (int i = 0; i < count; i++) openblas_free(held[i]);
 }
 
-/* More threads where the caller has more; no more than there are processors. */
+/* Add OpenBLAS threads up to the caller's number and that of processors. */
 static void grow(int threads)
 {
     const int all = tct_processors(), wanted = threads < all ? threads : all;
@@ -244,7 +244,7 @@ static bool serve(int threads)
     return true;
 }
 
-/* For so many that call at once; false: there is no room. */
+/* Prepare for `threads` concurrent callers; false: no memory. */
 static bool prepare(int threads)
 {
     static bool loaded;
@@ -264,14 +264,14 @@ const tct_dense *tct_dense_get(int threads, const char **why)
 {
     static _Thread_local char small[160];
     pthread_mutex_lock(&lock);
-    const bool there = prepare(threads);
+    const bool prepared = prepare(threads);
     pthread_mutex_unlock(&lock);
-    if (!there)
+    if (!prepared)
         snprintf(
             small, sizeof small,
             "OpenBLAS maps 128 MiB a thread, and the limits (ulimit -v, -u) "
             "have no room for %d: raise them, or use fewer threads",
             threads_at_load() - 1 + threads);
-    *why = !there ? small : missing[0] ? missing : NULL;
+    *why = !prepared ? small : missing[0] ? missing : NULL;
     return *why ? &tct_dense_own : &lapack;
 }

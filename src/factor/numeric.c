@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/numeric.c - the values of L, front by front [DR83]: what A has in the
- * columns of a front and what its children pass up is added to its panels,
- * these are eliminated, and what that does to the rows below, a square, is
- * passed up. Of kind LU there are two of all, one for L and one for U'.
+ * factor/numeric.c - the values of L by the multifrontal method [DR83]: a
+ * front's panels get the entries of A in its columns and its children's
+ * updates; they are eliminated, and the update of the rows below, a square, is
+ * passed to the parent. Kind LU has two of all, for L and U'.
  *
- * Squares wait on one of two stacks, by the parity of their front's depth:
- * those of the children lie on top of one while that of the parent goes to the
- * other. Subtrees of about the same work are done by threads of ours, each with
- * stacks of its own; what is above them by threads of the BLAS. */
+ * Squares are kept on two stacks by the parity of the front's depth: children's
+ * on top of one, the parent's on the other. Subtrees of similar work are tasks
+ * for threads of the factor, each with its own stacks; fronts above the tasks
+ * use BLAS threads. */
 #include "device/parallel.h"
 #include "factor/eliminate.h"
 #include "factor/factor.h"
@@ -19,17 +19,17 @@
 
 static const char *const what = "the values of a factor";
 
-/* Fronts turn[begin] to turn[end - 1]: a subtree, or all. */
+/* Fronts in the order of postorder, begin to end - 1: a subtree, or all. */
 typedef struct {
     int32_t begin, end;
     double flops;
-    int64_t stack[2]; /* values that its stacks come to, at most     */
-    int64_t failed;   /* the column, from 1, whose pivot cannot be    */
+    int64_t stack[2]; /* predicted stack sizes, in values            */
+    int64_t failed;   /* column of a failed pivot, from 1             */
 } task;
 
-enum { TASKS_EACH = 8 }; /* a thread */
+enum { TASKS_EACH = 8 }; /* per thread */
 
-/* The squares of the last two are not on stacks. */
+/* Only squares of fronts in tasks are on stacks. */
 typedef enum { IN_TASK = 0, ROOT_OF_TASK, ABOVE_TASKS } standing;
 
 typedef struct {
@@ -37,42 +37,42 @@ typedef struct {
     const tct_fronts *F;
     const tct_entries *A;
     const tct_dense *dense;
-    int sides; /* of the factor: L, and U' where it has values of its own */
+    int sides; /* 2 if U' is stored, else 1 */
     double *side[2];
-    int32_t *child,
-        *next;       /* [fronts] the first child, the next one's sibling */
-    double **square; /* [fronts] what is passed up, side by side          */
-    standing *where; /* [fronts]                                          */
+    int32_t *child, *next; /* [fronts] first child, next sibling */
+    double **square; /* [fronts] squares, sides in sequence               */
+    standing
+        *standing_of; /* [fronts]                                          */
     task *tasks;
     int count, threads;
-    int64_t scaled; /* values of what a worker has for kind LDLT */
+    int64_t scaled; /* scratch of a worker for kind LDLT */
 } numeric;
 
-/* What a thread has. */
+/* State of a thread. */
 typedef struct {
     double *stack[2];
     int64_t top[2];
-    int32_t *at;    /* [rows] of those of the front, where in it they are */
-    double *scaled; /* of kind LDLT: rows of L D                       */
+    int32_t *at;    /* [rows] position of a row in the front */
+    double *scaled; /* kind LDLT: rows of L D                          */
 } worker;
 
 /* --- a front -------------------------------------------------------------- */
 
 /* The lower triangle of a square of m rows is stored in blocks of columns, each
- * with the rows from its first one on, so that little more than half is. */
+ * from its first row on, so that little more than half is stored. */
 static int64_t block_of(int64_t m)
 {
     return m > 8 * 64 ? (m + 7) / 8 : m < 64 ? m : 64;
 }
 
-/* Values of the first `blocks` blocks, which are full. */
+/* Values of the first `blocks` blocks, all full. */
 static int64_t values_of(int64_t m, int64_t blocks)
 {
     const int64_t w = block_of(m);
     return w * (blocks * m - w * (blocks * (blocks - 1) / 2));
 }
 
-/* Values of the square of front `f`, of one side. */
+/* Values of one side of front `f`'s square. */
 static int64_t side_of(const tct_fronts *F, int32_t f)
 {
     const int64_t m = tct_front_below(F, f), w = block_of(m);
@@ -86,7 +86,7 @@ static int64_t square_of(const numeric *N, int32_t f)
     return N->sides * side_of(N->F, f);
 }
 
-/* Where column `k` of a square is: entry [i] is that of its row i. */
+/* Column `k` of a square, indexed by row. */
 static double *square_column(const double *square, int64_t m, int64_t k)
 {
     const int64_t w = block_of(m), before = k / w * w;
@@ -94,8 +94,7 @@ static double *square_column(const double *square, int64_t m, int64_t k)
            (k - before) * (m - before) - before;
 }
 
-/* Where column `c` of front `f` is among the values of a side: entry [i] is
- * that of its row i. */
+/* Offset of column `c` of front `f` in a side, indexed by row. */
 static int64_t column_at(const tacit_factor *L, const tct_fronts *F, int32_t f,
                          int64_t c)
 {
@@ -115,7 +114,7 @@ static void find_places(const tct_fronts *F, int32_t f, int32_t *place)
         place[F->below[k]] = i++;
 }
 
-/* The entries of A in the columns of front `f`, whose values are cleared. */
+/* Clear the columns of front `f` and add the entries of A. */
 static void add_matrix(const numeric *N, int32_t f, const int32_t *place)
 {
     const tacit_factor *L = N->L;
@@ -130,13 +129,13 @@ static void add_matrix(const numeric *N, int32_t f, const int32_t *place)
         for (int64_t k = N->A->ptr[old]; k < N->A->ptr[old + 1]; k++) {
             const int32_t i = L->order.now[N->A->col[k]];
             if (i < j) continue;
-            N->side[0][at + place[i]] += N->A->across[k];
-            if (N->sides > 1) N->side[1][at + place[i]] += N->A->here[k];
+            N->side[0][at + place[i]] += N->A->mirror[k];
+            if (N->sides > 1) N->side[1][at + place[i]] += N->A->value[k];
         }
     }
 }
 
-/* x [n] to those of y that `place` of `row` [n] names. */
+/* Add x [n] to y at `place` of `row` [n]. */
 static void scatter(int64_t n, const double *x, const int32_t *row,
                     const int32_t *place, double *y)
 {
@@ -147,9 +146,8 @@ static void scatter(int64_t n, const double *x, const int32_t *row,
         for (int64_t i = 0; i < n; i++) y[place[row[i]]] += x[i];
 }
 
-/* Columns of what child `c` passes up to those of front `f`, from number `from`
- * on as far as they are eliminated there; to its square, those beyond. Returns
- * where it has come to. */
+/* Add the columns of child `c`'s square, from number `from` on, that front `f`
+ * eliminates, or else those beyond, to its square. Returns the next column. */
 static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
                          bool beyond, const int32_t *place)
 {
@@ -172,7 +170,7 @@ static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
     return k;
 }
 
-/* Panel `q`, all of it. */
+/* Panel `q` as a strip. */
 static tct_strip strip_of(const numeric *N, int32_t q)
 {
     const tacit_factor *L = N->L;
@@ -186,8 +184,8 @@ static tct_strip strip_of(const numeric *N, int32_t q)
         .diagonal = L->diagonal ? L->diagonal + L->first[q] : NULL};
 }
 
-/* Eliminate panel `q` of front `f`, of whose panels those before are done.
- * Returns the column that cannot be, from 1. */
+/* Eliminate panel `q` of front `f` after the panels before it. Returns the
+ * failed column, from 1. */
 static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q,
                                double *scaled)
 {
@@ -201,8 +199,8 @@ static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q,
     return bad ? N->L->first[q] + bad : 0;
 }
 
-/* What panel `q` does to the square of front `f`, which is empty so far if the
- * panel is the first. */
+/* Update the square of front `f` by panel `q`; the first panel initializes
+ * it. */
 static void form_by_panel(const numeric *N, int32_t f, int32_t q,
                           double *scaled)
 {
@@ -222,18 +220,18 @@ static void form_by_panel(const numeric *N, int32_t f, int32_t q,
     }
 }
 
-/* What the columns of front `f` do to the rows below, alone. */
+/* The square of front `f` from its own columns. */
 static void form_square(const numeric *N, int32_t f, double *scaled)
 {
     for (int32_t q = N->L->panel[f]; q < N->L->panel[f + 1]; q++)
         form_by_panel(N, f, q, scaled);
 }
 
-/* Room for the square of front `f`. */
+/* Allocate the square of front `f`. */
 static tacit_status push_square(const numeric *N, int32_t f, worker *w)
 {
     const int side = N->F->depth[f] & 1;
-    if (N->where[f] != IN_TASK)
+    if (N->standing_of[f] != IN_TASK)
         return N->square[f] ? TACIT_OK
                             : TCT_ALLOC(square_of(N, f), what, &N->square[f]);
     N->square[f] = w->stack[side] + w->top[side];
@@ -243,7 +241,7 @@ static tacit_status push_square(const numeric *N, int32_t f, worker *w)
 
 static void pop_square(const numeric *N, int32_t f, worker *w)
 {
-    if (N->where[f] != IN_TASK) tct_free(N->square[f]);
+    if (N->standing_of[f] != IN_TASK) tct_free(N->square[f]);
     else w->top[N->F->depth[f] & 1] -= square_of(N, f);
     N->square[f] = NULL;
 }
@@ -273,21 +271,21 @@ static tacit_status eliminate(const numeric *N, int32_t f, worker *w,
     return TACIT_OK;
 }
 
-/* --- who does which ------------------------------------------------------- */
+/* --- tasks ---------------------------------------------------------------- */
 
-/* Children in the order of their turns backwards: as they come off a stack. */
+/* Children in reverse order of the postorder, as they leave a stack. */
 static void list_children(const numeric *N)
 {
     for (int32_t f = 0; f < N->F->count; f++) N->child[f] = -1;
     for (int32_t k = 0; k < N->F->count; k++) {
-        const int32_t f = N->F->turn[k], up = N->F->parent[f];
+        const int32_t f = N->F->postorder[k], up = N->F->parent[f];
         if (up < 0) continue;
         N->next[f] = N->child[up];
         N->child[up] = f;
     }
 }
 
-/* Each front's subtree: its flops, and how many fronts it has. */
+/* Sum flops and fronts over subtrees. */
 static void sum_up(const tct_fronts *F, double *flops, int32_t *fronts)
 {
     for (int32_t f = 0; f < F->count; f++) {
@@ -301,18 +299,18 @@ static void sum_up(const tct_fronts *F, double *flops, int32_t *fronts)
         }
 }
 
-/* In place of the largest subtree those of its children, until there are enough
- * for each thread. */
+/* Replace the largest subtree by its children's, until there are enough
+ * tasks. */
 static void open_largest(numeric *N, const double *flops, const int32_t *fronts)
 {
     while (N->count < N->threads * TASKS_EACH) {
         task *largest = &N->tasks[0];
         for (int i = 1; i < N->count; i++)
             if (N->tasks[i].flops > largest->flops) largest = &N->tasks[i];
-        const int32_t root = N->F->turn[largest->end - 1];
+        const int32_t root = N->F->postorder[largest->end - 1];
         int32_t c = N->child[root], end = largest->end - 1;
         if (c < 0) break;
-        N->where[root] = ABOVE_TASKS;
+        N->standing_of[root] = ABOVE_TASKS;
         *largest = (task){end - fronts[c], end, flops[c], .failed = 0};
         while (end -= fronts[c], (c = N->next[c]) >= 0)
             N->tasks[N->count++] =
@@ -326,21 +324,21 @@ static int by_flops(const void *a, const void *b)
     return (x->flops < y->flops) - (x->flops > y->flops);
 }
 
-/* How high the stacks of a task grow. */
+/* Predict the stack heights of a task. */
 static void predict_stacks(const numeric *N, task *t)
 {
     const tct_fronts *F = N->F;
     int64_t now[2] = {0, 0};
     for (int32_t k = t->begin; k < t->end; k++) {
-        const int32_t f = F->turn[k], side = F->depth[f] & 1;
-        if (N->where[f] == IN_TASK) now[side] += square_of(N, f);
+        const int32_t f = F->postorder[k], side = F->depth[f] & 1;
+        if (N->standing_of[f] == IN_TASK) now[side] += square_of(N, f);
         if (now[side] > t->stack[side]) t->stack[side] = now[side];
         for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
-            if (N->where[c] == IN_TASK) now[1 - side] -= square_of(N, c);
+            if (N->standing_of[c] == IN_TASK) now[1 - side] -= square_of(N, c);
     }
 }
 
-/* Subtrees for each thread; for one, the whole forest. */
+/* Make tasks for each thread; for one thread, the whole forest. */
 static tacit_status distribute(numeric *N)
 {
     const tct_fronts *F = N->F;
@@ -354,15 +352,17 @@ static tacit_status distribute(numeric *N)
         if (status >= 0) {
             sum_up(F, flops, fronts);
             N->count = 0;
-            for (int32_t k = F->count; k > 0; k -= fronts[F->turn[k - 1]]) {
-                const int32_t r = F->turn[k - 1];
+            for (int32_t k = F->count; k > 0;
+                 k -= fronts[F->postorder[k - 1]]) {
+                const int32_t r = F->postorder[k - 1];
                 N->tasks[N->count++] =
                     (task){k - fronts[r], k, flops[r], .failed = 0};
             }
             open_largest(N, flops, fronts);
             qsort(N->tasks, (size_t)N->count, sizeof *N->tasks, by_flops);
             for (int i = 0; i < N->count; i++)
-                N->where[F->turn[N->tasks[i].end - 1]] = ROOT_OF_TASK;
+                N->standing_of[F->postorder[N->tasks[i].end - 1]] =
+                    ROOT_OF_TASK;
         }
         TCT_FREE(flops, fronts);
         TRY(status);
@@ -373,17 +373,17 @@ static tacit_status distribute(numeric *N)
 
 /* --- memory --------------------------------------------------------------- */
 
-/* Squares that are on no stack, at most: those of all tasks, before what is
- * above them is done, and then. */
+/* Peak of the squares that are not on stacks: after all tasks, and above
+ * them. */
 static double predict_above(const numeric *N)
 {
     const tct_fronts *F = N->F;
     double now = 0.0, most = 0.0;
     for (int32_t f = 0; f < F->count; f++)
-        if (N->where[f] == ROOT_OF_TASK) now += (double)square_of(N, f);
+        if (N->standing_of[f] == ROOT_OF_TASK) now += (double)square_of(N, f);
     for (int32_t k = 0; k < F->count; k++) {
-        const int32_t f = F->turn[k];
-        if (N->where[f] != ABOVE_TASKS) continue;
+        const int32_t f = F->postorder[k];
+        if (N->standing_of[f] != ABOVE_TASKS) continue;
         now += (double)square_of(N, f);
         most = fmax(most, now);
         for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
@@ -392,10 +392,10 @@ static double predict_above(const numeric *N)
     return fmax(most, now);
 }
 
-/* Values besides L's that are there at one time, at most. */
+/* Peak of the values other than L's. */
 static double predict(const numeric *N)
 {
-    const double places = (double)N->F->rows / 2.0; /* as values */
+    const double places = (double)N->F->rows / 2.0; /* in units of values */
     double stacks = 0.0;
     for (int side = 0; side < 2; side++) {
         double most = 0.0;
@@ -449,9 +449,9 @@ static void close_worker(worker *w)
     TCT_FREE(w->at, w->scaled, w->stack[0], w->stack[1]);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- factorization -------------------------------------------------------- */
 
-/* The pivot that column `failed`, from 1, came to. */
+/* The pivot of column `failed`, from 1. */
 static double pivot_of(const tacit_factor *L, int64_t failed)
 {
     int32_t q = 0;
@@ -466,14 +466,14 @@ static tacit_status do_task(const numeric *N, task *t, worker *w)
     tacit_status status = TACIT_OK;
     w->top[0] = w->top[1] = 0;
     for (int32_t k = t->begin; status >= 0 && !t->failed && k < t->end; k++)
-        status = eliminate(N, N->F->turn[k], w, &t->failed);
+        status = eliminate(N, N->F->postorder[k], w, &t->failed);
     return status;
 }
 
-/* Workers take one task after the other. */
+/* Task queue of the workers. */
 typedef struct {
     const numeric *N;
-    atomic_int next; /* task */
+    atomic_int next; /* next task */
     atomic_bool starved;
 } queue_of_tasks;
 
@@ -484,7 +484,7 @@ static void work(void *of, int64_t part)
     worker w = {.at = NULL};
     int i = atomic_fetch_add(&Q->next, 1);
     (void)part;
-    if (i >= N->count) return; /* others were faster */
+    if (i >= N->count) return; /* the queue is empty */
     tacit_status status = open_worker(N, &w);
     for (; status >= 0 && i < N->count; i = atomic_fetch_add(&Q->next, 1))
         status = do_task(N, &N->tasks[i], &w);
@@ -492,14 +492,14 @@ static void work(void *of, int64_t part)
     close_worker(&w);
 }
 
-/* Subtrees by threads of ours; the lowest column that fails is told. */
+/* Run the tasks on threads; reports the lowest failed column. */
 static tacit_status do_tasks(const numeric *N, int64_t *failed)
 {
     queue_of_tasks Q = {.N = N};
     N->dense->begin(1);
     tct_parallel_shared(work, &Q);
     N->dense->end();
-    if (atomic_load(&Q.starved)) /* the sentence is another thread's */
+    if (atomic_load(&Q.starved)) /* another thread has set the error */
         FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     for (int i = 0; i < N->count; i++)
         if (N->tasks[i].failed && (!*failed || N->tasks[i].failed < *failed))
@@ -507,7 +507,7 @@ static tacit_status do_tasks(const numeric *N, int64_t *failed)
     return TACIT_OK;
 }
 
-/* What is above them, by threads of the BLAS. */
+/* Eliminate the fronts above tasks with BLAS threads. */
 static tacit_status do_above(const numeric *N, int64_t *failed)
 {
     worker w = {.at = NULL};
@@ -515,14 +515,14 @@ static tacit_status do_above(const numeric *N, int64_t *failed)
     tacit_status status = TCT_ALLOC(N->F->rows, what, &w.at);
     if (status >= 0) status = TCT_ALLOC(N->scaled, what, &w.scaled);
     for (int32_t k = 0; status >= 0 && !*failed && k < N->F->count; k++)
-        if (N->where[N->F->turn[k]] == ABOVE_TASKS)
-            status = eliminate(N, N->F->turn[k], &w, failed);
+        if (N->standing_of[N->F->postorder[k]] == ABOVE_TASKS)
+            status = eliminate(N, N->F->postorder[k], &w, failed);
     close_worker(&w);
     N->dense->end();
     return status;
 }
 
-/* Rows of L D, at most: of a panel or of a block of a square. */
+/* Most rows of L D in a panel or block of a square. */
 static int64_t most_scaled(const numeric *N)
 {
     int64_t width = 0, rows = 0;
@@ -555,9 +555,9 @@ static tacit_status open_numeric(numeric *N)
     TRY(TCT_ALLOC(fronts, what, &N->next));
     TRY(TCT_ALLOC(fronts, what, &N->square));
     memset(N->square, 0, (size_t)fronts * sizeof *N->square);
-    TRY(TCT_ALLOC(fronts, what, &N->where));
-    memset(N->where, 0, (size_t)fronts * sizeof *N->where);
-    TRY(TCT_ALLOC(fronts + 1, what, &N->tasks)); /* of no fronts, too */
+    TRY(TCT_ALLOC(fronts, what, &N->standing_of));
+    memset(N->standing_of, 0, (size_t)fronts * sizeof *N->standing_of);
+    TRY(TCT_ALLOC(fronts + 1, what, &N->tasks)); /* at least one element */
     list_children(N);
     N->scaled = N->L->panels.kind == TACIT_FACTOR_LDLT ? most_scaled(N) : 0;
     return distribute(N);
@@ -598,8 +598,8 @@ tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
             "longer, for want of a LAPACK: %s",
             why);
     const tacit_status status = run(&N);
-    for (int32_t f = 0; N.square && N.where && f < F->count; f++)
-        if (N.where[f] != IN_TASK) tct_free(N.square[f]);
-    TCT_FREE(N.child, N.next, N.square, N.where, N.tasks);
+    for (int32_t f = 0; N.square && N.standing_of && f < F->count; f++)
+        if (N.standing_of[f] != IN_TASK) tct_free(N.square[f]);
+    TCT_FREE(N.child, N.next, N.square, N.standing_of, N.tasks);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/one_column.c - one panel and one right-hand side, which takes as long
- * as it takes to read L, compiled once per instruction set. */
+ * factor/one_column.c - a panel and one right-hand side, limited by reading L;
+ * compiled for each instruction set. */
 #include "factor/one_column.h"
 #include "device/isa.h"
 
@@ -46,7 +46,7 @@ static double dot(int64_t n, const double *x, const double *y)
     return s;
 }
 
-/* y = y - A' x, of four columns: loads of x are half the work */
+/* y = y - A' x, for four columns: halves the loads of x */
 static void subtract_dots(int64_t m, const double *A, int64_t lda,
                           const double *x, double *y)
 {
@@ -74,7 +74,7 @@ static void multiply_transposed(int64_t m, int64_t n, const double *A,
     for (; j < n; j++, A += lda) y[j] -= dot(m, A, x);
 }
 
-/* Of n <= AT_ONCE columns. No quotient waits for another. */
+/* For n <= AT_ONCE columns; quotients are independent. */
 static void solve_few(bool transposed, int64_t n, const double *L, int64_t ldl,
                       double *x)
 {
@@ -91,7 +91,7 @@ static void solve_few(bool transposed, int64_t n, const double *L, int64_t ldl,
     }
 }
 
-/* A few columns at a time, with what is beside their diagonal block. */
+/* Blocks of a few columns, each with the columns beside its diagonal block. */
 static void solve(bool transposed, int64_t n, const double *L, int64_t ldl,
                   double *x)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/one_column.h - what a solve of one right-hand side does to a panel. */
+ * factor/one_column.h - a panel applied to one right-hand side. */
 #ifndef TCT_FACTOR_ONE_COLUMN_H
 #define TCT_FACTOR_ONE_COLUMN_H
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A panel as both directions see it. */
+/* A panel, for both directions. */
 typedef struct tct_sweep_panel {
     int64_t w, h;        /* columns, rows                      */
     const double *value; /* [h w]                              */
     const int32_t *row;  /* [h - w] below its columns          */
     int64_t first;       /* column                             */
-    bool dense;          /* its rows below follow one another  */
+    bool dense;          /* its rows below are contiguous      */
 } tct_sweep_panel;
 
-/* Matrices are column-major, `lda` from one column to the next. */
+/* Column-major matrices with leading dimension `lda`. */
 typedef struct tct_one_column {
-    /* X = L^-1 X and X = L'^-1 X, as far as they are of `p`; `t` [h - w] is
+    /* Apply the part of `p` to X in L^-1 X and L'^-1 X; `t` [h - w] is
      * scratch. */
     void (*down)(const tct_sweep_panel *p, double *X, double *t);
     void (*up)(const tct_sweep_panel *p, double *X, double *t);
@@ -33,7 +33,7 @@ typedef struct tct_one_column {
                                 int64_t lda, const double *x, double *y);
 } tct_one_column;
 
-/* That of the best instruction set that the processor has. */
+/* The variant for the processor's best instruction set. */
 const tct_one_column *tct_one_column_best(void);
 extern const tct_one_column tct_one_column_base, tct_one_column_avx2,
     tct_one_column_avx512;

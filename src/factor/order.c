@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/order.c - nested dissection by METIS (Karypis and Kumar 1998), which
- * deals out the top of the dissection as tree nodes, too; and orders that keep
- * but this top, or nothing of it. */
+ * factor/order.c - nested dissection by METIS (Karypis and Kumar 1998), whose
+ * top becomes the tree nodes; and orders with only this top, or without. */
 #include "device/parallel.h"
 #include "factor/factor.h"
 #include "graph/kway.h"
@@ -17,7 +16,7 @@ void tct_nesting_clear(tct_nesting *x)
 
 /* --- the tree ------------------------------------------------------------- */
 
-/* Where METIS tells the size of heap node `i`: leaves first, the root last. */
+/* Position of heap node `i` in METIS's sizes: leaves first, the root last. */
 static int place_of(int leaves, int32_t i)
 {
     int level = leaves;
@@ -25,7 +24,7 @@ static int place_of(int leaves, int32_t i)
     return 2 * leaves - 2 * level + i - (level - 1);
 }
 
-/* Tree nodes below `i` and `i` itself, children first, from number `k` on. */
+/* Number tree node `i` and its descendants, children first, from `k` on. */
 static int32_t list_nodes(tct_nesting *x, const idx_t *sizes, int32_t i,
                           int32_t k)
 {
@@ -38,15 +37,15 @@ static int32_t list_nodes(tct_nesting *x, const idx_t *sizes, int32_t i,
     return k + 1;
 }
 
-/* All rows in the root: right for any graph. */
+/* All rows in the root: valid for any graph. */
 static void put_into_root(tct_nesting *x, int64_t rows)
 {
     for (int k = 0; k < 2 * x->leaves - 1; k++) x->start[k] = 0;
     x->start[2 * x->leaves - 1] = rows;
 }
 
-/* Do edges lead but up and down the tree? METIS sees to it, but for parts of
- * next to no rows. */
+/* Do all edges connect ancestors and descendants? METIS ensures it except for
+ * tiny parts. */
 static bool is_nested(const tct_nesting *x, const tct_graph *g, int32_t *node)
 {
     const int nodes = 2 * x->leaves - 1;
@@ -64,7 +63,7 @@ static bool is_nested(const tct_nesting *x, const tct_graph *g, int32_t *node)
 
 /* --- METIS ---------------------------------------------------------------- */
 
-/* Its own arrays, without edges to oneself. */
+/* A copy of the graph without self-edges. */
 typedef struct {
     idx_t *ptr, *next, *old, *now, *sizes;
 } dissection;
@@ -98,18 +97,18 @@ static tacit_status prepare(const tct_graph *g, int leaves, dissection *d)
     return TACIT_OK;
 }
 
-tacit_status tct_metis_status(int met)
+tacit_status tct_metis_status(int code)
 {
-    if (met == METIS_ERROR_MEMORY)
+    if (code == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
-    if (met != METIS_OK)
-        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)", met);
+    if (code != METIS_OK)
+        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)",
+             code);
     return TACIT_OK;
 }
 
-/* METIS puts rows that are alike together, so that there are fewer to part:
- * where that leaves two thirds or less it takes the time to try twice, as it
- * would by itself without leaves. */
+/* METIS compresses equal rows; if that leaves two thirds or less, it tries
+ * twice, its default without leaves. */
 static idx_t tries_for(const tct_graph *g)
 {
     int64_t alike = 0;
@@ -118,7 +117,7 @@ static idx_t tries_for(const tct_graph *g)
     return 3 * alike > g->nodes ? 2 : 1;
 }
 
-/* Without edges METIS has nothing to cut. */
+/* METIS cannot cut a graph without edges. */
 static tacit_status dissect(const tct_graph *g, int leaves, dissection *d)
 {
     const idx_t n = (idx_t)g->nodes;
@@ -179,7 +178,7 @@ tacit_status tct_nesting_create(const tct_graph *g, int leaves,
     return create(g, true, leaves, out);
 }
 
-/* --- orders that dissect the top alone, or nothing ------------------------ */
+/* --- orders with a dissected top, or none --------------------------------- */
 
 const char *const tct_rows_orders[TCT_ORDERS] = {"nd", "top-nd", "natural",
                                                  "multicolor"};
@@ -208,7 +207,7 @@ tacit_status tct_check_leaves(int leaves)
          TCT_LEAVES_MOST, leaves);
 }
 
-/* All rows in the root, as they are. */
+/* All rows in the root, in their order. */
 static void keep_order(tct_nesting *x, int64_t rows)
 {
     int32_t i = 0;
@@ -218,7 +217,7 @@ static void keep_order(tct_nesting *x, int64_t rows)
     put_into_root(x, rows);
 }
 
-/* Have the `block` rows from j on the same neighbours, and one tree node? */
+/* Do the `block` rows from j on have the same neighbours and tree node? */
 static bool is_block(const tct_graph *g, const int32_t *node, int64_t j,
                      int64_t block)
 {
@@ -247,7 +246,7 @@ static bool are_blocks_of(const void *of, int64_t from, int64_t to)
     return true;
 }
 
-/* Are all rows, `block` at a time, such ones? */
+/* Does this hold for all blocks of `block` rows? */
 static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
 {
     const blocking b = {g, node, block};
@@ -255,8 +254,8 @@ static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
            tct_parallel_all(g->nodes / block, TCT_SHORT, are_blocks_of, &b);
 }
 
-/* Rows that stay together, such as the unknowns of a point: they wait for the
- * same others, and whoever solves may have them wait but once. */
+/* The size of blocks of equal rows, such as the unknowns of a point: they have
+ * the same dependencies, so that a triangular solve waits once for a block. */
 static int64_t find_block(const tct_graph *g, const int32_t *node)
 {
     int64_t block = TCT_COLOUR_BLOCK_MOST;
@@ -264,9 +263,8 @@ static int64_t find_block(const tct_graph *g, const int32_t *node)
     return block;
 }
 
-/* For each row, in the old numbers, the least colour that none of its
- * neighbours in its tree node has so far; how many there are. Rows of a block
- * have one. */
+/* Greedy colouring of each tree node's rows, in old numbers, with one colour a
+ * block; returns the number of colours. */
 static int32_t colour_rows(const tct_graph *g, const int32_t *node,
                            int32_t *mark, int32_t *colour)
 {
@@ -287,8 +285,7 @@ static int32_t colour_rows(const tct_graph *g, const int32_t *node,
     return most;
 }
 
-/* Rows in turn, sorted by `key` [rows], of which there are `keys`, those alike
- * in the order in which they come. */
+/* Stable counting sort of rows by `key` [rows] < `keys`. */
 static tacit_status sort_by(int64_t rows, const int32_t *key, int64_t keys,
                             const int32_t *from, int32_t *to)
 {
@@ -302,23 +299,23 @@ static tacit_status sort_by(int64_t rows, const int32_t *key, int64_t keys,
     return TACIT_OK;
 }
 
-/* Rows of each tree node of `x` by colour, where that is wished, and then as
- * they were. `work` [3 rows]. */
+/* Sort the rows of each tree node of `x` by colour, if asked for, then by
+ * number. `work` [3 rows]. */
 static tacit_status arrange(const tct_graph *g, bool coloured, tct_nesting *x,
                             int32_t *work)
 {
     const int64_t n = g->nodes;
-    int32_t *node = work, *colour = work + n, *turn = colour + n;
+    int32_t *node = work, *colour = work + n, *sorted = colour + n;
     for (int32_t k = 0; k < 2 * x->leaves - 1; k++)
         for (int64_t i = x->start[k]; i < x->start[k + 1]; i++)
             node[x->old[i]] = k;
-    for (int64_t i = 0; i < n; i++) turn[i] = (int32_t)i;
+    for (int64_t i = 0; i < n; i++) sorted[i] = (int32_t)i;
     if (coloured) {
         const int32_t colours = colour_rows(g, node, x->now, colour);
-        memcpy(x->now, turn, (size_t)n * sizeof *turn);
-        TRY(sort_by(n, colour, colours, x->now, turn));
+        memcpy(x->now, sorted, (size_t)n * sizeof *sorted);
+        TRY(sort_by(n, colour, colours, x->now, sorted));
     }
-    TRY(sort_by(n, node, 2 * x->leaves - 1, turn, x->old));
+    TRY(sort_by(n, node, 2 * x->leaves - 1, sorted, x->old));
     for (int64_t k = 0; k < n; k++) x->now[x->old[k]] = (int32_t)k;
     return TACIT_OK;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/pivots.c - what was lost where nothing was pivoted. Two things can go
- * wrong: a pivot is the difference of much larger terms, so that of its digits
- * none is left; or what is taken off others is so much larger than these that
- * of theirs none is. The first is seen by a sum of magnitudes, the second by a
- * solve; a limit on pivots themselves would depend on how rows are scaled. */
+ * factor/pivots.c - accuracy lost without pivoting. Either a pivot is the
+ * difference of much larger terms and has no correct digits; or a term is so
+ * much larger than the values it is subtracted from that their digits are lost.
+ * A sum of magnitudes detects the first, a test solve the second; a limit on
+ * pivots themselves would depend on the scaling of rows. */
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
@@ -72,12 +72,12 @@ void tct_warn_of_pivots(const tacit_factor *L)
             info->least_pivot, info->least_share);
 }
 
-/* --- of panels ------------------------------------------------------------ */
+/* of panels */
 
 typedef struct {
-    double *weight; /* [rows] of each pivot, the sum of |l_ik u_ki|, k < i */
+    double *weight; /* [rows] sum of |l_ik u_ki|, k < i */
     double largest; /* multiplier                                          */
-    int64_t column; /* ... of this pivot                                   */
+    int64_t column; /* the pivot of it                                     */
 } weights;
 
 static double pivot_of(const tacit_factor *L, int64_t column, int64_t at)
@@ -104,8 +104,8 @@ static void weigh_column(const tacit_factor *L, int32_t q, int64_t j,
     w->column = column;
 }
 
-/* Pivot `p` of column `c` is rounding: perhaps because that of another took off
- * it far more than it was. */
+/* Pivot `p` of column `c` is rounding; huge multipliers of an earlier pivot may
+ * be the cause. */
 static tacit_status refuse(const tacit_factor *L, const weights *w, int64_t c,
                            double p)
 {
@@ -137,7 +137,7 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
     return TACIT_OK;
 }
 
-/* --- a solve -------------------------------------------------------------- */
+/* --- test solve ----------------------------------------------------------- */
 
 /* b = A x, size = |A| |x| */
 static void multiply(const tct_entries *A, const double *x, double *b,
@@ -146,15 +146,15 @@ static void multiply(const tct_entries *A, const double *x, double *b,
     for (int64_t i = 0; i < A->rows; i++) {
         b[i] = size[i] = 0.0;
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-            const double t = A->here[k] * x[A->col[k]];
+            const double t = A->value[k] * x[A->col[k]];
             b[i] += t;
             size[i] += fabs(t);
         }
     }
 }
 
-/* The largest |b - A x| over |A| |x| + |b| [OP64], of an x found by the factor;
- * `v` [4 rows]. */
+/* Backward error [OP64]: the largest |b - A x| over |A| |x| + |b|, x from the
+ * factor; `v` [4 rows]. */
 static double backward_error(const tacit_factor *L, const tct_entries *A,
                              double *v, double *scratch)
 {
@@ -167,7 +167,7 @@ static double backward_error(const tacit_factor *L, const tct_entries *A,
     for (int64_t i = 0; i < n; i++) {
         const double r = fabs(b[i] - got[i]) / (size[i] + fabs(b[i]));
         if (!isfinite(size[i])) return INFINITY;
-        if (r > worst) worst = r; /* 0 / 0: an empty row has no error */
+        if (r > worst) worst = r; /* NaN of an empty row: no error */
     }
     return worst;
 }
@@ -222,8 +222,7 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
 
 /* --- of L L' -------------------------------------------------------------- */
 
-/* Here the terms that a pivot is the difference of add up to the diagonal of
- * A. */
+/* For LLT the terms of a pivot add up to the diagonal of A. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
 {
     for (int32_t q = 0; q < L->info.panels; q++) {
@@ -234,7 +233,7 @@ tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
                 L->value[L->value_start[q] + (c - L->first[q]) * (h + 1)];
             double a = 0.0;
             for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-                if (A->col[k] == i) a = A->here[k];
+                if (A->col[k] == i) a = A->value[k];
             if (share_of(l * l, a) >= TCT_PIVOT_LEAST) continue;
             FAIL(TACIT_INPUT,
                  "the matrix is singular, or not positive definite: its row "

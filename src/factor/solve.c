@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/solve.c - L L' X = B: right-hand sides in and out of sweeps
- * (sweeps.c). The columns of an element of X stand side by side. Where panels
- * are single rows, those of an incomplete factor, there are loops over rows. */
+ * factor/solve.c - L L' X = B: copies right-hand sides for the sweeps
+ * (sweeps.c), interleaved by row. Factors with single rows as panels, such as
+ * incomplete ones, use loops over rows. */
 #include "device/thread_pool.h"
 #include "factor/factor.h"
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* Rows are panels, and their entries stand one behind the other, the pivot
- * first, d = 1 / pivot. Of kind ILU0 that of L is 1. */
+/* Each row is a panel, its entries contiguous, pivot first; d = 1 / pivot. For
+ * kind ILU0 the pivot of L is 1. */
 static void rows_down_one(const tacit_factor_panels *P, const double *d,
                           double *x)
 {
@@ -82,7 +82,7 @@ void tct_panels_up(const tct_sweeps *s, int64_t c, double *X, double *T)
     else tct_sweep_up(s, c, X, T);
 }
 
-/* Of one block of columns: rows of B into `v`, and back into X. */
+/* A block of columns: rows of B into `v`, and back into X. */
 typedef struct {
     const int32_t *place;
     int64_t rows, c;
@@ -124,7 +124,8 @@ static void store(void *work, int64_t piece)
         for (int64_t j = 0; j < c; j++) X[place[k] + j * ldx] = v[k * c + j];
 }
 
-static void solve_here(const tct_sweeps *s, int64_t c, double *X, double *T)
+static void solve_on_caller(const tct_sweeps *s, int64_t c, double *X,
+                            double *T)
 {
     tct_panels_down(s, c, X, T);
     tct_panels_up(s, c, X, T);
@@ -147,11 +148,11 @@ static void solve_block(const tacit_factor *L, tct_team *team, block *b)
     if (b->c == 1 && L->in_place && L->inverse &&
         b->place == L->panels.original) {
         if (b->X != b->B) memcpy(b->X, b->B, (size_t)b->rows * sizeof *b->X);
-        solve_here(&s, 1, b->X, NULL);
+        solve_on_caller(&s, 1, b->X, NULL);
         return;
     }
     tct_team_run(s.team, threads, pieces, NULL, load, b);
-    solve_here(&s, b->c, b->v, b->v + tct_sweeps_rows(&s) * b->c);
+    solve_on_caller(&s, b->c, b->v, b->v + tct_sweeps_rows(&s) * b->c);
     tct_team_run(s.team, threads, pieces, NULL, store, b);
 }
 
@@ -205,7 +206,7 @@ bool tct_lent_team_take(tct_lent_team *c, tct_team **team)
     const int threads = c ? atomic_load(&c->threads) : 1;
     if (threads < 2 || atomic_exchange(&c->taken, true)) return false;
     if (tct_team_take(threads, team) < 0) *team = NULL;
-    /* no more are asked for again than the system gives */
+    /* requests no more than the system grants */
     atomic_store(&c->threads, tct_team_size(*team));
     return true;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/sweeps.c - down the numbers of panels with L, up with L', or U,
- * divided by D between. The columns of an element of X stand side by side, so
- * that a panel's rows are dense matrices; one column has loops of its own.
+ * factor/sweeps.c - sweeps over panels in ascending order with L and descending
+ * with L' or U, with D between. Right-hand sides are interleaved by row, so
+ * that a panel's rows are dense matrices; a single column has its own loops.
  *
- * A thread takes branches, one after the other, and adds to rows above in the
- * branch's own place; these are added up in the order of branches. Of the
- * panels above all branches, large ones are cut into pieces that do not depend
- * on the threads. */
+ * A thread takes one branch at a time and adds to rows above it in the branch's
+ * buffer; buffers are added in the order of branches. Large panels above the
+ * branches are cut into pieces that do not depend on the number of threads. */
 #include "factor/sweeps.h"
 #include "device/isa.h"
 #include "factor/dense.h"
@@ -27,24 +26,24 @@ enum {
 };
 
 typedef struct sweep sweep;
-/* Piece `k` of what a sweep does, by a thread with a `T` of its own. */
+/* Piece `k`, with a thread's own scratch `T`. */
 typedef void (*piece_fn)(const sweep *w, int64_t k, double *T);
 
-/* One of L or U. */
+/* A sweep with L or U. */
 struct sweep {
     const tct_sweeps *s;
     const tct_branches *B;
     const double *value;
     int64_t c;
-    double *X, *T; /* a T for each thread */
+    double *X, *T; /* T: one for each thread */
     const tct_one_column *one;
     const tct_dense *dense;
     int32_t branches;
     bool down;
-    panel large; /* in pieces */
+    panel large; /* the panel in pieces */
     int64_t pieces;
     piece_fn fn;
-    atomic_int_fast64_t next; /* of the pieces */
+    atomic_int_fast64_t next; /* next piece */
 };
 
 static const int32_t *rows_below(const sweep *w, int32_t K, int64_t width)
@@ -70,7 +69,7 @@ static panel panel_of(const sweep *w, int32_t K)
 
 /* --- several right-hand sides --------------------------------------------- */
 
-/* X of rows [from, end) below the panel, from its columns. */
+/* Update X of rows [from, end) below the panel from its columns. */
 static void rows_down(const sweep *w, const panel *p, int64_t from, int64_t end,
                       double *T)
 {
@@ -84,7 +83,7 @@ static void rows_down(const sweep *w, const panel *p, int64_t from, int64_t end,
         for (int64_t j = 0; j < c; j++) w->X[row[i] * c + j] += T[i * c + j];
 }
 
-/* What rows of X have, into `to`. */
+/* Gather rows of X into `to`. */
 static void read_rows(int64_t count, const int32_t *row, int64_t c,
                       const double *X, double *to)
 {
@@ -93,7 +92,7 @@ static void read_rows(int64_t count, const int32_t *row, int64_t c,
         memcpy(to + i * c, X + row[i] * c, (size_t)c * sizeof *to);
 }
 
-/* X of columns [from, end) of the panel, from t of the rows below it. */
+/* Update X of columns [from, end) of the panel from t, the rows below it. */
 static void columns_up(const sweep *w, const panel *p, int64_t from,
                        int64_t end, const double *t)
 {
@@ -131,7 +130,7 @@ static void do_panel(const sweep *w, const panel *p, double *T)
     else (w->down ? down : up)(w, p, T);
 }
 
-/* Panels from `from` up to `end`, or down. */
+/* Panels `from` to `end`, ascending or descending. */
 static void do_panels(const sweep *w, int32_t from, int32_t end, double *T)
 {
     for (int32_t K = from; w->down && K < end; K++) {
@@ -155,7 +154,7 @@ static void take_pieces(void *work, int64_t k)
         w->fn(w, piece, T);
 }
 
-/* Whoever is there takes the next one. */
+/* A thread takes the next piece. */
 static void run(sweep *w, int64_t pieces, piece_fn fn)
 {
     w->pieces = pieces;
@@ -176,7 +175,7 @@ static void do_branch(const sweep *w, int32_t b, double *T)
     do_panels(w, B->first[b], B->end[b], T);
 }
 
-/* Upwards first what is still in caches. */
+/* Descending, panels still in caches come first. */
 static void branch_piece(const sweep *w, int64_t k, double *T)
 {
     do_branch(w, (int32_t)(w->down ? k : w->branches - 1 - k), T);
@@ -192,9 +191,9 @@ static void add_up(const sweep *w)
         for (int64_t j = 0; j < c; j++) X[B->row[i] * c + j] += sums[i * c + j];
 }
 
-/* --- panels above --------------------------------------------------------- */
+/* --- panels above the branches -------------------------------------------- */
 
-/* `all` in pieces of `size`; its number is how many. */
+/* The number of pieces of `size` in `all`. */
 static int64_t pieces_of(int64_t all, int64_t size)
 {
     return (all + size - 1) / size;
@@ -238,7 +237,7 @@ static void down_piece(const sweep *w, int64_t k, double *T)
     for (int64_t i = from; i < end; i++) w->X[p->row[i]] += T[i - from];
 }
 
-/* Into the first thread's T, for all. */
+/* Gather into the first thread's T, for all threads. */
 static void copy_piece(const sweep *w, int64_t k, double *T)
 {
     (void)T;
@@ -276,7 +275,7 @@ static void do_large(sweep *w)
     solve_diagonal(w, p);
 }
 
-/* Of one right-hand side pieces make no other bits, and whole panels are
+/* For one right-hand side pieces give the same bits, and whole panels are
  * faster. */
 static void do_above(sweep *w, int32_t K)
 {
@@ -290,7 +289,7 @@ static void do_above(sweep *w, int32_t K)
     do_large(w);
 }
 
-/* Panels from `from` up to `end`, or down. */
+/* Panels `from` to `end`, ascending or descending. */
 static void do_all_above(sweep *w, int32_t from, int32_t end)
 {
     for (int32_t K = from; w->down && K < end; K++) do_above(w, K);
@@ -355,7 +354,7 @@ void tct_sweep_down(const tct_sweeps *s, int64_t c, double *X, double *T)
     if (c > 1) w.dense->end();
 }
 
-/* What stands between L and L'. */
+/* Divide by D. */
 static void divide(const tacit_factor_panels *P, int64_t c, double *X)
 {
     for (int64_t k = 0; P->diagonal && k < P->rows; k++)

@@ -6,14 +6,14 @@
 
 static const char *const what = "the pattern of a factor";
 
-/* Rows of a column are found from the rows of the matrix, whose pattern is
- * symmetric: entry k of row j, in the new numbering. */
+/* Column patterns from the rows of the matrix, whose pattern is symmetric:
+ * entry k of row j, in new numbers. */
 typedef struct {
     const tct_graph *g;
     tct_nesting *x;
     int32_t *parent; /* [n] elimination tree, -1: a root  */
     int64_t *count;  /* [n] entries of each column of L   */
-    int32_t *post;   /* [n] its columns, children first   */
+    int32_t *post;   /* [n] columns, children first       */
     int32_t *work;   /* [5 n]                             */
 } pattern;
 
@@ -41,8 +41,8 @@ static void fill(int32_t *v, int64_t n)
 
 /* --- the elimination tree ------------------------------------------------- */
 
-/* From each entry left of the diagonal up to its root, which the row becomes
- * the parent of; ways are shortened as they are gone [Li90]. */
+/* The ancestor root of each entry left of the diagonal gets the row as parent;
+ * path compression [Li90]. */
 static void find_parents(const pattern *p)
 {
     const int64_t n = rows_of(p);
@@ -61,9 +61,8 @@ static void find_parents(const pattern *p)
     }
 }
 
-/* Nodes [from, to) of a forest, children before their parents and in the order
- * in which `by` [to - from] has them backwards; who has no parent there is a
- * root. */
+/* Post-order of nodes [from, to) of a forest: siblings in the reverse order of
+ * `by` [to - from]; a node without parent in the range is a root. */
 static void post_order(const int32_t *parent, int64_t from, int64_t to,
                        const int32_t *by, int32_t *head, int32_t *next,
                        int32_t *out)
@@ -102,8 +101,8 @@ static int32_t find_root(int32_t *ancestor, int32_t j)
     return root;
 }
 
-/* A column has as many entries as there are row subtrees that it is in: those
- * whose leaves are below it, less what meets there [GNP94]. */
+/* The entries of a column are the row subtrees that contain it: those with
+ * leaves below it, less common ancestors [GNP94]. */
 static void count_entries(const pattern *p)
 {
     const int64_t n = rows_of(p);
@@ -135,8 +134,8 @@ static void count_entries(const pattern *p)
 
 /* --- post-order in each tree node ----------------------------------------- */
 
-/* Columns [from, to) by falling count into `by`: of the children of a column
- * the longest then comes last, which is what merging wants. */
+/* Columns [from, to) by descending count into `by`: the longest child of a
+ * column comes last, which favours merging. */
 static tacit_status sort_counts(const pattern *p, int64_t from, int64_t to,
                                 int32_t *by)
 {
@@ -153,7 +152,7 @@ static tacit_status sort_counts(const pattern *p, int64_t from, int64_t to,
     return TACIT_OK;
 }
 
-/* Number columns as `post` has them. */
+/* Renumber columns by `post`. */
 static tacit_status renumber(pattern *p)
 {
     const int64_t n = rows_of(p);
@@ -194,13 +193,13 @@ static tacit_status order_columns(pattern *p)
 
 /* --- supernodes ----------------------------------------------------------- */
 
-/* Columns [first, end) that are stored as one. */
+/* Columns [first, end) of a supernode. */
 typedef struct {
     int64_t first, end, below;
-    double entries; /* that are not zeros of merging */
+    double entries; /* without zeros of merging */
 } group;
 
-/* The limits are those that supernodal codes have settled on [AG89]. */
+/* The usual limits of supernodal codes [AG89]. */
 bool tct_is_worth_merging(int64_t width, double zeros, double stored)
 {
     static const struct {
@@ -219,8 +218,8 @@ static double trapezoid(int64_t width, int64_t below)
     return w * (w + 1.0) / 2.0 + w * (double)below;
 }
 
-/* Take the columns of `g`, which come right before, into `next`, if their
- * parent is there and little is lost. */
+/* Merge `g` into the following group `next` if its parent is there and few
+ * zeros are added. */
 static bool merge(const pattern *p, const group *g, group *next)
 {
     const int32_t up = p->parent[g->end - 1];
@@ -234,8 +233,8 @@ static bool merge(const pattern *p, const group *g, group *next)
     return true;
 }
 
-/* The columns before `end`, in a tree node that begins with `from`, whose rows
- * are the same. */
+/* The longest group of columns before `end`, in a tree node beginning at
+ * `from`, with the same rows. */
 static group alike(const pattern *p, int64_t from, int64_t end)
 {
     group g = {end - 1, end, p->count[end - 1] - 1, (double)p->count[end - 1]};
@@ -245,7 +244,7 @@ static group alike(const pattern *p, int64_t from, int64_t end)
     return g;
 }
 
-/* Groups from the last to the first into `all` [n]; how many. */
+/* Groups, last to first, into `all` [n]; returns how many. */
 static int32_t find_groups(const pattern *p, group *all)
 {
     int32_t count = 0;
@@ -274,7 +273,7 @@ static tacit_status take_groups(const pattern *p, const group *all,
     TRY(TCT_ALLOC(count + 1, what, &F->start));
     TRY(TCT_ALLOC(count, what, &F->parent));
     TRY(TCT_ALLOC(count, what, &F->node));
-    TRY(TCT_ALLOC(count, what, &F->turn));
+    TRY(TCT_ALLOC(count, what, &F->postorder));
     TRY(TCT_ALLOC(count, what, &F->depth));
     F->first[0] = F->start[0] = 0;
     for (int32_t f = 0, k = 0; f < count; f++) {
@@ -299,7 +298,8 @@ static void find_front_parents(const pattern *p, tct_fronts *F)
     }
 }
 
-/* `row` to the rows of front `f`, unless it is above `end` or marked as one. */
+/* Append `row` to the rows of front `f`, unless it is before `end` or
+ * marked. */
 static int32_t *take(int32_t row, int64_t end, int32_t f, int32_t *mark,
                      int32_t *to)
 {
@@ -309,8 +309,7 @@ static int32_t *take(int32_t row, int64_t end, int32_t f, int32_t *mark,
     return to + 1;
 }
 
-/* Rows below a front are those of its columns and of its children, each
- * once. */
+/* The rows below a front: the union of those of its columns and children. */
 static void unite_rows(const pattern *p, tct_fronts *F)
 {
     const int64_t n = rows_of(p);
@@ -333,7 +332,7 @@ static void unite_rows(const pattern *p, tct_fronts *F)
     }
 }
 
-/* Sort the rows of all fronts at once: by rows, and back. */
+/* Sort the rows of all fronts together: transpose twice. */
 static tacit_status sort_rows(tct_fronts *F)
 {
     int64_t *at = NULL;
@@ -358,13 +357,13 @@ static tacit_status sort_rows(tct_fronts *F)
     return status;
 }
 
-/* In which turn fronts are eliminated, and how far they are from their root. */
+/* The post-order of fronts and their depths. */
 static void find_turns(const pattern *p, tct_fronts *F)
 {
     const int64_t n = rows_of(p);
     int32_t *by = p->work + 2 * n;
     for (int32_t f = 0; f < F->count; f++) by[f] = F->count - 1 - f;
-    post_order(F->parent, 0, F->count, by, p->work, p->work + n, F->turn);
+    post_order(F->parent, 0, F->count, by, p->work, p->work + n, F->postorder);
     for (int32_t f = F->count - 1; f >= 0; f--)
         F->depth[f] = F->parent[f] < 0 ? 0 : F->depth[F->parent[f]] + 1;
 }
@@ -400,7 +399,7 @@ tacit_status tct_fronts_create(const tct_graph *g, tct_nesting *x,
 
 void tct_fronts_clear(tct_fronts *F)
 {
-    TCT_FREE(F->first, F->parent, F->node, F->start, F->below, F->turn,
+    TCT_FREE(F->first, F->parent, F->node, F->start, F->below, F->postorder,
              F->depth);
     *F = (tct_fronts){.rows = 0};
 }

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/top.c - the top of a nested dissection alone: rows that part the graph
- * in two, by METIS (Karypis and Kumar 1998), then those of either side, until
- * there are as many leaves as are asked for. Rows that follow one another and
- * have the same neighbours, such as those of a point, are parted as one
- * node. */
+ * factor/top.c - the top of a nested dissection only: METIS (Karypis and Kumar
+ * 1998) finds a separator of the graph, then of each side, until there are
+ * enough leaves. Consecutive rows with the same neighbours, such as those of a
+ * point, are one node. */
 #include "factor/factor.h"
 #include "graph/kway.h"
 
 static const char *const what = "the top of an order";
 
 typedef struct {
-    tct_graph g; /* of nodes */
-    int64_t *ptr,
-        *first;    /* [nodes + 1] of g, unless nodes are rows; rows of each */
-    int32_t *next; /* [g.ptr[nodes]] unless nodes are rows                  */
+    tct_graph g;          /* of nodes */
+    int64_t *ptr, *first; /* [nodes + 1] of g; first row of each */
+    int32_t *next; /* neighbours, unless nodes are rows                     */
     int32_t *list,
-        *swap; /* [nodes] those of a part follow one another            */
+        *swap; /* [nodes] nodes of a part are contiguous                */
     idx_t *start, *edge,
-        *weight; /* of the part at hand, as METIS has graphs     */
-    idx_t *
-        side; /* [nodes of it] 0, 1; 2: between                                */
+        *weight; /* of the current part, for METIS               */
+    idx_t *side; /* [nodes of it] 0, 1; 2: separator */
     int32_t
-        *place; /* [nodes] in it, -1: elsewhere                               */
+        *place; /* [nodes] index in the part, -1: not in it                   */
     tct_nesting *x;
-    int32_t parts; /* of x that are known */
+    int32_t parts; /* parts of x found so far */
 } top;
 
 /* --- nodes ---------------------------------------------------------------- */
@@ -36,7 +33,7 @@ bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j)
                   (size_t)count * sizeof *g->next) == 0;
 }
 
-/* The graph of nodes: what the first row of each has, by first rows. */
+/* The graph of nodes, from the neighbours of their first rows. */
 static tacit_status link_nodes(top *t, const tct_graph *rows)
 {
     const int64_t n = t->g.nodes;
@@ -93,7 +90,7 @@ static tacit_status allocate(top *t)
 
 /* --- parts ---------------------------------------------------------------- */
 
-/* The graph of nodes `list` [nodes] alone. */
+/* Extract the graph of nodes `list` [nodes]. */
 static void take_part(top *t, const int32_t *list, int64_t nodes)
 {
     idx_t edges = 0;
@@ -111,8 +108,7 @@ static void take_part(top *t, const int32_t *list, int64_t nodes)
     for (int64_t i = 0; i < nodes; i++) t->place[list[i]] = -1;
 }
 
-/* The side of each node of the part at hand. Without edges METIS has nothing to
- * cut. */
+/* Find the side of each node. METIS cannot cut a graph without edges. */
 static tacit_status cut(top *t, int64_t nodes)
 {
     if (t->start[nodes] > 0)
@@ -122,8 +118,8 @@ static tacit_status cut(top *t, int64_t nodes)
     return TACIT_OK;
 }
 
-/* Nodes `list` [nodes] by side, each side as it was, those between last;
- * `*left` and `*right` of the sides. */
+/* Stable sort of `list` [nodes] by side, the separator last; `*left` and
+ * `*right`: sizes. */
 static void sort_by_side(top *t, int32_t *list, int64_t nodes, int64_t *left,
                          int64_t *right)
 {
@@ -136,7 +132,7 @@ static void sort_by_side(top *t, int32_t *list, int64_t nodes, int64_t *left,
     memcpy(list, t->swap, (size_t)nodes * sizeof *list);
 }
 
-/* Heap node `i` of the tree is the next part, with the rows of nodes `list`. */
+/* Append heap node `i` with the rows of nodes `list`. */
 static void add_part(top *t, int32_t i, const int32_t *list, int64_t nodes)
 {
     tct_nesting *x = t->x;
@@ -148,7 +144,7 @@ static void add_part(top *t, int32_t i, const int32_t *list, int64_t nodes)
     x->start[t->parts] = at;
 }
 
-/* Nodes `list` are those of heap node `i` and below it. */
+/* Dissect nodes `list` into heap node `i` and its descendants. */
 static tacit_status dissect(top *t, int32_t i, int32_t *list, int64_t nodes)
 {
     int64_t left = 0, right = 0;

@@ -67,7 +67,7 @@ static tacit_status list_entries(const source *from, tct_entries *E)
     TRY(TCT_ALLOC(ptr[n], what, &col));
     E->col = E->own[1] = col;
     TRY(TCT_ALLOC(ptr[n], what, &val));
-    E->here = E->across = E->own[2] = val;
+    E->value = E->mirror = E->own[2] = val;
     for (int64_t k = 0; k < n; k++)
         list_row(from, k, col + ptr[k], val + ptr[k]);
     return TACIT_OK;

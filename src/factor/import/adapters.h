@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/adapters.h - what a build needs to read the factors of other
- * libraries: their headers, since no function of theirs is called. */
+ * factor/import/adapters.h - headers of other libraries whose factors can be
+ * imported; none of their functions is called. */
 #ifndef TCT_FACTOR_IMPORT_ADAPTERS_H
 #define TCT_FACTOR_IMPORT_ADAPTERS_H
 #include "factor/import/import.h"
 
-/* NULL, or what a build without these headers lacks. */
+/* NULL, or the headers that this build lacks. */
 #if TCT_HAVE_CHOLMOD
 #define TCT_CHOLMOD_MISSING NULL
 #else

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/cholmod.c - CHOLMOD's supernodal factor, whose supernodes are
- * panels already, but as wide as they come. Only its structs are used, which
- * are of its Core module. */
+ * factor/import/cholmod.c - import of CHOLMOD's supernodal factor. Supernodes
+ * become fronts, cut into panels. Only the structs of the Core module are
+ * used. */
 #include "factor/import/adapters.h"
 #include <cholmod.h>
 #include <inttypes.h>
 
 static const char *const what = "a factor of CHOLMOD";
 
-/* Element `k` of one of its arrays of integers, which are of two widths. */
+/* Element `k` of an integer array of either width. */
 static int64_t at(bool wide, const void *array, int64_t k)
 {
     return wide ? ((const SuiteSparse_long *)array)[k]
@@ -62,7 +62,7 @@ static tacit_status take_fronts(const cholmod_factor *C, tct_fronts *F)
     return TACIT_OK;
 }
 
-/* Fronts may have more rows by now than CHOLMOD's have: see close.c. */
+/* After closing (close.c) fronts may have more rows than CHOLMOD's. */
 static void put(const cholmod_factor *C, const tct_fronts *F, int32_t *rows,
                 tacit_factor *L)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/close.c - rows that a factor of somebody's lacks, be it that
- * zeros were not stored or that its pattern is not symmetric: of a whole factor
- * each front has in its parent all rows that it has beyond it [Li90], and
- * kernels that pass on what they have from child to parent ask for that
- * (trisolve/gpu/supernodes.c). */
+ * factor/import/close.c - closure of imported fronts, whose rows may be
+ * incomplete because zeros were dropped or the pattern is not symmetric. In a
+ * complete factor the parent of a front has all rows below the front that lie
+ * beyond the parent's columns [Li90]; kernels that pass updates to the parent
+ * require it (trisolve/gpu/supernodes.c). */
 #include "factor/import/import.h"
 #include <stdlib.h>
 
 static const char *const what = "an imported factor";
 
-/* Entries are stored, of rows taken in too, up to so many times as before. */
+/* Limit of stored entries over those before. */
 static const double MOST = 1.5;
 
 typedef struct {
     const tct_fronts *F;
-    const int32_t *of;     /* [rows] the front of each                        */
-    int32_t *seen;         /* [rows] the last front that has it               */
-    int32_t *child, *next; /* [count] the last one of each, and before it; -1 */
+    const int32_t *of;     /* [rows] front of each                            */
+    int32_t *seen;         /* [rows] last front that has it                   */
+    int32_t *child, *next; /* [count] last child, previous sibling; -1 */
     int64_t *start, room;  /* [count + 1]                                     */
-    int32_t *below; /* [room] the rows of each front, with what it lacked */
+    int32_t *below;        /* [room] rows of each front, added ones included */
     double stored,
-        allowed; /* entries                                         */
+        allowed; /* entries allowed                                 */
 } closing;
 
 static double stored_by(const tct_fronts *F, int32_t f, int64_t below)
@@ -35,9 +35,10 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Take those of `count` rows at `row` that front `f` has not, and that lie
- * beyond its columns; is there room for them? */
-static bool take(closing *c, int32_t f, int64_t count, const int32_t *row)
+/* Add those of `count` rows at `row` that front `f` lacks beyond its columns;
+ * false: over the limit. */
+static bool add_missing(closing *c, int32_t f, int64_t count,
+                        const int32_t *row)
 {
     int64_t *end = &c->start[f + 1];
     for (int64_t k = 0; k < count; k++) {
@@ -49,15 +50,16 @@ static bool take(closing *c, int32_t f, int64_t count, const int32_t *row)
     return true;
 }
 
-/* The rows of front `f`, and those of its children; is that little enough? */
+/* The rows of front `f` and of its children; false: over the limit. */
 static bool close_front(closing *c, int32_t f)
 {
     const tct_fronts *F = c->F;
     const int64_t own = tct_front_below(F, f), first = c->start[f];
     c->start[f + 1] = first;
-    if (!take(c, f, own, F->below + F->start[f])) return false;
+    if (!add_missing(c, f, own, F->below + F->start[f])) return false;
     for (int32_t g = c->child[f]; g >= 0; g = c->next[g])
-        if (!take(c, f, c->start[g + 1] - c->start[g], c->below + c->start[g]))
+        if (!add_missing(c, f, c->start[g + 1] - c->start[g],
+                         c->below + c->start[g]))
             return false;
     const int64_t all = c->start[f + 1] - first;
     if (all > own)
@@ -78,7 +80,7 @@ static tacit_status open_closing(const tct_fronts *F, closing *c)
     for (int32_t f = 0; f < F->count; f++)
         before += stored_by(F, f, tct_front_below(F, f));
     c->allowed = MOST * before;
-    /* a row more is an entry more, or several */
+    /* each added row is at least one entry */
     c->room = F->start[n] + (int64_t)((MOST - 1.0) * before) + n;
     TRY(TCT_ALLOC(F->rows, what, &c->seen));
     TRY(TCT_ALLOC(n, what, &c->child));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/files.c - factors in files: triangles are matrices, of any
- * format, D and the permutation vectors. */
+ * factor/import/files.c - factors in files: triangles are matrices of any
+ * format, D and permutations are vectors. */
 #include "factor/import/import.h"
 #include <inttypes.h>
 #include <math.h>
@@ -9,9 +9,9 @@
 
 static const char *const what = "a factor from a file";
 
-/* --- to read -------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------- */
 
-/* A triangle by columns. */
+/* A triangle stored by columns. */
 typedef struct {
     int64_t rows, *ptr;
     int32_t *row;
@@ -85,28 +85,28 @@ static tacit_status refuse_number(const reading *r, int64_t k, int32_t base)
          r->L.rows - 1 + base);
 }
 
-/* From 1, or from 0 if there is a 0: then every number is there once. */
+/* Read the permutation, from 0 or 1, and check that each number occurs once. */
 static tacit_status take_numbers(reading *r)
 {
     const int64_t n = r->L.rows;
     int32_t base = 1;
-    char *met = NULL;
+    char *seen = NULL;
     TRY(TCT_ALLOC(n, what, &r->original));
     for (int64_t k = 0; k < n; k++)
         if (r->numbers[k] == 0.0) base = 0;
-    tacit_status status = TCT_ALLOC(n, what, &met);
-    for (int64_t k = 0; k < n && status >= 0; k++) met[k] = 0;
+    tacit_status status = TCT_ALLOC(n, what, &seen);
+    for (int64_t k = 0; k < n && status >= 0; k++) seen[k] = 0;
     for (int64_t k = 0; k < n && status >= 0; k++) {
         const double x = r->numbers[k] - base;
-        if (!(x >= 0.0 && x < (double)n) || x != floor(x) || met[(int64_t)x]++)
+        if (!(x >= 0.0 && x < (double)n) || x != floor(x) || seen[(int64_t)x]++)
             status = refuse_number(r, k, base);
         else r->original[k] = (int32_t)x;
     }
-    tct_free(met);
+    tct_free(seen);
     return status;
 }
 
-/* The vectors beside `m`, which is L. */
+/* Read the vector files that belong to `m`, which is L. */
 static tacit_status read_vectors(const tacit_matrix *m, reading *r)
 {
     if (r->files.diagonal) {
@@ -183,9 +183,9 @@ tacit_status tacit_factor_read(tacit_world *world,
     return status;
 }
 
-/* --- to write ------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------- */
 
-/* Numbers, one a line: of doubles, or of rows, from 1. */
+/* Write one number a line: doubles, or rows from 1. */
 static tacit_status write_numbers(tacit_world *world, const char *path,
                                   int64_t n, const double *value,
                                   const int32_t *row)
@@ -204,14 +204,14 @@ static tacit_status write_numbers(tacit_world *world, const char *path,
     return status;
 }
 
-/* The entries of a triangle that are not 0, for the rows of a matrix. */
+/* The nonzeros of a triangle, as rows of a matrix. */
 typedef struct {
     int64_t *ptr, *col;
     double *value;
 } csr;
 
-/* Call with `to` NULL to count rows into ptr[i + 2], then to put entries.
- * Column j of `value` is row j of U, and a column of L. */
+/* First call, `to` NULL: count rows into ptr[i + 2]; second: store entries.
+ * Column j of `value` is column j of L or row j of U. */
 static void walk(const tacit_factor_panels *P, const double *value, bool upper,
                  csr *to, bool count)
 {

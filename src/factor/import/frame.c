@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/frame.c - supernodes of others become fronts with a forest and
- * a tree above, and panels that wait for their values. */
+ * factor/import/frame.c - imported supernodes become fronts with an elimination
+ * forest, a tree and panels without values. */
 #include "factor/dense.h"
 #include "factor/import/import.h"
 
@@ -8,15 +8,14 @@ static const char *const what = "an imported factor";
 
 /* --- the forest ----------------------------------------------------------- */
 
-/* `of` [rows] the front of each row; `at` [count + 2] and `list` the fronts,
- * rising, that have rows below in front i: list[at[i]] to list[at[i + 1] -
- * 1]. */
+/* `of` [rows]: front of each row. `list` [at[i], at[i + 1]): the fronts with
+ * rows in front i, ascending; `at` [count + 2]. */
 typedef struct {
     int32_t *of, *list;
     int64_t *at;
 } readers;
 
-/* Does entry `k` of `f` begin the rows of another front? */
+/* Is entry `k` of `f` the first in another front? */
 static bool is_new(const tct_fronts *F, const int32_t *of, int32_t f, int64_t k)
 {
     return k == F->start[f] || of[F->below[k]] != of[F->below[k - 1]];
@@ -46,9 +45,9 @@ static tacit_status find_readers(const tct_fronts *F, readers *r)
     return TACIT_OK;
 }
 
-/* The elimination tree of L + L' [Li90]: all rows of a front are above it. Of a
- * complete factor that is its parent; where entries are left out it may be
- * lower. */
+/* The elimination forest of L + L' [Li90]: the ancestors of a front have all
+ * its rows. In a complete factor the parent is the front of the first row; with
+ * missing entries it may be lower. */
 static void find_forest(const tct_fronts *F, const readers *r,
                         int32_t *ancestor, int32_t *up)
 {

@@ -8,14 +8,14 @@
 
 static const char *const what = "an imported factor";
 
-/* A lower triangle by columns, its diagonal first: L, U', or what both have. */
+/* A lower triangle by columns, diagonal first: L, U', or their union. */
 typedef struct {
     const int64_t *ptr;
     const int32_t *row;
     const double *value;
 } triangle;
 
-/* One that is checked. */
+/* Checked input. */
 typedef struct {
     const char *name;
     int base;
@@ -27,9 +27,9 @@ typedef struct {
 typedef struct {
     tacit_factor_columns C;
     tct_import_names names;
-    triangle L, U, both; /* `both` may be L                                */
+    triangle L, U, both; /* `both`: the union, may be L                    */
     int64_t *upper_ptr, *both_ptr;
-    int32_t *upper_row, *both_row; /* what was made for U and both         */
+    int32_t *upper_row, *both_row; /* owned arrays of U and both           */
     double *upper_value;
     tct_fronts F;
 } import;
@@ -60,7 +60,7 @@ static tacit_status check_arrays(const import *m)
     return TACIT_OK;
 }
 
-/* What is wrong at row `i` (unless it is negative), column `j`. */
+/* The error at row `i` (unless negative), column `j`. */
 static tacit_status wrong(const checked *c, int64_t i, int64_t j,
                           const char *how)
 {
@@ -95,7 +95,7 @@ static tacit_status check_starts(const checked *c)
     return TACIT_OK;
 }
 
-/* Entry `k` of column `j`, after row `before`. */
+/* Check entry `k` of column `j`, after row `before`. */
 static tacit_status check_entry(const checked *c, int64_t j, int64_t k,
                                 int64_t before)
 {
@@ -166,7 +166,7 @@ static tacit_status check_triangles(const import *m)
     return TACIT_OK;
 }
 
-/* --- U' and what both have ------------------------------------------------ */
+/* --- U' and the union ----------------------------------------------------- */
 
 static tacit_status transpose_upper(import *m)
 {
@@ -214,8 +214,8 @@ static tacit_status unite(import *m)
 
 /* --- supernodes ----------------------------------------------------------- */
 
-/* Columns [first, end) that are stored as one; rows below are those of the
- * last. */
+/* Columns [first, end) of a supernode; the rows below are those of the last
+ * column. */
 typedef struct {
     int64_t first, end;
     double entries;
@@ -226,7 +226,7 @@ static int64_t count_of(const triangle *T, int64_t j)
     return T->ptr[j + 1] - T->ptr[j];
 }
 
-/* The columns before `end` with the same rows. */
+/* The longest group of columns before `end` with the same rows. */
 static group alike(const triangle *T, int64_t end)
 {
     group g = {end - 1, end, (double)count_of(T, end - 1)};
@@ -241,7 +241,7 @@ static group alike(const triangle *T, int64_t end)
     return g;
 }
 
-/* Are the rows of column `j` from `end` on all rows of column end - 1? */
+/* Does column end - 1 have all rows of column `j` from `end` on? */
 static bool has_rows_of(const triangle *T, int64_t j, int64_t end)
 {
     int64_t a = T->ptr[j], b = T->ptr[end - 1];
@@ -254,8 +254,8 @@ static bool has_rows_of(const triangle *T, int64_t j, int64_t end)
     return true;
 }
 
-/* Take `g`, which comes right before, into `next`, if its first row below is
- * there, `next` has the others, and little is lost. */
+/* Merge `g` into the following group `next` if its first row below is in
+ * `next`, `next` has its other rows, and few zeros are added. */
 static bool merge(const triangle *T, const group *g, group *next)
 {
     const int64_t last = g->end - 1, below = count_of(T, next->end - 1) - 1;
@@ -309,7 +309,7 @@ static tacit_status find_fronts(import *m)
     return status;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- creation ------------------------------------------------------------- */
 
 static void put(const tacit_factor *L, const tct_fronts *F, const triangle *T,
                 double *to)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/split.c - a binary tree above any elimination forest: the
- * heaviest root is opened, that is, goes into the tree node at the top and
- * leaves its children as roots, until those that are left fill two bins alike;
- * the same again within each bin. That one node of the tree is then a set of
- * panels anywhere in the forest does no harm: what lies above a panel lies in
- * its node or above.
+ * factor/import/split.c - a binary tree for any elimination forest. The
+ * heaviest root is opened: it is assigned to the top node, and its children
+ * become roots, until the roots fill two bins evenly; then each bin is split in
+ * the same way. A tree node may have panels of different subtrees: ancestors of
+ * a panel are always in its node or above.
  *
  * [SLV18] Sao, Li and Vuduc, "A communication-avoiding 3D LU factorization
  *         algorithm for sparse matrices", IPDPS 2018 (the idea; its rule of when to
@@ -14,23 +13,22 @@
 
 static const char *const what = "the tree above a factor";
 
-/* A root of what is still to be dealt out, and what it and all below it
- * weigh. */
+/* A root not yet assigned and the weight of its subtree. */
 typedef struct {
     double weight;
     int32_t front;
 } root;
 
 typedef struct {
-    const double *own;    /* what each front weighs                        */
-    double *all;          /* ... and with all below it                     */
-    int32_t *head, *next; /* its children                                  */
-    root *roots;          /* those of the bins, one behind the other       */
+    const double *own;    /* weight of each front                          */
+    double *all;          /* weight with descendants                       */
+    int32_t *head, *next; /* children                                      */
+    root *roots;          /* roots of the bins, consecutive                */
     root *trial;          /* a copy of some                                */
-    int32_t *node;        /* where each comes                              */
+    int32_t *node;        /* tree node of each                             */
 } forest;
 
-/* --- heaps of roots, the heaviest first ----------------------------------- */
+/* --- heap of roots -------------------------------------------------------- */
 
 static void sink(root *S, int32_t n, int32_t k)
 {
@@ -50,7 +48,7 @@ static void push(root *S, int32_t n, root r)
     S[n] = r;
 }
 
-/* The children of the heaviest in its place; which it was. */
+/* Replace the heaviest root by its children; returns it. */
 static int32_t open_heaviest(const forest *F, root *S, int32_t *n)
 {
     const int32_t f = S[0].front;
@@ -61,7 +59,7 @@ static int32_t open_heaviest(const forest *F, root *S, int32_t *n)
     return f;
 }
 
-/* Falling, and of the same weight as they are numbered: a heap, too. */
+/* Descending weight, then number: also a heap. */
 static int by_weight(const void *a, const void *b)
 {
     const root *x = a, *y = b;
@@ -71,8 +69,8 @@ static int by_weight(const void *a, const void *b)
 
 /* --- two bins ------------------------------------------------------------- */
 
-/* What the fuller bin comes to, `total` in all; each root goes into the other
- * one, the heaviest first. */
+/* The weight of the fuller bin after greedy packing, heaviest first; `total` is
+ * that of all roots. */
 static double fuller(root *S, int32_t n, double total)
 {
     double bin[2] = {0.0, 0.0};
@@ -82,9 +80,8 @@ static double fuller(root *S, int32_t n, double total)
     return bin[bin[0] < bin[1]];
 }
 
-/* How many to open so that what is at the top and the fuller bin are least.
- * Neither can come to less than half of what is not at the top, which ends the
- * search. */
+/* The number of openings that minimizes top + fuller bin. The fuller bin has at
+ * least half of what is not in the top, which bounds the search. */
 static int32_t count_openings(const forest *F, root *S, int32_t n, double total)
 {
     double above = 0.0, least = 0.0;
@@ -100,7 +97,7 @@ static int32_t count_openings(const forest *F, root *S, int32_t n, double total)
     }
 }
 
-/* Sort into the bins, the second one to the front of S; how many it has. */
+/* Pack into two bins, the second one first in S; returns its size. */
 static int32_t pack(const forest *F, root *S, int32_t n)
 {
     double bin[2] = {0.0, 0.0};
@@ -117,8 +114,8 @@ static int32_t pack(const forest *F, root *S, int32_t n)
     return count[1];
 }
 
-/* The heap S [n] over tree node `node` and those below it, of so many leaves.
- * Behind it there is room for all that opening adds. */
+/* Assign the heap S [n] to tree node `node`, with `leaves` leaves, and below. S
+ * has room for all openings. */
 static void split(const forest *F, root *S, int32_t n, int32_t node, int leaves)
 {
     double total = 0.0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/superlu_dist.c - SuperLU_DIST's factors, P diag(R) A diag(C) P'
- * = L U: L by supernodes, with the diagonal block of U above its diagonal, the
- * rest of U by block rows, of whose columns there is what stands from the first
- * row that is not 0 to the last of the block. R and C go into the values, so
- * that L U is P A P'. Only its structs are used. */
+ * factor/import/superlu_dist.c - import of SuperLU_DIST's factors, P diag(R) A
+ * diag(C) P' = L U. L is stored by supernodes, including the diagonal block of
+ * U; the rest of U by block rows, each column from its first nonzero to the end
+ * of the block. R and C are applied to the values, so that L U = P A P'. Only
+ * the structs are used. */
 #include "factor/import/adapters.h"
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 
 static const char *const what = "a factor of SuperLU_DIST";
 
-/* One of a supernode's rows of L, or columns of U: its number, and where its
- * values are; of U from row `from` on. */
+/* A row of L or column of U in a supernode: number, values; U from row `from`
+ * on. */
 typedef struct {
     int32_t number;
     int64_t from, at;
@@ -25,14 +25,14 @@ typedef struct {
     const dScalePermstruct_t *P;
     tct_fronts F;
     int32_t *original;     /* [rows] */
-    place *rows, *columns; /* [rows] of the supernode at hand, rising */
-    int32_t *number;       /* [rows] and what is to be put in */
+    place *rows, *columns; /* [rows] of the current supernode, ascending */
+    int32_t *number;       /* [rows] and values to store */
     double *value;
 } source;
 
-/* --- what can be taken ---------------------------------------------------- */
+/* --- supported input ------------------------------------------------------ */
 
-/* What is loaded is to have the structs that this file was compiled with. */
+/* The loaded library must have the structs of this build. */
 static tacit_status check_version(void)
 {
     int (*version)(int *, int *, int *) = NULL;
@@ -82,7 +82,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The rows of L below the columns of supernode `k`; how many. */
+/* List the rows of L below supernode `k`. */
 static int64_t find_rows(source *s, int32_t k)
 {
     const int_t *index = s->Llu->Lrowind_bc_ptr[k];
@@ -101,7 +101,7 @@ static int64_t find_rows(source *s, int32_t k)
     return count;
 }
 
-/* The columns of U right of supernode `k` that have entries in it; how many. */
+/* List the nonzero columns of U right of supernode `k`. */
 static int64_t find_columns(source *s, int32_t k)
 {
     const int_t *index = s->Llu->Ufstnz_br_ptr[k], end = s->xsup[k + 1];
@@ -122,7 +122,7 @@ static int64_t find_columns(source *s, int32_t k)
     return count;
 }
 
-/* What is in either, into `to`, which may be NULL; how many. */
+/* The union of both into `to`, unless NULL; returns its size. */
 static int64_t unite(const source *s, int64_t rows, int64_t columns,
                      int32_t *to)
 {
@@ -172,7 +172,7 @@ static double column_scale(const source *s, int64_t k)
     return with == COL || with == BOTH ? s->P->C[s->original[k]] : 1.0;
 }
 
-/* Column `j` of L, of ones on its diagonal: diag(R)^-1 L diag(R). */
+/* Column `j` of L, unit diagonal: diag(R)^-1 L diag(R). */
 static void put_lower(const source *s, int32_t k, int64_t j, int64_t rows,
                       const tacit_factor *L)
 {
@@ -227,7 +227,7 @@ static void put(source *s, const tacit_factor *L)
     }
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- creation ------------------------------------------------------------- */
 
 static tacit_status build(source *s, const tacit_factor_options *options,
                           tacit_factor **out)

@@ -5,7 +5,7 @@
  * sequence of steps; a device completes all items of a step before the next
  * step. On a GPU it is one kernel.
  *
- *     keep the matrix of each level ... create ... q_multiply(M->bottom) ...
+ *     keep the matrix of each level ... create ... q_multiply(M->fused) ...
  *     clear
  *
  * For one rank or replicated levels (replicated_coarse.c), one right-hand side,
