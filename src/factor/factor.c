@@ -41,7 +41,7 @@ static tacit_status cut_fronts(tacit_factor *L, const tct_fronts *F,
             const int64_t h = left + tct_front_below(F, f);
             L->first[q + 1] = L->first[q] + own;
             L->row_start[q + 1] = L->row_start[q] + h;
-            L->value_start[q + 1] = /* in units of 16 bytes */
+            L->value_start[q + 1] = /* aligned to 16 bytes */
                 L->value_start[q] + (own * h + 1) / 2 * 2;
             L->node[q] = F->node[f];
             if (h - own > L->most) L->most = h - own;

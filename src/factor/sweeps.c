@@ -15,14 +15,12 @@
 typedef tct_sweep_panel panel;
 
 enum {
-    PIECE = 1 << 14, /* entries of a piece of a panel, about; a panel ...  */
-    PIECE_OF_MANY =
-        1 << 16, /* ... of twice as many is cut; of several            */
-                 /* right-hand sides                                   */
-    ROWS = 64,   /* a piece has a multiple of these, ...       */
-    COLUMNS = 4, /* ... or of these; of several right-hand ... */
-    COLUMNS_OF_MANY = 32, /* ... sides of these                         */
-    COPIED = 1 << 12      /* values that are copied in a piece          */
+    PIECE = 1 << 14, /* entries of a piece, about: twice as many are cut */
+    PIECE_OF_MANY = 1 << 16, /* the same for several right-hand sides */
+    ROWS = 64,               /* a piece has a multiple of these rows */
+    COLUMNS = 4,             /* or of these columns */
+    COLUMNS_OF_MANY = 32,    /* the same for several right-hand sides */
+    COPIED = 1 << 12         /* values copied in a piece */
 };
 
 typedef struct sweep sweep;

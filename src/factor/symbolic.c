@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/symbolic.c - where L has entries, without a value: elimination tree
- * [Li90], post-order in each tree node, entries a column [GNP94], supernodes,
- * those that are nearly alike merged [AG89], their rows. */
+ * factor/symbolic.c - the pattern of L: elimination tree [Li90], post-order in
+ * each tree node, entries a column [GNP94], supernodes, amalgamation [AG89],
+ * rows of fronts. */
 #include "factor/factor.h"
 
 static const char *const what = "the pattern of a factor";

@@ -86,8 +86,8 @@ typedef struct tct_amg_smoother {
     double largest; /* upper end of the interval             */
     double *d;      /* [n] D^-1 times the first coefficient  */
     double *c;      /* alpha and beta of each step           */
-    double *t;      /* [n + 1] a product and a sum; with several columns one
-                     * of each, as y, b and x of a level */
+    double *t;      /* [n + 1] a product and a sum; t, y, b and x are the
+                     * first of several columns */
     double *y;      /* [n] alternates with x                 */
 } tct_amg_smoother;
 

@@ -2,11 +2,10 @@
  * precond/amg/aggregation/match.h - pairs of rows, by heaviest edges.
  *
  * [NN12] Napov and Notay, "An algebraic multigrid method with guaranteed
- *        convergence rate", SIAM J. Sci. Comput. 34 (2012): a row that only
- *        weak edges are left to stays alone, since it and a row that it does
- *        not depend on are no aggregate. How weak that is, the matrix tells:
- *        where more than some of its rows stay alone, as of dense stencils,
- *        weaker edges are good enough. */
+ *        convergence rate", SIAM J. Sci. Comput. 34 (2012): a row with
+ *        weak edges only stays single, since an aggregate needs strong
+ *        coupling. The limit depends on the matrix: if too many rows stay
+ *        single, as with dense stencils, weaker edges are accepted. */
 #ifndef TCT_PRECOND_AMG_AGGREGATION_MATCH_H
 #define TCT_PRECOND_AMG_AGGREGATION_MATCH_H
 #include "comm/setup/halo.h"

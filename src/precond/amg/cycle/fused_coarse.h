@@ -5,8 +5,8 @@
  * sequence of steps; a device completes all items of a step before the next
  * step. On a GPU it is one kernel.
  *
- *     keep the matrix of each level ... create ... q_multiply(M->fused) ...
- *     clear
+ *     keep the matrix of each level ... create ...
+ *     q_multiply(M->fused) ... clear
  *
  * For one rank or replicated levels (replicated_coarse.c), one right-hand side,
  * one smooth vector, and cycles V and W. */

@@ -67,7 +67,7 @@ tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
 /* Compute G->weight and G->smooth from the aggregates of rows; the rank of an
  * aggregate factors all of its rows. Collective.
  * Memory      8 bytes for each vector of a row of another rank's aggregate,
- *             there twice.
+ *             twice on the rank that keeps it.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_orthonormalize(tacit_world *world, const tct_near_null *B,
                                 tct_aggregates *G);

@@ -317,7 +317,7 @@ extern "C" void tct_gpu_fused_multiply(const tct_gpu_block *B,
                      (uint64_t)(1e9 * S->q->barrier_seconds)};
     tct_ending ending = tct_ending_of(L);
     void *arguments[] = {&job, &ending};
-    /* what it says is what the queue asks for next */
+    /* the queue checks the last error next */
     (void)gpu_launch_cooperative((const void *)all_steps,
                                  dim3((unsigned)S->blocks), dim3(THREADS),
                                  arguments, 0, L->stream);
