@@ -219,7 +219,8 @@ static tacit_status pair_segments(tct_chains *t, const int32_t *open,
     for (bool more = true;;) {
         TRY(tct_any(w, s->count > 0, &more));
         if (!more) return TACIT_OK;
-        TRY(tct_directory_get(w, t->p->starts, t->code, s->count, s->number, s->answer));
+        TRY(tct_directory_get(w, t->p->starts, t->code, s->count, s->number,
+                              s->answer));
         *paired += jump(t, s);
     }
 }
