@@ -256,7 +256,8 @@ static int run_child(tct_team *team)
     int64_t sum = tct_parallel_sum(COUNT, 1, add_up, v);
     tct_team_give(&team);
     pthread_t thread;
-    if (pthread_create(&thread, NULL, call, &(int64_t){0}) != 0) return 2;
+    int64_t first = 0;
+    if (pthread_create(&thread, NULL, call, &first) != 0) return 2;
     pthread_join(thread, NULL);
     return sum == COUNT ? 0 : 1;
 }
