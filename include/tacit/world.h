@@ -97,8 +97,8 @@ TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
 
 /* Set the most threads of this process that work for `world` at once, including
  * the caller, when matrices are read, made, moved and written, and in queues
- * opened with 0 threads from now on; 0, the default: as many as it has
- * processors (or OMP_NUM_THREADS). With 1 the library makes no threads.
+ * opened with 0 threads from now on; 0, the default: OMP_NUM_THREADS, or its
+ * share of the processors of the machine. With 1 the library makes no threads.
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 

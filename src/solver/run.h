@@ -4,9 +4,9 @@
  * A method is its recurrence. A run is a sequence of phases. A phase is one
  * call of a method's iterate function; it ends at the goal of the recurrence,
  * at a mark (an iteration at which the solver has to decide something), or with
- * a failure. The next phase (true residual, other method, more bits) is decided
- * in restart.c and mixed_precision.c; driver.h has the loops that run a
- * phase. */
+ * a failure. restart.c then forms the true residual; after_phase.c names the
+ * next phase's method, mixed_precision.c its bits; driver.h has the loops that
+ * run a phase. */
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
 #include "operator/operator.h"
