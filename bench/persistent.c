@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     tacit_status status = tacit_world_self(&world);
 #endif
     if (status >= 0) status = run(world, &b);
-    if (status < 0) fprintf(stderr, "gang: %s\n", tacit_error_message());
+    if (status < 0) fprintf(stderr, "persistent: %s\n", tacit_error_message());
     tacit_world_destroy(&world);
 #if TCT_HAVE_MPI
     MPI_Finalize();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/persistent_kernels.cu - see gang_kernels.h. */
+ * bench/persistent_kernels.cu - see persistent_kernels.h. */
 #include "device/gpu/persistent_grid.cuh"
 #include "persistent_kernels.h"
 

@@ -227,8 +227,8 @@ static void segments_come_and_go(void **state)
 
 /* --- several links at once ------------------------------------------------ */
 
-/* Who solves with a link, and with the one that a race leaves, gets the
- * same. */
+/* A solve with a named link and one with the link that autotuning keeps are
+ * the same. */
 static void the_fastest_link_is_left(void **state)
 {
     (void)state;

@@ -54,8 +54,8 @@ static inline bool test_shares_allocations(const char *test)
     return true;
 }
 
-/* What ranks that are no processes of MPI agree through: not by a world's
- * means, which are tested. */
+/* The memory through which ranks that are no processes of MPI agree: a world's
+ * own means are under test. */
 typedef struct test_account_ {
     atomic_int worst, said;
 } test_account_;

@@ -26,8 +26,8 @@ static inline double gathered_of(const plan_solve *s, int64_t slot, int c)
     return v;
 }
 
-/* What node `k` is multiplied by on the way down: put together now, or
- * before. */
+/* The value that node `k` is multiplied by on the way down: put together now,
+ * or before. */
 static inline double given_of(const plan_solve *s, int32_t k, int32_t j, int c,
                               bool before)
 {

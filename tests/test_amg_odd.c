@@ -114,8 +114,8 @@ static double parts(int64_t i, int64_t j)
     return sum;
 }
 
-/* What becomes of a line when it is one row of a level is nothing but
- * rounding. */
+/* A line that has become one row of a level has a diagonal of rounding
+ * alone. */
 static void parts_that_are_singular_do_no_harm(void **state)
 {
     (void)state;

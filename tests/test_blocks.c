@@ -345,7 +345,7 @@ static void collect(grid *g, tct_slots S, uint32_t epoch)
     tct_slot_send(S, 0, epoch, mine, g->ranks);
 }
 
-/* All persistent grids: as tct_grid_sum of persistent grid.cuh, but for the
+/* All persistent grids: as tct_grid_sum of persistent_grid.cuh, but for the
  * fences: here plain values go to peers, there numbered ones alone. */
 static tct_barrier_status sum_up(grid *g, int b, uint32_t epoch)
 {

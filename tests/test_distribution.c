@@ -245,8 +245,8 @@ static double *vector_in(const process *p, int which)
     return which == Y ? p->s.y : which == X ? p->s.x : p->s.u;
 }
 
-/* What this process has made of a row, to those who read it; it is then not
- * there, if this one does not. */
+/* Send a value of a row from this process to its readers; a process that is no
+ * reader has it no longer. */
 static void give(process *p, int which, int64_t row, unsigned readers,
                  int phase)
 {

@@ -324,8 +324,8 @@ static void ic0_takes_the_iterations_of_the_host(void **state)
     }
 }
 
-/* What goes on from the true residual has a p to begin with, and an r that M
- * has not seen. */
+/* A phase that begins with the true residual has a first p, and an r that M
+ * has not been applied to. */
 static void ic0_goes_on_from_the_true_residual(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static void set(rig *r, const char *name, const char *value)
     OK(tacit_solver_set(r->s, name, value));
 }
 
-/* What a solve to `rtol` comes to; its residual, by the host, into
+/* The result of a solve to `rtol`; its residual, formed on the host, into
  * `residual`. */
 static tacit_result solved(const reference *ref, const char *format,
                            const char *loop, const char *steps,

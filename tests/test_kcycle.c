@@ -77,8 +77,8 @@ static double dot(const double *x, const double *y)
     return sum;
 }
 
-/* What the two steps make of b, with A = diag(d) and the corrections x and
- * y. */
+/* The solution after the two steps for b, with A = diag(d) and the corrections
+ * x and y. */
 static void take_steps(const double *d, const double *b, const double *x,
                        const double *y, double *best)
 {
@@ -98,8 +98,8 @@ static void take_steps(const double *d, const double *b, const double *x,
 
 static const double diagonal[N] = {1.0, 2.0, 0.5, 3.0, 7.0, 0.1};
 
-/* What is left of b is orthogonal to both; it is where one tells nothing new,
- * or nothing at all. */
+/* The rest of b is orthogonal to both corrections, also if one of them is
+ * dependent or 0. */
 static void the_best_of_two_is_found(void **state)
 {
     (void)state;
@@ -255,8 +255,8 @@ static void who_needs_it_linear_refuses_it(void **state)
     close_amg(&a);
 }
 
-/* Who goes on where recurrences are too inaccurate must bear it, too: cg comes
- * to the rescue of flexible with a V, and not with a K. */
+/* A rescue must allow the preconditioner, too: cg rescues flexible with cycle
+ * V, and not with cycle K. */
 static void nobody_comes_to_the_rescue(void **state)
 {
     (void)state;

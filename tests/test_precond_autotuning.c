@@ -197,9 +197,9 @@ static double left_for(const char *name, double rate)
     return tct_autotuning_left(&race, &c, 1.0);
 }
 
-/* What is predicted of who comes nearer is what it needs; who stands still may
- * do so for some times what it has had, and a expensive one for more of
- * them. */
+/* For a candidate that converges the prediction is the time it needs. One that
+ * stagnates may do so for some multiple of its time so far, an expensive one
+ * for more. */
 static void who_stands_still_is_trusted_for_a_while(void **state)
 {
     (void)state;

@@ -199,8 +199,8 @@ static int64_t original(const tacit_matrix *m, int64_t i)
     return rows ? rows[i] : tacit_matrix_first_row(m) + i;
 }
 
-/* What is written is what tacit_matrix_partition reads, and reads the same
- * after the rows have moved by it. */
+/* The file that is written is one that tacit_matrix_partition reads, and is
+ * written alike after the rows have moved by it. */
 static void parts_are_written_in_the_original_order(void **state)
 {
     (void)state;

@@ -396,7 +396,7 @@ static int log2_of(int n)
     return n < 2 ? 0 : 1 + log2_of(n / 2);
 }
 
-/* What was sent in two solves is twice what was predicted of one. */
+/* Two solves send twice the messages predicted of one. */
 static tacit_trsv_info expect_counts(const problem *p, int way, const int g[3])
 {
     tacit_trsv *T = trsv_of(&p->P, way, g, 1);

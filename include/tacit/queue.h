@@ -83,9 +83,9 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_queue tacit_queue;
 
 /* Open a queue on the device `spec`, for the processes of `world`; at most
- * `threads` host threads, the caller among them; 0: the limit of the world, else
- * OMP_NUM_THREADS, else the processors available to this process, divided among
- * the processes of this machine.
+ * `threads` host threads, the caller among them; 0: the limit of the world,
+ * else OMP_NUM_THREADS, else the processors available to this process, divided
+ * among the processes of this machine.
  * Collective.  Borrows `world`: it must outlive the queue.
  * Errors      INVALID (unknown device, decorator or link, or one that this
  *             build lacks; a GPU that does not exist), UNSUPPORTED (a link that

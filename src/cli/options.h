@@ -210,8 +210,8 @@ void cli_settings_free(cli_settings *set);
 /* Belongs each deprecated option to a value that the command line has?
  * Errors      INVALID. */
 tacit_status cli_check_deprecated(const cli_settings *set);
-/* What to write in place of the deprecated options, in one line into `text`
- * [size]; false: there are none. */
+/* The spelling that replaces the deprecated options given, in one line, into
+ * `text` [size]; false: none was given. */
 bool cli_deprecated_note(const cli_settings *set, char *text, size_t size);
 
 /* Read the command line. `out->help`, `out->version` are for the caller;

@@ -133,7 +133,7 @@ static tacit_status unknown_key(const spec *s, const char *at, const char *name)
     return wrong(s, at, "%s has no key '%s' (keys: %s)", s->name, name, list);
 }
 
-/* What is expected after '=': "NAME: v, w, k". */
+/* The values allowed after '=': "NAME: v, w, k". */
 static void describe_value(const cli_key *key, char *text, size_t size)
 {
     char list[256] = "";

@@ -111,7 +111,7 @@ typedef struct tct_device_ops {
 struct tct_plan;       /* comm/exchange/plan.h      */
 struct tct_gpu_launch; /* device/gpu/gpu.h */
 
-/* What a world knows of a lost rank; after it no rank is waited for. */
+/* A lost rank, as a world has noted it; from then on no rank is waited for. */
 typedef struct tct_lost_rank {
     bool noted;
     int rank; /* < 0: unknown */

@@ -6,7 +6,7 @@
 #define TCT_IO_ARRAYS_H
 #include "io/format.h"
 
-/* What may follow an array in a file. */
+/* The bytes that may follow an array in a file. */
 typedef struct tct_array_end {
     /* These bytes [count] may follow. */
     bool (*follows)(const char *head, size_t count);

@@ -26,7 +26,7 @@ static int pieces_of(int64_t count)
 
 static int64_t piece_begin(const compaction *c, int64_t piece)
 {
-    return c->count * piece / c->pieces;
+    return tct_part_first(c->count, (int)piece, c->pieces);
 }
 
 static void pick_piece(void *work, int64_t piece)

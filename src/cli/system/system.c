@@ -61,7 +61,7 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-/* What near-null or coordinates name, which the system keeps. */
+/* Read the file of near-null or coordinates; the system keeps it. */
 static tacit_status read_near_null(const cli *c, const cli_problem *p,
                                    cli_system *s)
 {

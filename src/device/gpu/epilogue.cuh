@@ -27,9 +27,9 @@ static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
 
 /* Post a sample; a batch goes to the host when it is full, or at once when the
  * scalars are at rest. */
-static __device__ inline void tct_active_as(const double *c, tct_outbox *o,
-                                            uint64_t number,
-                                            uint64_t sample_batch)
+static __device__ inline void tct_sample_store(const double *c, tct_outbox *o,
+                                               uint64_t number,
+                                               uint64_t sample_batch)
 {
     const double flags = o->flags;
     const tct_posted now = {c[C_RR],
@@ -50,17 +50,17 @@ static __device__ inline void tct_active_as(const double *c, tct_outbox *o,
     for (uint64_t i = first; i <= number; i++) {
         const tct_posted p = o->posted[i % TCT_SAMPLES];
         tct_posted *to = &o->mailbox->posted[i % TCT_SAMPLES];
-        tct_active_word(&to->rr, p.rr);
-        tct_active_word(&to->bad, p.bad);
-        tct_active_word(&to->bad_value, p.bad_value);
-        tct_active_word(&to->flags, p.flags);
-        tct_active_word(&to->updates, p.updates);
-        tct_active_word(&to->check, p.check);
+        tct_host_store(&to->rr, p.rr);
+        tct_host_store(&to->bad, p.bad);
+        tct_host_store(&to->bad_value, p.bad_value);
+        tct_host_store(&to->flags, p.flags);
+        tct_host_store(&to->updates, p.updates);
+        tct_host_store(&to->check, p.check);
     }
 }
-static __device__ inline void tct_active_scalars(const double *c, tct_outbox *o)
+static __device__ inline void tct_sample_next(const double *c, tct_outbox *o)
 {
-    tct_active_as(c, o, ++o->looks, o->sample_batch);
+    tct_sample_store(c, o, ++o->looks, o->sample_batch);
 }
 
 static __device__ inline void tct_epilogue_run(const tct_epilogue &t)
@@ -68,7 +68,7 @@ static __device__ inline void tct_epilogue_run(const tct_epilogue &t)
     for (int i = 0; i < t.count; i++)
         if (t.action[i].kind == EPILOGUE_STEP)
             tct_step_run(t.action[i].step, t.c);
-        else tct_active_scalars(t.c, t.outbox);
+        else tct_sample_next(t.c, t.outbox);
 }
 /* The same for system `j` of a batch, which has no samples. */
 static __device__ inline void tct_epilogue_run_of(const tct_epilogue &t, int j)

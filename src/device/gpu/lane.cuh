@@ -294,7 +294,7 @@ static __device__ inline void tct_renew(unsigned *ticket)
 
 /* Store a word for the host, without a fence: soon, but in no defined order
  * with others. */
-template <class T> static __device__ inline void tct_active_word(T *to, T v)
+template <class T> static __device__ inline void tct_host_store(T *to, T v)
 {
     *(volatile T *)to = v;
 }

@@ -147,8 +147,8 @@ tct_hear_rank(const tct_persistent_grid<true> &g, const tct_numbered *from,
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;
         if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
-        tct_active_word((uint64_t *)&g.job.outbox->mailbox->missing,
-                        1 + (uint64_t)rank);
+        tct_host_store((uint64_t *)&g.job.outbox->mailbox->missing,
+                       1 + (uint64_t)rank);
         g.told[FLAG_MISSED] = 1;
         return 0.0;
     }
@@ -507,7 +507,7 @@ static __device__ inline void tct_check(const tct_persistent_grid<PEERS> &g,
                                         const double *c, int64_t k)
 {
     if (tct_is_speaker())
-        tct_active_as(c, g.job.outbox, g.job.looks + k, g.job.sample_batch);
+        tct_sample_store(c, g.job.outbox, g.job.looks + k, g.job.sample_batch);
 }
 /* The end of the kernel; not `fine`: by a timeout of a block. */
 template <bool PEERS>

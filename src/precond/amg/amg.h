@@ -114,7 +114,7 @@ void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
 void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
                     double *x, double *dot);
 
-/* --- largest.c ------------------------------------------------------------ */
+/* --- spectral_bound.c ----------------------------------------------------- */
 
 /* Lower estimate of the largest eigenvalue of D^-1 A by some Lanczos steps;
  * `inverse` is D^-1 [n] on the device. 0 where A is not positive.

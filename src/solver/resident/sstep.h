@@ -18,8 +18,8 @@ enum { TCT_COLUMNS_OWN = TCT_COLUMN_Y + 3 };
  * sum. */
 enum { TCT_SSTEP_SHARED = 18432, TCT_SSTEP_DESK = 128 };
 
-/* What the kernel tells of itself, of each length of a block how many it
- * made. */
+/* The flags of the kernel; from FLAG_MADE on the number of blocks that it made
+ * of each length. */
 enum { FLAG_RENEWED, FLAG_LENGTH, FLAG_MADE };
 enum { TCT_SSTEP_FLAGS = FLAG_MADE + TCT_SSTEP_MOST };
 

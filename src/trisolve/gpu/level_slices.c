@@ -323,7 +323,7 @@ static int64_t width_of(const tct_sliced *S, const tct_sliced_side *side,
     return S->near + (most + S->lanes - 1) / S->lanes;
 }
 
-/* What loops over rows or slices of a side need. */
+/* The arguments of loops over the rows or slices of a side. */
 typedef struct {
     const tct_sliced *S;
     tct_sliced_side *side;

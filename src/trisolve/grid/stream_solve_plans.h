@@ -7,7 +7,7 @@
 #include "trisolve/grid/part.h"
 #include "trisolve/grid/stream_solve.h"
 
-/* What is allocated, for messages. */
+/* Named in errors of allocation. */
 static const char *const tct_stream_solve_name =
     "a factor dealt out over a grid";
 

@@ -175,8 +175,8 @@ static void peer_close(tacit_queue *q)
 
 /* --- plans ---------------------------------------------------------------- */
 
-/* What one end of a channel sends to the other: the offset of its counter, and,
- * of a receiver, those of its buffers. */
+/* The message of one end of a channel to the other: the offset of its counter,
+ * and, of a receiver, those of its buffers. */
 typedef struct {
     tct_peer_window window;
     int64_t counter, half[2], box[2];

@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(THREADS)
         } else {
             S.outbox->flags = total;
             if (total != 0.0)
-                tct_active_word((double *)&S.outbox->mailbox->flags, total);
+                tct_host_store((double *)&S.outbox->mailbox->flags, total);
         }
     }
     __syncthreads();

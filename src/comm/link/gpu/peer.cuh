@@ -44,8 +44,8 @@ static __device__ void give_up(const tct_peer_common &C, int peer)
     if (C.state->gone == 0) {
         C.state->gone = 1 + (uint64_t)peer;
         C.outbox->flags = 1.0;
-        tct_active_word((uint64_t *)&C.outbox->mailbox->missing,
-                        1 + (uint64_t)peer);
+        tct_host_store((uint64_t *)&C.outbox->mailbox->missing,
+                       1 + (uint64_t)peer);
         tct_fence_all();
     }
 }
@@ -157,7 +157,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
         } else {
             C.outbox->flags = total;
             if (total != 0.0)
-                tct_active_word((double *)&C.outbox->mailbox->flags, total);
+                tct_host_store((double *)&C.outbox->mailbox->flags, total);
             if (tct_flags_say_failed(total)) C.state->gone = NOBODY;
         }
     }

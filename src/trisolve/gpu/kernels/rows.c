@@ -117,7 +117,7 @@ static tacit_status send_slices(conveyor *c, const tct_sliced *S,
     return TACIT_OK;
 }
 
-/* What an array by rows is made of. */
+/* The source of an array by rows. */
 typedef struct {
     const tct_sliced *S;
     const tct_sliced_side *side;

@@ -271,7 +271,7 @@ static __device__ inline void leave(const fused_job &J, bool fine)
     if (threadIdx.x != 0) return;
     if (!fine) {
         J.x[0] = __longlong_as_double(-1);
-        tct_active_word((uint64_t *)&J.mailbox->missing, TCT_MISSING_BLOCK);
+        tct_host_store((uint64_t *)&J.mailbox->missing, TCT_MISSING_BLOCK);
         tct_fence_all();
     }
     if (tct_is_last(J.ticket, gridDim.x)) *J.counter = 0;
