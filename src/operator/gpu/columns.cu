@@ -26,13 +26,8 @@ static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const tct_panel *X, const tct_panel *Y)
 {
     const tct_product_vectors<COLS> V = by_column<COLS>(X, Y);
-    if constexpr (B == 1) {
-        if (S->d.walk == GPU_JOINED)
-            return start_with<B, STORE, GPU_JOINED, 1>(S, L, V);
-        if (S->d.walk == GPU_RUNS)
-            return start_with<B, STORE, GPU_RUNS, 1>(S, L, V);
-    }
-    start_with<B, STORE, GPU_ANY, 1>(S, L, V);
+    if constexpr (B == 1) start_rows<STORE, 1>(S, L, V);
+    else start_with<B, STORE, GPU_ANY, 1>(S, L, V);
 }
 
 typedef void columns_start(const tct_gpu_slices *, const tct_gpu_launch *,

@@ -61,11 +61,11 @@ template <class PASS, int STORE>
 static void start_in(const tct_gpu_slices *S, const tct_gpu_launch *L,
                      const tct_op *op)
 {
-    switch (S->d.walk) {
-    case GPU_JOINED: start_as<PASS, STORE, GPU_JOINED>(S, L, op); break;
-    case GPU_RUNS: start_as<PASS, STORE, GPU_RUNS>(S, L, op); break;
-    default: start_as<PASS, STORE, GPU_ANY>(S, L, op);
-    }
+    if constexpr (tct_has_walk(STORE, GPU_JOINED))
+        if (S->d.walk == GPU_JOINED)
+            return start_as<PASS, STORE, GPU_JOINED>(S, L, op);
+    if (S->d.walk == GPU_ANY) start_as<PASS, STORE, GPU_ANY>(S, L, op);
+    else start_as<PASS, STORE, GPU_RUNS>(S, L, op);
 }
 
 template <class PASS>

@@ -44,8 +44,20 @@ template <int B, int WALK, int COLS> struct most {
     static constexpr int threads = warps * GPU_WAVE;
 };
 
-/* Two blocks a multiprocessor last for the whole product: a warp has parts
- * `step` apart. `take(m, row, sum)` gets each row's sums. */
+/* Kernels of rows come in the walks that matrices of a store are measured to
+ * have: constant runs leave few values, which a dictionary holds; and few
+ * matrices of 16-bit dictionaries or 48 bits are runs. Others take the next
+ * more general walk. */
+static constexpr bool tct_has_walk(int store, int walk)
+{
+    if (walk == GPU_JOINED) return store == GPU_DICT8;
+    if (walk == GPU_RUNS)
+        return store == GPU_DICT8 || store == GPU_F64 || store == GPU_F32;
+    return true;
+}
+
+/* Two blocks a multiprocessor stay for the whole product: a warp has the parts
+ * `step` apart. `take(m, row, sum)` is told each row's sums. */
 template <int B, int STORE, int WALK, int COLS, class TAKE>
 static __device__ inline void all_parts(const tct_gpu_arrays &A,
                                         const double *const (&x)[COLS],
@@ -186,6 +198,20 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     product<B, STORE, WALK, DOTS>
         <<<g.blocks, g.threads, 0, L->stream>>>(A, V, g.parts, keep, e);
     if (A.long_rows > 0) long_rows<DOTS>(A, V, L);
+}
+
+/* The kernel of rows in the walk of `S`, or the next more general one. */
+template <int STORE, int DOTS, int COLS>
+static void start_rows(const tct_gpu_slices *S, const tct_gpu_launch *L,
+                       const tct_product_vectors<COLS> &V)
+{
+    if constexpr (tct_has_walk(STORE, GPU_JOINED))
+        if (S->d.walk == GPU_JOINED)
+            return start_with<1, STORE, GPU_JOINED, DOTS>(S, L, V);
+    if constexpr (tct_has_walk(STORE, GPU_RUNS))
+        if (S->d.walk != GPU_ANY)
+            return start_with<1, STORE, GPU_RUNS, DOTS>(S, L, V);
+    start_with<1, STORE, GPU_ANY, DOTS>(S, L, V);
 }
 
 #endif

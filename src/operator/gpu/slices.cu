@@ -6,13 +6,8 @@ template <int B, int STORE, int COLS, int DOTS = 1>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const tct_product_vectors<COLS> &V)
 {
-    if constexpr (B == 1) {
-        if (S->d.walk == GPU_JOINED)
-            return start_with<B, STORE, GPU_JOINED, DOTS>(S, L, V);
-        if (S->d.walk == GPU_RUNS)
-            return start_with<B, STORE, GPU_RUNS, DOTS>(S, L, V);
-    }
-    start_with<B, STORE, GPU_ANY, DOTS>(S, L, V);
+    if constexpr (B == 1) start_rows<STORE, DOTS>(S, L, V);
+    else start_with<B, STORE, GPU_ANY, DOTS>(S, L, V);
 }
 
 template <int B>
