@@ -4,6 +4,7 @@
  * harmless, products are exact to the bit. Needs no GPU. */
 #include "gallery_check.h"
 #include "operator/layout/slices_build.h"
+#include "solver/resident/kernel_table.h"
 #include <tacit/solver.h>
 
 /* --- matrices ------------------------------------------------------------- */
@@ -637,37 +638,125 @@ static void stores_are_the_smallest(void **state)
                      3);
 }
 
-/* What is called persistent, cg has a kernel for, and for nothing else; with a
- * preconditioner, for what is worth it. */
+/* --- kernels of the persistent loop --------------------------------------- */
+
+typedef struct {
+    const char *method;
+    const tct_kernel_row *rows;
+    int count;
+} kernel_table;
+#define TABLE(name)                                                    \
+    {                                                                  \
+#name, tct_##name##_table, TCT_TABLE_COUNT(tct_##name##_table) \
+    }
+static const kernel_table tables[] = {TABLE(cg), TABLE(single), TABLE(pipe_pr),
+                                      TABLE(sstep), TABLE(cg_factor)};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static bool has_row(const kernel_table *t, int b, int store, int walk,
+                    int solves)
+{
+    return tct_table_has(t->rows, t->count, b, store, walk, solves);
+}
+
+/* A walk may fall back to the next more general one, down to GPU_ANY: that is
+ * there for all solves of a row. */
+static void each_walk_has_a_more_general_one(void **state)
+{
+    (void)state;
+    for (int t = 0; t < TABLES; t++)
+        for (int i = 0; i < tables[t].count; i++) {
+            const tct_kernel_row *row = &tables[t].rows[i];
+            assert_in_range(row->b, 1, GPU_BLOCK_MOST);
+            assert_true(row->walk == GPU_ANY || row->b == 1);
+            assert_true(row->solves != 0);
+            if (!has_row(&tables[t], row->b, row->store, GPU_ANY, row->solves))
+                fail_msg("%s, row %d: no kernel of any slices",
+                         tables[t].method, i);
+            for (int k = 0; k < i; k++)
+                assert_false(tables[t].rows[k].b == row->b &&
+                             tables[t].rows[k].store == row->store &&
+                             tables[t].rows[k].walk == row->walk);
+        }
+}
+
+/* cg takes over at a breakdown of another method: it has what that has. */
+static void cg_has_what_others_have(void **state)
+{
+    (void)state;
+    for (int t = 1; t < TABLES; t++) {
+        const bool factor = strcmp(tables[t].method, "cg_factor") == 0;
+        for (int i = 0; i < tables[t].count; i++) {
+            const tct_kernel_row *row = &tables[t].rows[i];
+            if (!has_row(&tables[0], row->b, row->store, GPU_ANY,
+                         factor ? TCT_ALONE : row->solves))
+                fail_msg("%s, row %d: not of cg", tables[t].method, i);
+        }
+    }
+}
+
+/* What format auto takes for a small matrix (race.c) is of doubles, in rows or
+ * in blocks of any size: cg has a kernel. */
+static void doubles_have_kernels_of_cg(void **state)
+{
+    (void)state;
+    for (int b = 1; b <= GPU_BLOCK_MOST; b++)
+        assert_true(has_row(&tables[0], b, GPU_F64, GPU_ANY, TCT_ALONE));
+}
+
+/* What is called persistent, cg has a kernel for, and for nothing else: of each
+ * block size and store that can be built. */
 static void persistent_is_what_has_kernels(void **state)
 {
     (void)state;
+    static const char *const stores[] = {"f64",    "f32",   "dict8",
+                                         "dict16", "low32", "low48"};
+    int with = 0, without = 0;
+    tct_local A = make(find_shape("blocks of 3"), D255);
+    for (int64_t k = 0; k < A.ptr[A.rows]; k++)
+        A.val[k] = (double)(1 + k % 200);
+    for (int b = 1; b <= GPU_BLOCK_MOST; b++)
+        for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {
+            tct_gpu_arrays a;
+            tct_gpu_about about;
+            assert_int_equal(tct_gpu_slices_build(&A, b, GPU_ANY_KIND,
+                                                  stores[i], &a, &about),
+                             TACIT_OK);
+            const bool has =
+                has_row(&tables[0], b, a.store, GPU_ANY, TCT_ALONE);
+            if (has != about.persistent)
+                fail_msg("blocks of %d in %s: persistent is %d, a kernel %d", b,
+                         stores[i], about.persistent, has);
+            with += has;
+            without += !has;
+            tct_gpu_slices_build_free(&a);
+        }
+    assert_true(with >= GPU_BLOCK_MOST && without > 0);
+    clear(&A);
+}
+
+/* What the list of a build with CUDA says. */
+static void kernels_are_listed(void **state)
+{
+    (void)state;
     char text[768];
-    int sizes = 0;
     if (!tacit_method_resident("cg", text, sizeof text)) {
         printf("skipped: this build has no CUDA, so no kernels\n");
         skip();
     }
-    char *with = strstr(text, "; with jacobi, ");
-    assert_non_null(with);
-    assert_string_equal(with, "; with jacobi, sell, sell32: f64 f32 dict8; "
-                              "bsell 2x2: f64 f32; bsell 3x3: f64 f32; "
-                              "bsell 6x6: f64 f32; with ic0, sell, sell32: "
-                              "f64 f32 dict8 dict16; bsell 2x2: f64 f32 dict8; "
-                              "bsell 3x3: f64 f32 dict8 dict16; bsell 6x6: f64 "
-                              "f32 dict8; on several GPUs, sell, sell32: f64 "
-                              "dict8; bsell 3x3: f64 dict8");
-    *with = '\0';
-    for (char *part = strtok(text, ";"); part; part = strtok(NULL, ";")) {
-        const char *stores = strchr(part, ':');
-        if (!stores) continue;                        /* how many barriers */
-        const bool dict16 = sizes == 0 || sizes == 2; /* b = 1, 3 */
-        assert_string_equal(stores, dict16 ? ": f64 f32 dict8 dict16 low48"
-                                           : ": f64 f32 dict8 low48");
-        sizes++;
-    }
-    assert_int_equal(sizes, GPU_BLOCK_MOST);
+    const char *from = strchr(text, ';');
+    assert_non_null(from);
+    assert_string_equal(
+        from, "; sell, sell32: f64 f32 dict8 dict16 low48; bsell 2x2: f64; "
+              "bsell 3x3: f64 f32 dict8 low48; bsell 4x4: f64; bsell 5x5: "
+              "f64; bsell 6x6: f64; with jacobi, sell, sell32: f64 f32 dict8; "
+              "bsell 2x2: f64; bsell 3x3: f64; bsell 6x6: f64; with ic0, sell, "
+              "sell32: f64 dict8; bsell 2x2: f64; bsell 3x3: f64 dict8; bsell "
+              "6x6: f64; on several GPUs, sell, sell32: f64 dict8; bsell 3x3: "
+              "f64 dict8");
 }
+
+/* --- refusals ------------------------------------------------------------- */
 
 static void refusals_say_why(void **state)
 {
@@ -827,7 +916,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_there_once),
         cmocka_unit_test(stores_are_the_smallest),
+        cmocka_unit_test(each_walk_has_a_more_general_one),
+        cmocka_unit_test(cg_has_what_others_have),
+        cmocka_unit_test(doubles_have_kernels_of_cg),
         cmocka_unit_test(persistent_is_what_has_kernels),
+        cmocka_unit_test(kernels_are_listed),
         cmocka_unit_test(refusals_say_why),
         cmocka_unit_test(stencils_are_runs),
         cmocka_unit_test(blocks_are_found),

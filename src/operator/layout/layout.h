@@ -32,8 +32,9 @@ enum {
     GPU_ROW_MOST = 16384 /* ... which a persistent kernel takes */
 };
 
-/* The slices that a kernel supports: support for fewer kinds saves
- * registers. */
+/* How a warp goes through slices: what it need not be ready for saves it
+ * registers, and what it keeps in memory for lack of them costs time. A lower
+ * one takes what a higher one takes, with the same bits. */
 typedef enum tct_gpu_walk {
     GPU_ANY,   /* slices of any kind                           */
     GPU_RUNS,  /* b = 1, and all slices are SLICE_RUN, SLICE_CONST  */

@@ -425,10 +425,11 @@ static int64_t longest(const tct_gpu_arrays *a)
     return most;
 }
 
-/* As listed in solver/resident/cg.cu. */
+/* What cg has (solver/resident/kernel_table.h). */
 static bool has_kernel(const tct_gpu_maker *M)
 {
-    return M->store != GPU_DICT16 || M->slicing.b == 1 || M->slicing.b == 3;
+    const int b = M->slicing.b;
+    return M->store == GPU_F64 || b == 1 || (b == 3 && M->store != GPU_DICT16);
 }
 
 static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,

@@ -165,10 +165,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
 }
 
 template <bool NODES> struct factor_kernels {
-    static constexpr bool has(int b, int store)
+    static constexpr bool has(int b, int store, int walk)
     {
-        if (b == 4 || b == 5 || store == GPU_F48) return false;
-        return store != GPU_DICT16 || b == 1 || b == 3;
+        return TCT_TABLE_HAS(tct_cg_factor_table, b, store, walk,
+                             NODES ? TCT_FACTOR_NODES : TCT_FACTOR_ROWS);
     }
     template <int B, int STORE, int WALK>
     static constexpr auto code = solve<B, STORE, WALK, NODES>;

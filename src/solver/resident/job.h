@@ -81,8 +81,9 @@ typedef struct tct_resident_job {
                                           * vectors */
 } tct_resident_job;
 
-/* The kernel for a block size, a store of values, and a walk; NULL: none. */
-typedef const void *(*tct_resident_code)(int b, int store, int walk);
+/* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
+typedef const void *tct_resident_kernel_of(int b, int store, int walk);
+typedef tct_resident_kernel_of *tct_resident_code;
 
 typedef struct tct_resident_kernel {
     const struct tct_method *method;

@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/kernels.cuh - the kernels of a method: one for each block
- * size, store and walk that it lists. */
+ * solver/resident/kernels.cuh - the kernels of a method: one for each row of
+ * its table (kernel_table.h). */
 #ifndef TCT_SOLVER_RESIDENT_KERNELS_CUH
 #define TCT_SOLVER_RESIDENT_KERNELS_CUH
 #include "solver/resident/job.h"
+#include "solver/resident/kernel_table.h"
 
-/* With a preconditioner fewer formats have kernels: those of matrices with a
- * varying diagonal, which gain by it. */
-static constexpr bool tct_has_with_m(int b, int store)
-{
-    return b != 4 && b != 5 &&
-           (store == GPU_F64 || store == GPU_F32 ||
-            (store == GPU_DICT8 && b == 1));
-}
-
-/* On several GPUs: the formats of large matrices. */
-static constexpr bool tct_has_with_peers(int b, int store)
-{
-    return (b == 1 || b == 3) && (store == GPU_F64 || store == GPU_DICT8);
-}
-
-/* KERNELS::has(b, store) says which kernels a method has; `code<B, STORE,
- * WALK>` is one of them. */
+/* A method's KERNELS say by `has(b, store, walk)` which it has, and
+ * `code<B, STORE, WALK>` is one of them. */
 template <class KERNELS, int B, int STORE, int WALK>
 static const void *tct_kernel_if()
 {
-    if constexpr (KERNELS::has(B, STORE))
+    if constexpr (KERNELS::has(B, STORE, WALK))
         return (const void *)KERNELS::template code<B, STORE, WALK>;
     else return nullptr;
 }
@@ -58,7 +44,14 @@ static const void *tct_kernel(int b, int store, int walk)
     }
 }
 
-/* The row of a method with a preconditioner, from the row without. */
+/* Which solves the kernels are for that have M, PEERS. */
+static constexpr int tct_solves(bool m, bool peers)
+{
+    if (peers) return m ? TCT_PEERED_DIAGONAL : TCT_PEERED;
+    return m ? TCT_ALONE_DIAGONAL : TCT_ALONE;
+}
+
+/* The row of a method with a preconditioner, from that without. */
 static constexpr tct_resident_kernel tct_with_m(tct_resident_kernel row,
                                                 int vectors, int8_t places,
                                                 tct_resident_code kernel,

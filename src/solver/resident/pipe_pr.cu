@@ -221,11 +221,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
 }
 
 template <bool M, bool PEERS> struct pipe_pr_kernels {
-    static constexpr bool has(int b, int store)
+    static constexpr bool has(int b, int store, int walk)
     {
-        if (PEERS && !tct_has_with_peers(b, store)) return false;
-        if (M && !tct_has_with_m(b, store)) return false;
-        return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
+        return TCT_TABLE_HAS(tct_pipe_pr_table, b, store, walk,
+                             tct_solves(M, PEERS));
     }
     template <int B, int STORE, int WALK>
     static constexpr auto code = solve<B, STORE, WALK, M, PEERS>;

@@ -94,6 +94,22 @@ static void list_formats(tct_resident_code code, char *text, size_t size)
 
 /* --- can R have one? ------------------------------------------------------ */
 
+/* The kernel for blocks as `A` has them: of its walk, or of the next that takes
+ * its slices, too. *walk: which. NULL: none. */
+static const void *code_of(tct_resident_code of, const tct_gpu_arrays *A,
+                           int32_t *walk)
+{
+    const void *code = NULL;
+    for (*walk = A->walk; *walk >= GPU_ANY; --*walk)
+        if ((code = of(A->b, A->store, *walk)) != NULL) break;
+    return code;
+}
+
+static tct_resident_code code_in(const tct_run *R, const tct_resident_kernel *K)
+{
+    return R->q->ranks > 1 ? K->with_peers : K->kernel;
+}
+
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
     const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method, R->M);
@@ -127,8 +143,9 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
                  GPU_ROW_MOST);
         return NULL;
     }
-    const tct_resident_code of = R->q->ranks > 1 ? K->with_peers : K->kernel;
-    const void *code = of(B->d.b, B->d.store, B->d.walk);
+    int32_t walk;
+    const tct_resident_code of = code_in(R, K);
+    const void *code = code_of(of, &B->d, &walk);
     if (!code) {
         snprintf(reason, size,
                  "no kernel of %s%s%s for this format and its store; for",
@@ -198,6 +215,7 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
         .resumed = R->resumed,
         .poison = tct_gpu_poisons(),
         .second = {second[0], second[1]}};
+    (void)code_of(code_in(R, K), &B->d, &J->A.walk);
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
         J->v[v].memory = vector_of(R, K->from[v]);
 }

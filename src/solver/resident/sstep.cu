@@ -485,12 +485,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(grid, c, barrier != TCT_LATE, k);
 }
 
-/* For few formats: of those that take long to compile it takes longest. */
-struct sstep_kernels {
-    static constexpr bool has(int b, int store)
+template <int SOLVES> struct sstep_kernels {
+    static constexpr bool has(int b, int store, int walk)
     {
-        return store == GPU_F64 ? b == 1 || b == 3
-                                : store == GPU_DICT8 && b == 1;
+        return TCT_TABLE_HAS(tct_sstep_table, b, store, walk, SOLVES);
     }
     template <int B, int STORE, int WALK>
     static constexpr auto code = solve<B, STORE, WALK>;
@@ -502,7 +500,16 @@ static const void *none(int, int, int)
 }
 
 static constexpr tct_resident_kernel plain = {
-    &tct_method_sstep,         0,   2, false, -1, 0, {0}, 0,
-    tct_kernel<sstep_kernels>, none};
+    &tct_method_sstep,
+    0,
+    2,
+    false,
+    -1,
+    0,
+    {0},
+    0,
+    tct_kernel<sstep_kernels<TCT_ALONE>>,
+    none};
 extern "C" const tct_resident_kernel tct_resident_sstep[2] = {
-    plain, tct_with_m(plain, 0, 0, tct_kernel<sstep_kernels>, none)};
+    plain, tct_with_m(plain, 0, 0,
+                      tct_kernel<sstep_kernels<TCT_ALONE_DIAGONAL>>, none)};
