@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/cg.cu - cg on one GPU, and what there is of cg. */
+ * solver/resident/cg.cu - cg without a preconditioner, and what there is of
+ * cg. */
 #include "solver/resident/cg.cuh"
 
 static constexpr tct_resident_kernel plain = {
@@ -12,6 +13,6 @@ static constexpr tct_resident_kernel plain = {
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
     tct_kernel<cg_kernels<false, false>>,
-    tct_cg_peered};
+    tct_kernel<cg_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {
     plain, tct_with_m(plain, 4, 0, tct_cg_diagonal, tct_cg_peered_diagonal)};

@@ -62,9 +62,10 @@ static __device__ inline void send(const tct_resident_job &J,
 }
 
 /* p = z + beta p of ghosts */
-[[maybe_unused]] static __device__ inline void
-ghosts(const tct_resident_job &J, const tct_near &near,
-       const tct_persistent_grid<true> &grid, uint64_t message, double beta)
+static __device__ inline void ghosts(const tct_resident_job &J,
+                                     const tct_near &near,
+                                     const tct_persistent_grid<true> &grid,
+                                     uint64_t message, double beta)
 {
     tct_for_ghosts<1>(*J.halo, near, grid, message,
                       [&](int g, const double(&z)[1]) {
@@ -205,9 +206,9 @@ template <bool M, bool PEERS> struct cg_kernels {
     static constexpr auto code = solve<B, STORE, WALK, M, PEERS>;
 };
 
-/* Its kernels but those of cg.cu, each compiled by themselves. */
+/* cg_diagonal.cu */
 extern "C" {
-tct_resident_kernel_of tct_cg_diagonal, tct_cg_peered, tct_cg_peered_diagonal;
+tct_resident_kernel_of tct_cg_diagonal, tct_cg_peered_diagonal;
 }
 
 #endif
