@@ -119,17 +119,18 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
     __syncthreads();
 }
 
-/* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Called
- * once by all threads of all blocks. With `held` the sums do not change. With
- * SYSTEMS each row of the grid has a system. */
+/* The sums of all blocks, whose threads hold `v` [SUMS]; SUMS 0: no sums. Every
+ * thread of every block calls it, once: true in the one thread that comes last,
+ * which is to finish the kernel. With `held` the sums stay as they were. With
+ * SYSTEMS the blocks of a row of the grid are those of a system. */
 template <int SUMS, bool SYSTEMS = false>
-static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
-                                             bool held = false)
+static __device__ inline bool tct_kernel_sums(double *v_, const tct_ending &e,
+                                              bool held = false)
 {
     const int system = SYSTEMS ? (int)blockIdx.y : 0;
     double *const partial = e.partial + (size_t)system * gridDim.x * SUMS;
     __shared__ bool last;
-    if (SUMS == 0 && e.epilogue.count == 0) return;
+    if (SUMS == 0 && e.epilogue.count == 0) return false;
     double v[SUMS ? SUMS : 1] = {0.0};
     for (int j = 0; j < SUMS; j++) v[j] = v_[j];
     if (SUMS) tct_block_sum(v);
@@ -140,7 +141,7 @@ static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
         last = atomicAdd(e.ticket + system, 1u) == gridDim.x - 1;
     }
     __syncthreads();
-    if (!last) return;
+    if (!last) return false;
     if (SUMS) {
         tct_fence();
         for (int j = 0; j < SUMS; j++) v[j] = 0.0;
@@ -150,16 +151,44 @@ static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
                 v[j] += tct_load_fresh(&partial[b * SUMS + j]);
         tct_block_sum(v);
     }
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x != 0) return false;
     if (!held || !e.keeps)
         for (int j = 0; j < SUMS; j++)
             e.out[system * TCT_SCALARS + j] = held ? 0.0 : v[j];
+    return true;
+}
+
+/* The scalar work that follows, by that thread. */
+template <bool SYSTEMS = false>
+static __device__ inline void tct_kernel_finish(const tct_ending &e)
+{
+    const int system = SYSTEMS ? (int)blockIdx.y : 0;
     if (SYSTEMS) tct_epilogue_run_of(e.epilogue, system);
     else tct_epilogue_run(e.epilogue);
     e.ticket[system] = 0;
 }
 
-/* The blocks for `work`, at most `most`; kernels stride over the rest. */
+/* Both. */
+template <int SUMS, bool SYSTEMS = false>
+static __device__ inline void tct_kernel_end(double *v, const tct_ending &e,
+                                             bool held = false)
+{
+    if (tct_kernel_sums<SUMS, SYSTEMS>(v, e, held))
+        tct_kernel_finish<SYSTEMS>(e);
+}
+
+/* The same, where only a launch with an `out` wants the sums: one text of what
+ * follows them, which is larger than most kernels. */
+template <int SUMS>
+static __device__ inline void tct_kernel_end_if(bool wanted, double *v,
+                                                const tct_ending &e)
+{
+    const bool last =
+        wanted ? tct_kernel_sums<SUMS>(v, e) : tct_kernel_sums<0>(nullptr, e);
+    if (last) tct_kernel_finish(e);
+}
+
+/* A launch of `blocks` blocks at most, each element or warp visited in turn. */
 static inline int tct_blocks_for(int64_t work, int per_block, int64_t most)
 {
     const int64_t blocks = (work + per_block - 1) / per_block;

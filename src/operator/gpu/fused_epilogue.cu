@@ -41,8 +41,7 @@ static __global__ void __launch_bounds__(most<1, WALK, 1>::threads,
                                  [&](int, int64_t row, const tct_sums<1> &sum) {
                                      V.take(row, sum.v[0], a, b, s);
                                  });
-    if (e.out) tct_kernel_end<1>(s, e);
-    else tct_kernel_end<0>(s, e);
+    tct_kernel_end_if<1>(e.out != nullptr, s, e);
 }
 
 template <class PASS, int STORE, int WALK>
