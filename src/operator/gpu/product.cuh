@@ -106,8 +106,7 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads,
             if constexpr (COLS == 1)
                 if (wants) add_dots(V, row, sum.v[0], dot);
         });
-    if (wants) tct_kernel_end<DOTS>(dot, e);
-    else tct_kernel_end<0>(dot, e);
+    tct_kernel_end_if<DOTS>(wants, dot, e);
 }
 
 /* --- rows kept apart ------------------------------------------------------ */
