@@ -4,7 +4,7 @@
  *
  * Each kernel takes about two seconds to compile and 60 KB of the program, so a
  * row has to earn them: it is what format `auto` chooses for matrices that were
- * measured (docs/performance.md), or what keeps a method usable with a format.
+ * measured (docs/performance/gpu.md), or what keeps a method usable with a format.
  *
  * A walk is an optimisation, not a property of the data: GPU_RUNS takes slices
  * that are joined, and GPU_ANY takes all slices, with the same bits. So where a
