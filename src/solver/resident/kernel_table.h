@@ -33,8 +33,9 @@ typedef struct tct_kernel_row {
     int b, store, walk, solves;
 } tct_kernel_row;
 
-/* All that another method has, too, since cg is what takes over at a breakdown.
- * Stores of low precision are for --precision mixed and mixed48. */
+/* The rescue of a method continues in the same loop: single has what pipe-pr
+ * and sstep have, and cg what single has. Stores of low precision are for
+ * --precision mixed and mixed48. */
 TCT_CONSTANT tct_kernel_row tct_cg_table[] = {
     {1, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
     {1, GPU_F64, GPU_RUNS, TCT_ON_ONE_GPU | TCT_PEERED},
@@ -54,15 +55,14 @@ TCT_CONSTANT tct_kernel_row tct_cg_table[] = {
     {6, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
 };
 
-/* On several GPUs cg or pipe-pr was faster on every matrix measured, on one GPU
- * with blocks in a dictionary, too. */
 TCT_CONSTANT tct_kernel_row tct_single_table[] = {
     {1, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
     {1, GPU_F64, GPU_RUNS, TCT_ALONE},
-    {1, GPU_DICT8, GPU_ANY, TCT_ALONE},
+    {1, GPU_DICT8, GPU_ANY, TCT_ON_ONE_GPU | TCT_PEERED},
     {1, GPU_DICT8, GPU_JOINED, TCT_ALONE},
     {2, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
     {3, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
+    {3, GPU_DICT8, GPU_ANY, TCT_ALONE | TCT_PEERED},
     {6, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
 };
 
@@ -77,11 +77,11 @@ TCT_CONSTANT tct_kernel_row tct_pipe_pr_table[] = {
     {6, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
 };
 
-/* Its product is a part of an iteration, and sums are another: no walk of its
- * own. */
 TCT_CONSTANT tct_kernel_row tct_sstep_table[] = {
     {1, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
+    {1, GPU_F64, GPU_RUNS, TCT_ALONE},
     {1, GPU_DICT8, GPU_ANY, TCT_ON_ONE_GPU},
+    {1, GPU_DICT8, GPU_RUNS, TCT_ALONE},
     {3, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
 };
 

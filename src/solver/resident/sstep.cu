@@ -14,8 +14,7 @@
  *
  * A column is a vector: of the panels, or one of those behind. All of them have
  * the same slots of a thread on the chip; what the matrix multiplies is in
- * memory, too. A preconditioner M is a diagonal d here, and whether there is
- * one is asked at run time: these kernels take longest to compile. */
+ * memory, too. A preconditioner M is a diagonal d here. */
 #include "device/gpu/pass.cuh"
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/kernels.cuh"
@@ -53,13 +52,9 @@ static __device__ inline int own(const tct_sstep_job &W, int which)
     return 4 * W.most + which;
 }
 /* y_j, of which z_j = M y_j */
-static __device__ inline bool has_m(const tct_sstep_job &W)
+template <bool M> static __device__ inline int y(const tct_sstep_job &W, int j)
 {
-    return W.own[TCT_COLUMN_D] != nullptr;
-}
-static __device__ inline int y(const tct_sstep_job &W, int j)
-{
-    if (!has_m(W)) return z(W, j);
+    if (!M) return z(W, j);
     return own(W, j == 0 ? TCT_COLUMN_R : TCT_COLUMN_Y + (j - 1) % 3);
 }
 
@@ -74,10 +69,11 @@ static __device__ inline double *at(const tct_sstep_job &W, int c, tct_spot s)
     return tct_at(column(W, c), s.t, s.row, TCT_EITHER, s.thread);
 }
 /* z_j, for all to see */
+template <bool M>
 static __device__ inline void put_z(const tct_sstep_job &W, int j, tct_spot s,
                                     double y)
 {
-    const double value = has_m(W) ? *at(W, own(W, TCT_COLUMN_D), s) * y : y;
+    const double value = M ? *at(W, own(W, TCT_COLUMN_D), s) * y : y;
     const tct_chip_vector v = column(W, z(W, j));
     if (s.t < v.slots) *tct_at(v, s.t, s.row, TCT_CHIP, s.thread) = value;
     v.memory[s.row] = value;
@@ -95,12 +91,12 @@ static __device__ inline void each_row(const tct_resident_job &J,
 }
 
 /* P, Q, r, x and d come onto the chip, and but for d go back. */
-template <int B, int WALK>
+template <int B, int WALK, bool M>
 static __device__ inline void load(const tct_sstep_job &W)
 {
     for (int i = 0; i < W.most; i++)
         tct_chip_load<B, WALK>(W.J, column(W, i), column(W, 2 * W.most + i));
-    for (int i = 0; i < 2 + has_m(W); i++)
+    for (int i = 0; i < 2 + M; i++)
         tct_chip_load<B, WALK>(W.J, column(W, own(W, i)));
 }
 template <int B, int WALK>
@@ -115,34 +111,35 @@ static __device__ inline void store(const tct_sstep_job &W)
 /* --- the vectors of a block ----------------------------------------------- */
 
 /* z_0 = M r; (r, r) */
-template <int B, int WALK>
+template <int B, int WALK, bool M>
 static __device__ inline void begin(const tct_sstep_job &W, double *rr)
 {
     each_row<B, WALK>(W.J, [&](tct_spot s) {
         const double r = *at(W, own(W, TCT_COLUMN_R), s);
         *rr = fma(r, r, *rr);
-        put_z(W, 0, s, r);
+        put_z<M>(W, 0, s, r);
     });
 }
 
 /* A z_j = `t` of a row, and there of y_(j+1) and z_(j+1): see sstep/krylov.c */
+template <bool M>
 static __device__ inline void next(const tct_sstep_job &W,
                                    const double (&term)[2], int j, tct_spot s,
                                    double t)
 {
-    double e[4] = {t, *at(W, y(W, j), s), 0.0, 0.0};
+    double e[4] = {t, *at(W, y<M>(W, j), s), 0.0, 0.0};
     if (W.chebyshev && j > 0) {
-        e[2] = *at(W, y(W, j - 1), s);
+        e[2] = *at(W, y<M>(W, j - 1), s);
         tct_pass_chebyshev::at(e, term[0], 0.0, nullptr);
     } else {
         e[3] = fma(term[1], e[1], term[0] * t);
     }
-    if (has_m(W)) *at(W, y(W, j + 1), s) = e[3];
-    put_z(W, j + 1, s, e[3]);
+    if (M) *at(W, y<M>(W, j + 1), s) = e[3];
+    put_z<M>(W, j + 1, s, e[3]);
 }
 
 /* A z_j and what comes of it, one of `s`; or for j < 0 A x, into A z_0. */
-template <int B, int STORE, int WALK>
+template <int B, int STORE, int WALK, bool M>
 static __device__ inline void
 product(const tct_sstep_job &W, const tct_values<STORE, true> &A,
         tct_ahead &ahead, const tct_blocks &blocks, int j, int s)
@@ -156,7 +153,7 @@ product(const tct_sstep_job &W, const tct_values<STORE, true> &A,
         [&](int t, int64_t row, const tct_sums<1> &sum, int thread) {
             const tct_spot here = {t, row, thread};
             *at(W, to, here) = sum.v[0];
-            if (more) next(W, blocks.term[j], j, here, sum.v[0]);
+            if (more) next<M>(W, blocks.term[j], j, here, sum.v[0]);
         });
     tct_spent(TCT_ON_PRODUCT);
 }
@@ -423,7 +420,7 @@ static __device__ inline void close(const tct_sstep_job &W,
     if (threadIdx.x == 0) W.sums[SUM_DRIFT] = 0.0;
 }
 
-template <int B, int STORE, int WALK>
+template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_sstep_job W)
 {
@@ -439,19 +436,19 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     int since = W.since;
     int64_t k = 0;
     open(W, H);
-    load<B, WALK>(W);
+    load<B, WALK, M>(W);
     bool renewing = false; /* r = b - A x comes next, not a block */
     for (;;) {
         const int s = renewing ? 0 : length_of(H.blocks, c);
         const tct_gram G = gram_of(H.blocks, s);
         if (!renewing) {
             tct_poll_host(grid, k);
-            begin<B, WALK>(W, &mine[0]);
+            begin<B, WALK, M>(W, &mine[0]);
         }
         /* one text of the product, which is most of the kernel */
         for (int j = renewing ? -1 : 0; j < s && barrier != TCT_LATE; j++) {
             barrier = tct_grid_wait(grid);
-            product<B, STORE, WALK>(W, A, ahead, H.blocks, j, s);
+            product<B, STORE, WALK, M>(W, A, ahead, H.blocks, j, s);
         }
         if (barrier == TCT_LATE) break;
         __syncthreads();
@@ -491,7 +488,8 @@ template <int SOLVES> struct sstep_kernels {
         return TCT_TABLE_HAS(tct_sstep_table, b, store, walk, SOLVES);
     }
     template <int B, int STORE, int WALK>
-    static constexpr auto code = solve<B, STORE, WALK>;
+    static constexpr auto code =
+        solve<B, STORE, WALK, SOLVES == TCT_ALONE_DIAGONAL>;
 };
 
 static const void *none(int, int, int)
