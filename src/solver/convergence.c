@@ -73,7 +73,6 @@ static const char *broken(const tct_sample *c)
 bool tct_judge(tct_run *R, const tct_sample *c)
 {
     R->rr = c->rr;
-    if (R->block) R->k = R->since + (int64_t)c->updates;
     if (broken(c) || !isfinite(R->rr)) {
         if (broken(c)) tct_broke_down(R, broken(c), c->bad_value);
         else tct_broke_down(R, "||r||", sqrt(R->rr));

@@ -84,7 +84,8 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
                            .q = queue,
                            .A = A->low ? A->low : A,
                            .exact = A,
-                           .n = (size_t)A->n};
+                           .n = (size_t)A->n,
+                           .loop = &S->loop};
         status = build(S);
     } else {
         status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a solver");

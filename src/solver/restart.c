@@ -55,7 +55,7 @@ void tct_begin_phase(tct_run *R)
     const double norm_r = sqrt(R->rr);
     const double most =
         (tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * R->best;
-    R->block = R->cycle = 0;
+    R->loop->block = R->loop->period = 0;
     R->goal = R->pure ? R->target : fmax(R->target, ROUNDING * norm_r);
     if (R->result->restarts > 0) R->goal = fmax(R->target, ANOTHER * norm_r);
     R->most = R->limit;

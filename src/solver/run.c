@@ -37,7 +37,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->stop = *stop;
     R->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     R->k = 0;
-    R->checked = R->left_from = -1;
+    R->checked = R->loop->left_from = -1;
     R->made = 0;
     R->kept = INFINITY;
     R->A = R->exact;

@@ -9,6 +9,7 @@
  * run a phase. */
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
+#include "loop/loop.h"
 #include "operator/operator.h"
 #include "solver/method.h"
 
@@ -50,22 +51,14 @@ struct tct_run {
     double *c;                           /* scalars on the device: steps.h */
     double *x;                           /* the solution times 2^shift    */
     void *own;                           /* the method's data: see open   */
-    int steps, basis; /* settings; 0: auto, and sstep/sstep.h   */
-    int64_t k;        /* updates of x so far           */
-    bool resumed;     /* see iterate of the method     */
-    bool pure;        /* a setting: the method's recurrence alone */
-    /* if a check stands for a block of iterations: the most per block, as
-     * enqueued now; the sample has the number since iteration `since`, and k is
-     * that of the last check. 0: a check per iteration, which the method
-     * counts */
-    int block;
-    int64_t since;
-    int cycle; /* period of the operations in checks; < 0: none; 0: the
-                * method's */
+    int steps, basis;         /* settings; 0: auto, and sstep/sstep.h   */
+    int64_t k;                /* updates of x so far           */
+    bool resumed;             /* see iterate of the method     */
+    bool pure;                /* a setting: the method's recurrence alone */
     bool (*look)(tct_run *R); /* the driver's: tct_done        */
-    /* The driver's: run blocks of iterations in a kernel until the phase ends
-     * or pauses; NULL: the method runs them */
-    void (*take_blocks)(tct_run *R);
+    tct_loop *loop;           /* the solver's; where checks stand for blocks
+                               * of iterations, the method sets its block,
+                               * since and period */
     tacit_result *result;
 
     /* the system */
@@ -102,10 +95,7 @@ struct tct_run {
     int64_t most; /* iterations: the limit, or an earlier mark      */
     tct_end end;
 
-    /* the loop: driver.h */
-    void *drive;       /* the driver's state                             */
-    int ahead, lag;    /* samples enqueued, not taken; their limit       */
-    int64_t left_from; /* first iteration of loop host, -1: none */
+    void *drive; /* the driver's state: driver.h */
 };
 
 /* --- convergence.c -------------------------------------------------------- */

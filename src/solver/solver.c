@@ -11,9 +11,10 @@ static void describe_loop(const tct_run *R, const tct_driver *driver)
     tacit_result *r = R->result;
     r->loop = driver->about.name;
     r->loop_detail[0] = '\0';
-    if (R->left_from >= 0)
+    if (R->loop->left_from >= 0)
         snprintf(r->loop_detail, sizeof r->loop_detail,
-                 "loop host from iteration %lld on", (long long)R->left_from);
+                 "loop host from iteration %lld on",
+                 (long long)R->loop->left_from);
     else if (driver->describe)
         driver->describe(R, r->loop_detail, sizeof r->loop_detail);
 }
@@ -30,7 +31,7 @@ void tct_begin_runs(tacit_solver *S)
     /* a block is as expensive as its iterations */
     const bool expensive = S->run.method->blocks || tct_is_expensive(S->run.M);
     const size_t rows = expensive ? SIZE_MAX : S->most_rows;
-    S->run.lag = q->device->lag ? q->device->lag(q, rows) : 0;
+    S->loop.lag = q->device->lag ? q->device->lag(q, rows) : 0;
     q->stop_wanted = q->stop_agreed = false;
 }
 

@@ -15,6 +15,7 @@ struct tacit_solver {
     struct tct_lockstep *lockstep; /* for several columns; NULL: one by one */
     int alone_columns; /* with so many, one by one was faster             */
     tct_run run;
+    tct_loop loop; /* of the run */
 };
 
 /* While a run is under way, the solver, its operator and its preconditioner can

@@ -93,7 +93,7 @@ static void change_places(tct_lockstep *L, int i, int j)
 /* The iteration of the next check. */
 static int64_t next_look(const tct_lockstep *L)
 {
-    int64_t ahead = L->S->run.lag > 1 ? L->S->run.lag : 1;
+    int64_t ahead = L->S->loop.lag > 1 ? L->S->loop.lag : 1;
     for (int j = 0; j < L->active; j++) {
         const tct_run *R = &L->m[j].run;
         if (R->most - R->k < ahead) ahead = R->most - R->k;

@@ -35,7 +35,7 @@ tacit_status tct_drive_by(tacit_solver *S, const tct_driver *driver)
 
 static bool has_messages(const tct_driver *D, const tacit_queue *q)
 {
-    return D->needs <= q->link->starter;
+    return D->kind->needs <= q->link->starter;
 }
 
 /* Undo what the last run has changed. */
@@ -57,7 +57,7 @@ static tacit_status set_here(tacit_solver *S, const tct_driver *D)
              "loop %s: needs messages that %s starts, and those of link %s are "
              "started by the CPU: loop host can be had",
              D->about.name,
-             D->needs == TCT_BY_STREAM ? "the stream" : "a kernel",
+             D->kind->needs == TCT_BY_STREAM ? "the stream" : "a kernel",
              q->link->name);
     if (D->fits && !D->fits(&S->run, reason, sizeof reason))
         FAIL(TACIT_UNSUPPORTED, "loop %s: %s", D->about.name, reason);

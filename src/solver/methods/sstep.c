@@ -58,7 +58,7 @@ static void conjugate(tct_run *R, int s)
 static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const bool due = S->since >= TCT_SSTEP_RENEW || R->cycle == 1;
+    const bool due = S->since >= TCT_SSTEP_RENEW || R->loop->period == 1;
     if (S->host.moments || !due || (S->prompt && S->host.drifted)) return;
     tct_sstep_renew(R);
     R->result->replacements++;
@@ -92,7 +92,7 @@ static void take_blocks(tct_run *R)
 {
     tct_sstep *S = R->own;
     S->ended = true;
-    R->take_blocks(R);
+    R->loop->stay(R);
 }
 
 /* Will the next check be the last? Then r is checked before a block is made. */
@@ -115,22 +115,22 @@ static bool ends_here(tct_run *R)
 static void sstep_iterate(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const int lag = R->lag;
+    const int lag = R->loop->lag;
     if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[TCT_SSTEP_FIRST]);
     if (tct_is_reduced(R)) {
         tct_method_cg.iterate(R);
         tct_made(R, &tct_method_cg);
         return;
     }
-    if (R->block > 0) tct_sstep_go_on(R);
+    if (R->loop->block > 0) tct_sstep_go_on(R);
     else tct_sstep_begin(R);
-    R->lag = tct_is_expensive(R->M) ? 0 : lag;
+    R->loop->lag = tct_is_expensive(R->M) ? 0 : lag;
     while (!S->ended && !ends_here(R)) {
-        if (R->take_blocks && !S->twice) take_blocks(R);
+        if (R->loop->stay && !S->twice) take_blocks(R);
         else block(R);
     }
     if (R->end != PHASE_PAUSED) tct_sstep_end(R);
-    R->lag = lag;
+    R->loop->lag = lag;
 }
 
 const tct_method tct_method_sstep = {

@@ -29,7 +29,7 @@ static bool look_and_note(tct_run *R)
     if (at < S->most) q_copy(R->q, R->n, R->v[V_T], tct_column(&S->QY, at));
     if (at > 0 && at <= S->most)
         q_copy(R->q, R->n, R->v[V_P], tct_column(&S->PZ, at - 1));
-    if (at == 0) R->lag = 0;
+    if (at == 0) R->loop->lag = 0;
     S->ended = S->look(R);
     return S->ended || at == 0;
 }
@@ -94,8 +94,10 @@ void tct_sstep_length(tct_run *R, bool twice)
     tct_sstep *S = R->own;
     const int every = (TCT_SSTEP_RENEW + S->s - 1) / S->s;
     S->twice = twice;
-    R->block = S->s;
-    R->cycle = S->prompt || twice ? -1 : tct_is_expensive(R->M) ? 1 : every;
+    R->loop->block = S->s;
+    R->loop->period = S->prompt || twice       ? -1
+                      : tct_is_expensive(R->M) ? 1
+                                               : every;
 }
 
 /* From now on a check stands for a block. */
@@ -105,13 +107,13 @@ static void begin_blocks(tct_run *R)
     tct_blocks *B = &S->host;
     B->limit = (double)(R->most - R->k);
     B->early = (double)(R->begun + EARLY - R->k);
-    B->bound = !S->prompt && !R->take_blocks;
-    B->plain = !R->M && !R->take_blocks && !B->moments;
+    B->bound = !S->prompt && !R->loop->stay;
+    B->plain = !R->M && !R->loop->stay && !B->moments;
     B->sigma = S->edge;
     for (S->s = S->most; B->bound && 2 * B->s <= S->s;) S->s /= 2;
     write_terms(S);
     tct_sstep_write(R);
-    R->since = R->k;
+    R->loop->since = R->k;
     S->since = 0;
     tct_sstep_length(R, false);
 }
@@ -137,7 +139,7 @@ void tct_sstep_begin(tct_run *R)
     }
     S->look = R->look;
     R->look = look_and_note;
-    R->cycle = -1;
+    R->loop->period = -1;
     tct_method_cg.iterate(R);
     R->look = S->look;
     tct_made(R, &tct_method_cg);
@@ -177,7 +179,7 @@ void tct_sstep_end(tct_run *R)
     if (R->end == PHASE_DRIFTED) {
         if (R->k - R->begun <= EARLY && R->rr > TCT_BLOCKS_GAINED * R->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
-    } else if (R->block > 0 && !S->host.moments) {
+    } else if (R->loop->block > 0 && !S->host.moments) {
         q_copy(R->q, R->n, tct_column(&S->PZ, 0), p);
     }
 }
