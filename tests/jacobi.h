@@ -42,7 +42,8 @@ typedef struct {
     kernel *kernel;
 } jacobi;
 
-/* y = beta x + d (b - A x), beta = 1, x and y changing places; (r, r) with r = b - A x. */
+/* y = beta x + d (b - A x), beta = 1, x and y changing places; (r, r) with r =
+ * b - A x. */
 static inline void enqueue(void *of, int64_t k)
 {
     const jacobi *J = of;

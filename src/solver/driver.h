@@ -17,7 +17,7 @@ typedef struct tct_driver {
      * nothing */
     tacit_status (*open)(tct_run *R);
     void (*close)(tct_run *R);
-    /* One phase of R->now. */
+    /* One phase of R->policy->now. */
     void (*iterate)(tct_run *R);
     /* Its form: "while node, 10 iterations", into `text` [size]. OPTIONAL */
     void (*describe)(const tct_run *R, char *text, size_t size);
@@ -31,7 +31,7 @@ TCT_DRIVERS(X)
 /* Run the iterate function of the current method. */
 static inline void tct_iterate(tct_run *R)
 {
-    const tct_method *now = R->now;
+    const tct_method *now = R->policy->now;
     if (R->M && now->with_precond) now->with_precond(R);
     else now->iterate(R);
 }

@@ -21,7 +21,7 @@ typedef struct {
  * it. */
 static int period(const tct_run *R)
 {
-    const int every = R->now->about.replace_every;
+    const int every = R->policy->now->about.replace_every;
     if (every) return every;
     return tct_is_expensive(R->M) ? EXPENSIVE : ITERATIONS;
 }
@@ -30,19 +30,20 @@ static bool same(void *run)
 {
     const tct_run *R = run;
     const recorded *of = R->drive;
-    return of->method == R->now && of->A == R->A &&
-           of->version == R->exact->version && of->x == R->x && of->b == R->b;
+    return of->method == R->policy->now && of->A == R->A &&
+           of->version == R->system->exact->version && of->x == R->x &&
+           of->b == R->system->b;
 }
 
 /* Recorded iterations have not run yet. */
 static void begin_record(tct_run *R)
 {
     recorded *of = R->drive;
-    *of = (recorded){.method = R->now,
+    *of = (recorded){.method = R->policy->now,
                      .A = R->A,
-                     .version = R->exact->version,
+                     .version = R->system->exact->version,
                      .x = R->x,
-                     .b = R->b,
+                     .b = R->system->b,
                      .result = R->result};
     R->result = &of->aside;
 }

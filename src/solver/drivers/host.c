@@ -10,7 +10,7 @@ bool tct_iterate_text(void *run)
 {
     tct_run *R = run;
     tct_iterate(R);
-    return R->end == PHASE_PAUSED;
+    return R->policy->end == PHASE_PAUSED;
 }
 
 /* An update enqueued before the check is part of an x that did not meet the
@@ -40,7 +40,7 @@ tct_loop *tct_loop_of_phase(tct_run *R, const tct_iteration *I)
     L->q = R->q;
     L->c = R->c;
     L->k = R->k;
-    L->most = R->most;
+    L->most = R->policy->most;
     R->look = look;
     return L;
 }

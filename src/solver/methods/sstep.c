@@ -32,8 +32,8 @@ static bool look(tct_run *R)
     tct_sstep *S = R->own;
     S->ended = tct_done(R);
     if (S->rr > 0.0 && R->k > S->at)
-        S->rate = pow(R->rr / S->rr, 1.0 / (double)(R->k - S->at));
-    S->rr = R->rr;
+        S->rate = pow(R->policy->rr / S->rr, 1.0 / (double)(R->k - S->at));
+    S->rr = R->policy->rr;
     S->at = R->k;
     return S->ended;
 }
@@ -68,7 +68,7 @@ static void replace(tct_run *R)
 static void block(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const int64_t left = R->most - R->k - S->host.taken;
+    const int64_t left = R->policy->most - R->k - S->host.taken;
     int s = S->s;
     if (S->prompt) s = left < S->host.s ? (int)left : S->host.s;
     const tct_blocks_step step = S->twice ? BLOCKS_DECIDE_AGAIN : BLOCKS_DECIDE;
@@ -100,8 +100,9 @@ static bool ends_here(tct_run *R)
 {
     tct_sstep *S = R->own;
     const int64_t k = R->k + S->host.taken;
-    const double next = R->rr * pow(S->rate, (double)(k - S->at));
-    if (!S->prompt || (k < R->most && next > NEAR * R->goal * R->goal))
+    const double next = R->policy->rr * pow(S->rate, (double)(k - S->at));
+    if (!S->prompt || (k < R->policy->most &&
+                       next > NEAR * R->policy->goal * R->policy->goal))
         return false;
     q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
     q_sum(R->q, 2, &S->sums[SUM_RR]); /* with the change of r */
@@ -129,7 +130,7 @@ static void sstep_iterate(tct_run *R)
         if (R->loop->stay && !S->twice) take_blocks(R);
         else block(R);
     }
-    if (R->end != PHASE_PAUSED) tct_sstep_end(R);
+    if (R->policy->end != PHASE_PAUSED) tct_sstep_end(R);
     R->loop->lag = lag;
 }
 

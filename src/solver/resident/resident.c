@@ -111,11 +111,12 @@ static tct_resident_code code_in(const tct_run *R, const tct_resident_kernel *K)
 
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
-    const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method, R->M);
+    const tct_resident_kernel *K =
+        kernel_of(R->policy->now ? R->policy->now : R->system->method, R->M);
     const tct_resident_view M = view_of(R->M);
     if (!K) {
         snprintf(reason, size, "there is no kernel of %s%s%s%s",
-                 R->method->about.name, M.rows ? " with " : "",
+                 R->system->method->about.name, M.rows ? " with " : "",
                  M.rows ? R->M->ops->name : "",
                  M.rows ? ": take method cg, or precond jacobi" : "");
         return NULL;
@@ -165,7 +166,7 @@ static bool resident_fits(const tct_run *R, char *reason, size_t size)
 static tacit_status resident_open(tct_run *R)
 {
     residence *H = NULL;
-    const tct_resident_kernel *K = kernel_of(R->method, R->M);
+    const tct_resident_kernel *K = kernel_of(R->system->method, R->M);
     TRY(TCT_ALLOC(1, "a persistent kernel", &H));
     memset(H, 0, sizeof *H);
     R->drive = H;
@@ -173,7 +174,7 @@ static tacit_status resident_open(tct_run *R)
                        &H->meeting));
     for (int i = 0; K && i < K->places; i++)
         TRY(tacit_queue_alloc(R->q, R->n, &H->second[i]));
-    if (!R->method->blocks) return TACIT_OK;
+    if (!R->system->method->blocks) return TACIT_OK;
     const size_t sums = TCT_SSTEP_SUMS * (size_t)(tct_gpu_of(R->q)->sms + 1);
     return tacit_queue_alloc(R->q, sums, &H->many);
 }
@@ -273,7 +274,7 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
 static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
 {
     const tct_gpu *g = tct_gpu_of(R->q);
-    const tct_resident_kernel *K = kernel_of(R->now, R->M);
+    const tct_resident_kernel *K = kernel_of(R->policy->now, R->M);
     const tct_rows *rows = view_of(R->M).rows;
     residence *H = R->drive;
     tct_resident_job *J = &p->job.J;
@@ -331,7 +332,7 @@ static bool has_kernel(const tct_run *R)
     const tacit_queue *q = R->q;
     int64_t has = code_for(R, reason, sizeof reason) != NULL;
     /* a rescue may ask for more second places than the method has */
-    const int places = has ? kernel_of(R->now, R->M)->places : 0;
+    const int places = has ? kernel_of(R->policy->now, R->M)->places : 0;
     if (places > 0 && !H->second[places - 1]) has = 0;
     if (q->ranks == 1) return has;
     plan p;
@@ -376,7 +377,7 @@ static void say_spending(const tct_run *R)
     tct_persistent_spending(H->meeting, H->blocks, text, sizeof text);
     if (text[0])
         tct_log(TCT_NOTE, "rank %d, %s: us an iteration: %s", R->q->rank,
-                R->now->about.name, text);
+                R->policy->now->about.name, text);
 }
 
 /* Start values of a kernel other than r and p. */
@@ -420,7 +421,7 @@ static const tct_iteration iteration = {
 
 static void run_kernel(tct_run *R)
 {
-    const tct_resident_kernel *K = kernel_of(R->now, R->M);
+    const tct_resident_kernel *K = kernel_of(R->policy->now, R->M);
     const int64_t first = R->k;
     enqueue_start(R, K);
     tct_loop_stay(R->loop, &loop_kernel, K->look_first);
@@ -444,7 +445,7 @@ static void resident_iterate(tct_run *R)
 {
     tct_loop *L = tct_loop_of_phase(R, &iteration);
     const bool has = has_kernel(R);
-    if (has && R->now->blocks) {
+    if (has && R->policy->now->blocks) {
         L->stay = run_blocks;
         tct_loop_enqueue(L, tct_loop_check_lagged);
         L->stay = NULL;
@@ -470,7 +471,7 @@ static void say_barriers(const tct_resident_kernel *K, char *text, size_t size)
 static void resident_describe(const tct_run *R, char *text, size_t size)
 {
     const residence *H = R->drive;
-    const tct_resident_kernel *K = kernel_of(R->method, R->M);
+    const tct_resident_kernel *K = kernel_of(R->system->method, R->M);
     if (!K || H->slots == 0) return;
     const int n = snprintf(text, size, "%d blocks, ", H->blocks);
     say_barriers(K, text + n, size - (size_t)n);

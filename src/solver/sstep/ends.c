@@ -49,7 +49,7 @@ static double take_notes(tct_run *R, double *curvature)
     }
     S->edge = fmax(
         S->edge, ABOVE_RITZ * tct_ritz_largest(TCT_SSTEP_OPENING, alpha, beta));
-    S->rr = R->rr;
+    S->rr = R->policy->rr;
     S->at = R->k;
     const double *last = noted[TCT_SSTEP_OPENING - 1];
     return last[C_ALPHA - C_PT] * last[C_RR_OLD - C_PT];
@@ -105,8 +105,8 @@ static void begin_blocks(tct_run *R)
 {
     tct_sstep *S = R->own;
     tct_blocks *B = &S->host;
-    B->limit = (double)(R->most - R->k);
-    B->early = (double)(R->begun + EARLY - R->k);
+    B->limit = (double)(R->policy->most - R->k);
+    B->early = (double)(R->policy->begun + EARLY - R->k);
     B->bound = !S->prompt && !R->loop->stay;
     B->plain = !R->M && !R->loop->stay && !B->moments;
     B->sigma = S->edge;
@@ -131,7 +131,7 @@ void tct_sstep_begin(tct_run *R)
     S->rate = 1.0;
     q_fill(R->q, SUM_GRAM, 0.0, S->sums);
     if (S->basis == BASIS_MONOMIAL) {
-        S->edge = R->M ? 1.0 : R->exact->norm;
+        S->edge = R->M ? 1.0 : R->system->exact->norm;
         q_fill(R->q, R->n * (size_t)S->most, 0.0, S->PZ.at);
         q_fill(R->q, R->n * (size_t)S->most, 0.0, S->QY.at);
         begin_blocks(R);
@@ -175,9 +175,11 @@ void tct_sstep_end(tct_run *R)
 {
     const tct_sstep *S = R->own;
     double *p = R->v[V_P];
-    if (R->end == PHASE_DRIFTED || S->host.moments) q_fill(R->q, R->n, 0.0, p);
-    if (R->end == PHASE_DRIFTED) {
-        if (R->k - R->begun <= EARLY && R->rr > TCT_BLOCKS_GAINED * R->ref_rr)
+    if (R->policy->end == PHASE_DRIFTED || S->host.moments)
+        q_fill(R->q, R->n, 0.0, p);
+    if (R->policy->end == PHASE_DRIFTED) {
+        if (R->k - R->policy->begun <= EARLY &&
+            R->policy->rr > TCT_BLOCKS_GAINED * R->policy->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
     } else if (R->loop->block > 0 && !S->host.moments) {
         q_copy(R->q, R->n, tct_column(&S->PZ, 0), p);
