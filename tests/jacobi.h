@@ -145,6 +145,7 @@ static inline tct_barrier_status sum_up(kernel *K, int b, int64_t i,
         tct_await_blocks(&K->counter, seen, BLOCKS, (uint32_t)i, limit);
     if (status == TCT_LATE) return TCT_LATE;
     for (int s = 0; s < SUMS && b == 0; s++) {
+        tct_fence_all(); /* points that other ranks read after this sum */
         double sum = mine[s];
         for (int k = 0; k < BLOCKS && s == 0; k++) sum += K->part[i & 1][k];
         tct_slot_send(S, s, K->sums + (uint64_t)i, sum, q->ranks);
@@ -331,7 +332,6 @@ static inline void open_loop(jacobi *J, form f, const tct_iteration *I)
 {
     const int kind = f == AT_ONCE ? 0 : (int)f - 1;
     OK(tct_loop_open(&J->loop, kinds[kind], I, J->q, J, J->c));
-    J->loop.lag = TWIN_LAG;
 }
 
 static inline void close_jacobi(jacobi *J)

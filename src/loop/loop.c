@@ -41,6 +41,7 @@ tacit_status tct_loop_open(tct_loop *L, const tct_loop_kind *kind,
                     .of = of,
                     .q = q,
                     .c = c,
+                    .lag = q->device->lag ? q->device->lag(q, SIZE_MAX) : 0,
                     .period = I->period ? I->period : TCT_PERIOD,
                     .left_from = -1,
                     .kind = kind};

@@ -94,7 +94,8 @@ struct tct_loop {
 /* --- a loop of its own ---------------------------------------------------- */
 
 /* Make a loop on `q` for the iteration, its data `of` and the scalars `c`
- * [TCT_SCALARS], all of which it borrows. Collective.
+ * [TCT_SCALARS], all of which it borrows. Its lag is that of expensive
+ * iterations. Collective.
  * Errors      UNSUPPORTED (the device, its link or the iteration cannot),
  *             NO_MEMORY. */
 tacit_status tct_loop_open(tct_loop *L, const tct_loop_kind *kind,
