@@ -1,152 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_checks.c - delayed convergence checks and replayed recordings,
- * without a GPU: the host with the members of an asynchronous device. What a
- * method enqueues ahead must do no harm, and a recording must equal what its
- * function enqueues. */
-#include "device/queue.h"
+ * without a GPU: on the twin of one. What a method enqueues ahead must do no
+ * harm, and a recording must equal what its function enqueues. */
 #include "methods.h"
 #include "mpi_main.h"
 #include "problem.h"
+#include "twin.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
-
-/* --- a device behind the CPU ---------------------------------------------- */
-
-enum { LOOKS = 4096, BEHIND = 3 };
-
-typedef struct {
-    tct_op *ops;
-    size_t count;
-    int looks;
-    const double *c;
-} record;
-
-/* Of the queue of a test. */
-static struct {
-    tct_sample box[LOOKS];
-    int made, taken, replays;
-    record *recording, *playing;
-    int64_t due;
-} line;
-
-static void run_one(tacit_queue *q, const tct_op *op)
-{
-    const double *c = op->out;
-    if (op->code != TCT_SAMPLE) {
-        tct_device_host.run(q, op);
-        return;
-    }
-    assert_true(line.made - line.taken < LOOKS);
-    line.box[line.made++ % LOOKS] = (tct_sample){.rr = c[C_RR],
-                                                 .bad = c[C_BAD],
-                                                 .bad_value = c[C_BAD_VALUE],
-                                                 .updates = c[C_UPDATES]};
-}
-
-static void line_run(tacit_queue *q, const tct_op *op)
-{
-    record *r = line.recording;
-    if (!r) {
-        run_one(q, op);
-        return;
-    }
-    r->ops = realloc(r->ops, (r->count + 1) * sizeof *r->ops);
-    assert_non_null(r->ops);
-    r->ops[r->count++] = *op;
-}
-
-/* Two recordings are under way, as long as some are due. */
-static void play(tacit_queue *q)
-{
-    record *r = line.playing;
-    while (r && line.due >= r->looks && line.made - line.taken <= r->looks) {
-        for (size_t i = 0; i < r->count; i++) run_one(q, &r->ops[i]);
-        line.due -= r->looks;
-        line.replays++;
-    }
-}
-
-static bool line_seen(tacit_queue *q, tct_sample *out)
-{
-    play(q);
-    if (line.taken == line.made) return false;
-    *out = line.box[line.taken++ % LOOKS];
-    return true;
-}
-
-static int line_lag(tacit_queue *q, size_t n)
-{
-    (void)q;
-    (void)n;
-    return BEHIND;
-}
-
-static void line_tell(tacit_queue *q, double flags)
-{
-    (void)q;
-    (void)flags;
-}
-
-static void line_record_begin(tacit_queue *q)
-{
-    (void)q;
-    line.recording = calloc(1, sizeof *line.recording);
-    assert_non_null(line.recording);
-}
-
-static void *line_record_end(tacit_queue *q, int looks, const double *c)
-{
-    (void)q;
-    record *r = line.recording;
-    r->looks = looks;
-    r->c = c;
-    line.recording = NULL;
-    return r;
-}
-
-static void line_replay(tacit_queue *q, void *made, int64_t looks)
-{
-    line.playing = looks > 0 ? made : NULL;
-    line.due = looks;
-    play(q);
-}
-
-static void line_about(const void *made, char *text, size_t size)
-{
-    snprintf(text, size, "%d looks", ((const record *)made)->looks);
-}
-
-static void line_forget(tacit_queue *q, void *made)
-{
-    (void)q;
-    record *r = made;
-    if (!r) return;
-    if (line.playing == r) line.playing = NULL;
-    free(r->ops);
-    free(r);
-}
-
-static tct_device_ops behind;
-
-static void open_behind(tacit_queue *q)
-{
-    memset(&line, 0, sizeof line);
-    behind = tct_device_host;
-    behind.run = line_run;
-    behind.seen = line_seen;
-    behind.lag = line_lag;
-    behind.tell = line_tell;
-    behind.record_begin = line_record_begin;
-    behind.record_end = line_record_end;
-    behind.replay = line_replay;
-    behind.record_about = line_about;
-    behind.record_free = line_forget;
-    q->device = &behind;
-}
 
 /* --- solves --------------------------------------------------------------- */
 
@@ -196,7 +61,7 @@ static void solve(const task *t, const char *loop, story *s)
     *s = (story){.stop_at = t->stop_at, .result.size = sizeof s->result};
     OK(tacit_matrix_open(test_world(), t->matrix, NULL, &p.m));
     OK(tacit_queue_create(test_world(), "host", 1, &p.q));
-    if (loop) open_behind(p.q);
+    if (loop) open_twin(p.q);
     OK(tacit_operator_create(p.q, p.m, "csr", &p.A));
     OK(tacit_solver_create(p.q, p.A, t->method, &p.s));
     if (t->precond) OK(tacit_solver_set(p.s, "precond", t->precond));
@@ -214,7 +79,7 @@ static void solve(const task *t, const char *loop, story *s)
                              .monitor = listen,
                              .monitor_ctx = s};
     (void)tacit_solver_run(p.s, p.b, p.x, &stop, &s->result);
-    s->replays = line.replays;
+    s->replays = loop ? twin_here.replays : 0;
     s->error = fabs(residual_of(&p) / s->result.true_relative_residual - 1.0);
     close_problem(&p);
 }

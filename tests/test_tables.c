@@ -38,7 +38,7 @@ static void links_say_their_loops(void **state)
     for (int i = 0; i < LINKS; i++) {
         char loops[64] = "";
         for (int d = 0; d < DRIVERS; d++)
-            if (drivers[d]->needs <= links[i]->starter)
+            if (drivers[d]->kind->needs <= links[i]->starter)
                 snprintf(loops + strlen(loops), sizeof loops - strlen(loops),
                          "%s%s", d > 0 ? ", " : "", drivers[d]->about.name);
         assert_non_null(row_of(links[i]->name));

@@ -89,7 +89,7 @@ static void fill(const unlike *p, double *panel,
 /* In step whatever a trial would say: places are there before. */
 static void go_in_step(unlike *p)
 {
-    if (p->s->run.method->blocks) return;
+    if (p->s->system.method->blocks) return;
     OK(tct_lockstep_create(p->s, MOST, &p->s->lockstep));
     OK(tct_operator_columns(p->A, MOST));
     if (p->M) OK(tct_operator_columns(p->M, MOST));

@@ -63,6 +63,17 @@ typedef struct tct_hardware {
     char uuid[36]; /* 32 digits */
 } tct_hardware;
 
+/* Kernels that stay on a device for many iterations and post a sample for each
+ * check. */
+typedef struct tct_persistent_ops {
+    int samples; /* of one kernel, at most */
+    /* Ask the running kernel to end; samples go on until all its blocks
+     * know. */
+    void (*end)(tacit_queue *q);
+    void (*over)(tacit_queue *q); /* all its samples have been taken */
+    void (*late)(tacit_queue *q); /* a block or a rank did not arrive: fail */
+} tct_persistent_ops;
+
 typedef struct tct_device_ops {
     const char *name; /* "host" */
     tct_device_kind kind;
@@ -106,6 +117,7 @@ typedef struct tct_device_ops {
     /* A description such as "while node, 10 iterations". */
     void (*record_about)(const void *record, char *text, size_t size);
     void (*record_free)(tacit_queue *q, void *record);
+    const tct_persistent_ops *persistent;
 } tct_device_ops;
 
 struct tct_plan;       /* comm/exchange/plan.h      */

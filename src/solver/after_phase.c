@@ -20,7 +20,7 @@ static const double WORSE =
 
 bool tct_can_be_rescued(const tct_run *R)
 {
-    const tct_method *to = R->now->rescue;
+    const tct_method *to = R->policy->now->rescue;
     return to && !R->pure &&
            (!R->M || !R->M->varies || to->about.varying_precond);
 }
@@ -28,14 +28,15 @@ bool tct_can_be_rescued(const tct_run *R)
 /* The method's rescue takes over, if it accepts the preconditioner. */
 static bool rescue(tct_run *R, const char *why)
 {
+    tct_restart_policy *P = R->policy;
     if (!tct_can_be_rescued(R)) return false;
-    const tct_method *to = R->now->rescue;
+    const tct_method *to = P->now->rescue;
     tct_log(TCT_NOTE, "iteration %lld: %s in %s, so %s goes on",
-            (long long)R->k, why, R->now->about.name, to->about.name);
-    R->now = to;
+            (long long)R->k, why, P->now->about.name, to->about.name);
+    P->now = to;
     R->result->rescued_by = to->about.name;
     R->result->rescued_at = R->k;
-    R->futile = 0;
+    P->futile = 0;
     tct_forget_breakdown(R);
     return true;
 }
@@ -43,10 +44,11 @@ static bool rescue(tct_run *R, const char *why)
 /* Has the phase gained, with a true residual of norm `norm_r`? */
 static bool has_gained(tct_run *R, double norm_r)
 {
-    const bool gained = norm_r <= 0.5 * R->best;
+    tct_restart_policy *P = R->policy;
+    const bool gained = norm_r <= 0.5 * P->best;
     R->result->restarts++;
-    R->futile = gained ? 0 : R->futile + 1;
-    if (norm_r < R->best) R->best = norm_r;
+    P->futile = gained ? 0 : P->futile + 1;
+    if (norm_r < P->best) P->best = norm_r;
     return gained;
 }
 
@@ -54,8 +56,8 @@ static bool has_gained(tct_run *R, double norm_r)
  * does, if rounding allows a smaller residual. */
 static bool go_on_by_itself(tct_run *R, double norm_r)
 {
-    R->why = TACIT_STOP_STAGNATION;
-    if (R->futile < FUTILE_MOST) return true;
+    R->policy->why = TACIT_STOP_STAGNATION;
+    if (R->policy->futile < FUTILE_MOST) return true;
     return norm_r > LIMIT * tct_allowed(R) &&
            rescue(R, "the residual gets no smaller");
 }
@@ -63,12 +65,14 @@ static bool go_on_by_itself(tct_run *R, double norm_r)
 /* The recurrence met its goal and b - A x does not meet the target. */
 static bool go_on(tct_run *R, double norm_r)
 {
+    const tct_restart_policy *P = R->policy;
     tct_log(TCT_NOTE,
             "iteration %lld: the recurrence has ||r||/||b|| = %.3e, but "
             "||b - A x||/||b|| = %.3e: going on with that",
-            (long long)R->k, sqrt(R->rr) / R->norm_b, norm_r / R->norm_b);
+            (long long)R->k, sqrt(P->rr) / R->system->norm_b,
+            norm_r / R->system->norm_b);
     const bool gained = has_gained(R, norm_r);
-    if (R->now->distrusted || (!gained && !R->now->persists))
+    if (P->now->distrusted || (!gained && !P->now->persists))
         rescue(R, "the residual is wrong");
     return go_on_by_itself(R, norm_r);
 }
@@ -92,15 +96,15 @@ static bool after_breakdown(tct_run *R, double norm_r)
 static bool after_growth(tct_run *R)
 {
     if (rescue(R, "the residual has grown without end")) return true;
-    tct_broke_down(R, "||r||", sqrt(R->rr));
+    tct_broke_down(R, "||r||", sqrt(R->policy->rr));
     return false;
 }
 
 /* The true residual, of norm `norm_r`, does not meet the target. */
 bool tct_unsettled(tct_run *R, double norm_r)
 {
-    if (R->why == TACIT_STOP_INTERRUPTED) return false;
-    switch ((int)R->end) {
+    if (R->policy->why == TACIT_STOP_INTERRUPTED) return false;
+    switch ((int)R->policy->end) {
     case PHASE_STALE:
     case PHASE_DRIFTED:
         return rescue(R, "rounding errors have grown too large");
@@ -115,41 +119,44 @@ bool tct_unsettled(tct_run *R, double norm_r)
 bool tct_has_lost(const tct_run *R, double norm_r)
 {
     const double most = R->result->restarts > 0 ? WORSE : TCT_GREW;
-    return isfinite(R->kept) && !(norm_r <= most * R->kept);
+    return isfinite(R->policy->kept) && !(norm_r <= most * R->policy->kept);
 }
 
 /* The drift has reached its bound. The bound is pessimistic: if a renewal lasts
  * for few iterations, the bound is widened, up to a part of the target. */
 static bool is_worth_renewing(tct_run *R, double norm_r)
 {
+    tct_restart_policy *P = R->policy;
     const double last =
-        fmax(TCT_DRIFT_MOST, DRIFT_OF_GOAL * R->target / norm_r);
-    const int64_t lasted = R->k - R->renewed;
-    if (lasted < RENEWAL_LEAST) R->drift_most *= WIDER;
-    if (R->drift_most > last) R->drift_most = last;
-    return lasted >= RENEWAL_WORTH || R->drift_most < last;
+        fmax(TCT_DRIFT_MOST, DRIFT_OF_GOAL * R->system->target / norm_r);
+    const int64_t lasted = R->k - P->renewed;
+    if (lasted < RENEWAL_LEAST) P->drift_most *= WIDER;
+    if (P->drift_most > last) P->drift_most = last;
+    return lasted >= RENEWAL_WORTH || P->drift_most < last;
 }
 
 /* Directions are no longer conjugate. In the first iterations another method
  * loses little; later a change costs more than to go on with them. */
 static bool is_late(tct_run *R)
 {
-    const bool late = R->k - R->begun > EARLY && R->apart_most < APART_LAST;
-    if (late) R->apart_most = APART_LAST;
+    tct_restart_policy *P = R->policy;
+    const bool late = R->k - P->begun > EARLY && P->apart_most < APART_LAST;
+    if (late) P->apart_most = APART_LAST;
     return late;
 }
 
 bool tct_renew_vectors(tct_run *R)
 {
-    const double norm_r = sqrt(R->rr);
-    const bool stale = R->end == PHASE_STALE, drifted = R->end == PHASE_DRIFTED;
-    if (!R->now->renews || !(stale || drifted)) return false;
+    tct_restart_policy *P = R->policy;
+    const double norm_r = sqrt(P->rr);
+    const bool stale = P->end == PHASE_STALE, drifted = P->end == PHASE_DRIFTED;
+    if (!P->now->renews || !(stale || drifted)) return false;
     if (norm_r <= RENEWAL_ABOVE * tct_allowed(R) || R->q->peers_know)
         return false;
-    R->rr = norm_r * norm_r;
+    P->rr = norm_r * norm_r;
     if (stale ? !is_worth_renewing(R, norm_r) : !is_late(R)) return false;
-    R->renewed = R->k;
+    P->renewed = R->k;
     R->resumed = true;
     R->result->replacements++;
-    return R->k < R->limit;
+    return R->k < R->system->limit;
 }

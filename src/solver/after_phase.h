@@ -33,7 +33,8 @@ void tct_made(tct_run *R, const tct_method *method);
 /* Has the current method a rescue that accepts the preconditioner? */
 bool tct_can_be_rescued(const tct_run *R);
 /* b - A x, of norm `norm_r`, is in v[V_R] and does not meet the target: does a
- * method go on? If so it is R->now; if not, R->why has the reason. */
+ * method go on? If so it is policy->now; if not, policy->why has the
+ * reason. */
 bool tct_unsettled(tct_run *R, double norm_r);
 /* Is x so much worse than the best one that the solve goes back to it? */
 bool tct_has_lost(const tct_run *R, double norm_r);

@@ -13,10 +13,11 @@ static const double NEAR = 1e3;
 
 void tct_keep_best(tct_run *R, double norm_r)
 {
-    if (!(norm_r < R->kept)) return;
+    tct_restart_policy *P = R->policy;
+    if (!(norm_r < P->kept)) return;
     q_copy(R->q, R->n, R->x, R->v[V_BEST]);
-    R->kept = norm_r;
-    R->kept_at = R->k;
+    P->kept = norm_r;
+    P->kept_at = R->k;
 }
 
 double tct_go_back_to_best(tct_run *R)
@@ -30,21 +31,23 @@ double tct_go_back_to_best(tct_run *R)
  * has the smaller residual: cg reduces the error, not the residual. */
 void tct_hand_out_best(tct_run *R)
 {
-    const double norm_r = R->result->true_relative_residual * R->norm_b;
+    tct_restart_policy *P = R->policy;
+    const double norm_r = R->result->true_relative_residual * R->system->norm_b;
     const bool asked =
-        R->why == TACIT_STOP_MAX_ITERATIONS || R->why == TACIT_STOP_INTERRUPTED;
-    if (R->pure || norm_r <= R->kept || !isfinite(R->kept)) return;
-    if (asked && R->kept_at == 0 && isfinite(norm_r)) return;
+        P->why == TACIT_STOP_MAX_ITERATIONS || P->why == TACIT_STOP_INTERRUPTED;
+    if (R->pure || norm_r <= P->kept || !isfinite(P->kept)) return;
+    if (asked && P->kept_at == 0 && isfinite(norm_r)) return;
     q_copy(R->q, R->n, R->v[V_BEST], R->x);
-    R->result->true_relative_residual = R->kept / R->norm_b;
-    if (!isfinite(R->rr)) R->rr = R->kept * R->kept;
+    R->result->true_relative_residual = P->kept / R->system->norm_b;
+    if (!isfinite(P->rr)) P->rr = P->kept * P->kept;
 }
 
 double tct_allowed(tct_run *R)
 {
-    if (!(R->exact->norm > 0.0)) return 0.0;
+    const tct_system *S = R->system;
+    if (!(S->exact->norm > 0.0)) return 0.0;
     const double norm_x = sqrt(tct_norm2(R, R->x));
-    return 0x1p-52 * (R->exact->norm * norm_x + R->norm_b);
+    return 0x1p-52 * (S->exact->norm * norm_x + S->norm_b);
 }
 
 bool tct_is_by_rounding(tct_run *R, double norm_r)
@@ -56,20 +59,21 @@ bool tct_is_by_rounding(tct_run *R, double norm_r)
     if (value == 0.0) return false;
     if (strcmp(result->breakdown_quantity, "r'Mr") == 0)
         return value <= ROUNDING_PRECOND * norm_r * sqrt(tct_norm2(R, R->z));
-    return value <= ROUNDING * R->exact->norm * tct_norm2(R, R->v[V_P]);
+    return value <= ROUNDING * R->system->exact->norm * tct_norm2(R, R->v[V_P]);
 }
 
 void tct_made(tct_run *R, const tct_method *method)
 {
+    tct_restart_policy *P = R->policy;
     tacit_made *made = R->result->made;
-    const int64_t k = R->end == PHASE_BROKEN ? R->k - 1 : R->k;
-    const int64_t iterations = k - R->made;
+    const int64_t k = P->end == PHASE_BROKEN ? R->k - 1 : R->k;
+    const int64_t iterations = k - P->made;
     int i = 0;
     if (iterations <= 0) return;
     while (i < TACIT_MADE_MOST - 1 && made[i].method &&
            strcmp(made[i].method, method->about.name) != 0)
         i++;
-    R->made = k;
+    P->made = k;
     made[i].method = method->about.name;
     made[i].iterations += iterations;
 }

@@ -6,12 +6,13 @@
 
 void tct_form_residual(tct_run *R, double *r)
 {
-    apply(R->exact, R->q, R->x, r); /* r = A x */
-    if (R->sigma == 1.0) {
-        q_aypx(R->q, R->n, -1.0, NULL, R->b, r); /* r = b - r */
+    const tct_system *S = R->system;
+    apply(S->exact, R->q, R->x, r); /* r = A x */
+    if (S->sigma == 1.0) {
+        q_aypx(R->q, R->n, -1.0, NULL, S->b, r); /* r = b - r */
     } else {
         q_scale(R->q, R->n, -1.0, r);
-        q_axpy(R->q, R->n, +1.0, &R->c[C_SIGMA], R->b, r);
+        q_axpy(R->q, R->n, +1.0, &R->c[C_SIGMA], S->b, r);
     }
 }
 
@@ -38,8 +39,8 @@ double tct_norm2(tct_run *R, const double *v)
 
 void tct_broke_down(tct_run *R, const char *quantity, double value)
 {
-    R->why = TACIT_STOP_BREAKDOWN;
-    R->end = PHASE_BROKEN;
+    R->policy->why = TACIT_STOP_BREAKDOWN;
+    R->policy->end = PHASE_BROKEN;
     R->result->breakdown_iteration = R->k;
     R->result->breakdown_quantity = quantity;
     R->result->breakdown_value = value;
@@ -47,8 +48,9 @@ void tct_broke_down(tct_run *R, const char *quantity, double value)
 
 void tct_forget_breakdown(tct_run *R)
 {
-    R->why = TACIT_STOP_MAX_ITERATIONS;
-    if (R->end == PHASE_BROKEN) R->end = PHASE_MARK;
+    tct_restart_policy *P = R->policy;
+    P->why = TACIT_STOP_MAX_ITERATIONS;
+    if (P->end == PHASE_BROKEN) P->end = PHASE_MARK;
     R->result->breakdown_iteration = -1;
     R->result->breakdown_quantity = NULL;
     R->result->breakdown_value = 0.0;
@@ -56,10 +58,12 @@ void tct_forget_breakdown(tct_run *R)
 
 void tct_tell_monitor(tct_run *R)
 {
-    if (R->checked == R->k) return;
-    R->checked = R->k;
-    if (!R->stop.monitor) return;
-    if (R->stop.monitor(R->stop.monitor_ctx, R->k, sqrt(R->rr) / R->norm_b))
+    tct_restart_policy *P = R->policy;
+    const tct_system *S = R->system;
+    if (P->checked == R->k) return;
+    P->checked = R->k;
+    if (!S->stop.monitor) return;
+    if (S->stop.monitor(S->stop.monitor_ctx, R->k, sqrt(P->rr) / S->norm_b))
         R->q->stop_wanted = true; /* the next sum informs all ranks */
     q_enter(R->q);
 }
@@ -72,24 +76,24 @@ static const char *broken(const tct_sample *c)
 
 bool tct_judge(tct_run *R, const tct_sample *c)
 {
-    R->rr = c->rr;
-    if (R->block) R->k = R->since + (int64_t)c->updates;
-    if (broken(c) || !isfinite(R->rr)) {
+    tct_restart_policy *P = R->policy;
+    P->rr = c->rr;
+    if (broken(c) || !isfinite(P->rr)) {
         if (broken(c)) tct_broke_down(R, broken(c), c->bad_value);
-        else tct_broke_down(R, "||r||", sqrt(R->rr));
+        else tct_broke_down(R, "||r||", sqrt(P->rr));
         return true;
     }
     tct_tell_monitor(R);
-    R->why =
+    P->why =
         R->q->stop_agreed ? TACIT_STOP_INTERRUPTED : TACIT_STOP_MAX_ITERATIONS;
-    R->end = PHASE_ON;
+    P->end = PHASE_ON;
     /* below TCT_RR_LEAST the scalar steps have stopped (step_sound) */
-    if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = PHASE_MET;
-    else if (c->bad == BAD_DRIFT) R->end = PHASE_DRIFTED;
-    else if (c->bad == BAD_STALE) R->end = PHASE_STALE;
-    else if (c->bad == BAD_GROWTH) R->end = PHASE_GREW;
-    else if (R->q->stop_agreed) R->end = PHASE_STOPPED;
-    else if (R->k >= R->most) R->end = PHASE_MARK;
-    else if (c->bad == BAD_PAUSE) R->end = PHASE_PAUSED;
-    return R->end != PHASE_ON;
+    if (P->rr <= P->goal * P->goal || P->rr < TCT_RR_LEAST) P->end = PHASE_MET;
+    else if (c->bad == BAD_DRIFT) P->end = PHASE_DRIFTED;
+    else if (c->bad == BAD_STALE) P->end = PHASE_STALE;
+    else if (c->bad == BAD_GROWTH) P->end = PHASE_GREW;
+    else if (R->q->stop_agreed) P->end = PHASE_STOPPED;
+    else if (R->k >= P->most) P->end = PHASE_MARK;
+    else if (c->bad == BAD_PAUSE) P->end = PHASE_PAUSED;
+    return P->end != PHASE_ON;
 }

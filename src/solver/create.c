@@ -46,15 +46,16 @@ static tacit_status build(tacit_solver *S)
 {
     tct_run *R = &S->run;
     for (int i = 0; i < TCT_VECTORS_MOST; i++) {
-        const bool mixed = R->exact->low && (i == V_REF || i == V_GUESS);
-        if (i < R->method->about.vectors || i == V_BEST || mixed)
+        const bool mixed =
+            R->system->exact->low && (i == V_REF || i == V_GUESS);
+        if (i < R->system->method->about.vectors || i == V_BEST || mixed)
             TRY(tacit_queue_alloc(R->q, R->n, &R->v[i]));
     }
-    if (R->exact->order) {
-        TRY(tacit_queue_alloc(R->q, R->n, &R->own_b));
-        TRY(tacit_queue_alloc(R->q, R->n, &R->permuted_x));
+    if (R->system->exact->order) {
+        TRY(tacit_queue_alloc(R->q, R->n, &R->system->own_b));
+        TRY(tacit_queue_alloc(R->q, R->n, &R->system->permuted_x));
     }
-    if (R->method->open) TRY(R->method->open(R));
+    if (R->system->method->open) TRY(R->system->method->open(R));
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
 }
 
@@ -79,12 +80,15 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
     if (S) {
         S->driver = &tct_driver_host;
         S->wanted = (tacit_stop){.rtol = 1e-6};
-        S->run = (tct_run){.method = found,
-                           .now = found,
-                           .q = queue,
+        S->system = (tct_system){.method = found, .exact = A};
+        S->policy = (tct_restart_policy){.now = found};
+        S->run = (tct_run){.q = queue,
                            .A = A->low ? A->low : A,
-                           .exact = A,
-                           .n = (size_t)A->n};
+                           .n = (size_t)A->n,
+                           .loop = &S->loop,
+                           .system = &S->system,
+                           .policy = &S->policy,
+                           .low = &S->low};
         status = build(S);
     } else {
         status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a solver");
@@ -107,17 +111,17 @@ static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
              "the preconditioner is for %lld rows of this rank, the matrix "
              "has %zu",
              (long long)M->n, R->n);
-    if (M && M->order != R->exact->order)
+    if (M && M->order != R->system->exact->order)
         FAIL(TACIT_UNSUPPORTED,
              "the preconditioner has its rows in another order than the "
              "operator: make both with formats that end in @none");
-    if (M && M->varies && !R->method->about.varying_precond)
+    if (M && M->varies && !R->system->method->about.varying_precond)
         FAIL(TACIT_UNSUPPORTED,
              "method %s: the preconditioner (%s) is not the same linear map "
              "each time, which this method needs: take method flexible",
-             R->method->about.name, M->ops->name);
+             R->system->method->about.name, M->ops->name);
     if (M && !R->z) TRY(tacit_queue_alloc(R->q, R->n, &R->z));
-    for (int i = 0; M && i < R->method->about.precond_vectors - 1; i++)
+    for (int i = 0; M && i < R->system->method->about.precond_vectors - 1; i++)
         if (!R->y[i]) TRY(tacit_queue_alloc(R->q, R->n, &R->y[i]));
     return TACIT_OK;
 }
@@ -153,14 +157,14 @@ void tacit_solver_destroy(tacit_solver **solver)
     q_enter(R->q);
     if (S->driver->close) S->driver->close(R);
     tct_lockstep_destroy(&S->lockstep);
-    if (R->method->close) R->method->close(R);
+    if (R->system->method->close) R->system->method->close(R);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(R->q, R->v[i]);
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);
     tacit_operator_destroy(&S->own_M);
     tct_free(S->race);
-    q_free(R->q, R->own_b);
-    q_free(R->q, R->permuted_x);
+    q_free(R->q, R->system->own_b);
+    q_free(R->q, R->system->permuted_x);
     q_free(R->q, R->c);
     tct_free(S);
     *solver = NULL;

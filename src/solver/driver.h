@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/driver.h - the drivers of the iteration: the loops. Each has one file
- * and one row in TCT_DRIVERS. */
+ * solver/driver.h - the drivers: each runs the phases of a method in a kind of
+ * loop (loop/loop.h). Each has one file and one row in TCT_DRIVERS. */
 #ifndef TCT_SOLVER_DRIVER_H
 #define TCT_SOLVER_DRIVER_H
 #include "solver/run.h"
@@ -9,7 +9,7 @@ enum { TCT_REFUSAL = 320 }; /* bytes of a reason */
 
 typedef struct tct_driver {
     tacit_loop about;
-    tct_starter needs; /* the starter of messages that it needs */
+    const tct_loop_kind *kind;
     /* Can it drive R? If not, the reason goes into `reason` [TCT_REFUSAL].
      * OPTIONAL: yes */
     bool (*fits)(const tct_run *R, char *reason, size_t size);
@@ -17,7 +17,7 @@ typedef struct tct_driver {
      * nothing */
     tacit_status (*open)(tct_run *R);
     void (*close)(tct_run *R);
-    /* One phase of R->now. */
+    /* One phase of R->policy->now. */
     void (*iterate)(tct_run *R);
     /* Its form: "while node, 10 iterations", into `text` [size]. OPTIONAL */
     void (*describe)(const tct_run *R, char *text, size_t size);
@@ -31,19 +31,17 @@ TCT_DRIVERS(X)
 /* Run the iterate function of the current method. */
 static inline void tct_iterate(tct_run *R)
 {
-    const tct_method *now = R->now;
+    const tct_method *now = R->policy->now;
     if (R->M && now->with_precond) now->with_precond(R);
     else now->iterate(R);
 }
 
 /* --- drivers/host.c ------------------------------------------------------- */
 
-/* The convergence check of a device that runs behind the CPU. */
-bool tct_check_lagged(tct_run *R);
-/* Take and judge pending samples until `leave` are left. True if the phase has
- * ended: R->k is then the iteration of the deciding check. */
-bool tct_take_samples(tct_run *R, int leave);
-/* A phase with `look` as its convergence check. */
-void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R));
+/* The members of an iteration that is the method's text. */
+bool tct_iterate_text(void *run);
+tct_verdict tct_check_run(void *run, int64_t k, const tct_sample *c);
+/* R->loop for a phase of R. */
+tct_loop *tct_loop_of_phase(tct_run *R, const tct_iteration *I);
 
 #endif

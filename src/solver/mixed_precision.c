@@ -6,7 +6,7 @@
  *        Bi-CG methods", Computing 56 (1996).
  *
  * The recurrence runs in segments. A segment ends when it has reduced the
- * residual by the factor R->low.reduction. If r has drifted away from b - A x
+ * residual by the factor R->low->reduction. If r has drifted away from b - A x
  * by then, b - A x replaces it, and the next segment goes on along the same
  * direction.
  *
@@ -37,37 +37,39 @@ static const double REDUCTION_FIRST = 0.1, REDUCTION_LEAST = 1e-4,
 
 static void begin(tct_run *R, double norm_r)
 {
-    R->low = (tct_reduced){.since = R->k,
-                           .mark = R->k + FIRST_MARK,
-                           .start = norm_r,
-                           .reduction = REDUCTION_FIRST};
+    *R->low = (tct_reduced){.since = R->k,
+                            .mark = R->k + FIRST_MARK,
+                            .start = norm_r,
+                            .reduction = REDUCTION_FIRST};
     R->result->bits = R->A->bits;
 }
 
 void tct_mixed_begin(tct_run *R)
 {
-    R->A = R->exact->low ? R->exact->low : R->exact;
+    const tct_system *S = R->system;
+    R->A = S->exact->low ? S->exact->low : S->exact;
     if (R->v[V_GUESS]) q_copy(R->q, R->n, R->x, R->v[V_GUESS]);
-    begin(R, sqrt(R->rr));
+    begin(R, sqrt(R->policy->rr));
 }
 
 double tct_mixed_goal(const tct_run *R)
 {
-    return R->low.reduction * R->low.start;
+    return R->low->reduction * R->low->start;
 }
 
 static bool is_early(const tct_run *R)
 {
-    return R->k - R->low.since <= EARLY;
+    return R->k - R->low->since <= EARLY;
 }
 
 /* Has r lost its orthogonality to r_0, early and with little gained? */
 static bool is_delicate(tct_run *R)
 {
-    const double rr = R->rr;
-    if (!is_early(R) || rr < 0.01 * R->ref_rr) return false;
+    const tct_restart_policy *P = R->policy;
+    const double rr = P->rr;
+    if (!is_early(R) || rr < 0.01 * P->ref_rr) return false;
     return fabs(tct_dot(R, R->v[V_R], R->v[V_REF])) >
-           LOST * sqrt(rr) * sqrt(R->ref_rr);
+           LOST * sqrt(rr) * sqrt(P->ref_rr);
 }
 
 static bool holds(tct_run *R, double norm_r, double drift)
@@ -75,27 +77,29 @@ static bool holds(tct_run *R, double norm_r, double drift)
     const double most = R->A->bits == 32 ? DRIFT_32
                         : is_early(R)    ? DRIFT_48
                                          : DRIFT_48_LATE;
-    if (!(drift <= most * R->target)) return false;
-    if (R->end == PHASE_MET && !(norm_r < PROGRESS * R->low.start))
+    if (!(drift <= most * R->system->target)) return false;
+    if (R->policy->end == PHASE_MET && !(norm_r < PROGRESS * R->low->start))
         return false;
-    return drift <= DRIFT_LEAST * R->target || !is_delicate(R);
+    return drift <= DRIFT_LEAST * R->system->target || !is_delicate(R);
 }
 
 /* The next precision whose drift does no harm. */
 static const tacit_operator *next_of(const tct_run *R, double drift)
 {
+    const tct_system *S = R->system;
     const tacit_operator *A = R->A->low;
-    if (!A) return R->exact;
+    if (!A) return S->exact;
     const double next_drift =
         ldexp(drift, R->A->bits == 32 ? ROUNDED_32_48 : 0);
-    return next_drift <= DRIFT_LEAST * R->target ? A : R->exact;
+    return next_drift <= DRIFT_LEAST * S->target ? A : S->exact;
 }
 
 /* b - A x - r is in v[V_T]. */
 static void take_more_bits(tct_run *R, double norm_r, double drift)
 {
+    tct_restart_policy *P = R->policy;
     const int bits = R->A->bits;
-    const bool over = R->k - R->low.since <= OVER_MOST || !isfinite(norm_r);
+    const bool over = R->k - R->low->since <= OVER_MOST || !isfinite(norm_r);
     double *r = R->v[V_R];
     R->A = next_of(R, drift);
     R->result->fell_back = true;
@@ -104,52 +108,54 @@ static void take_more_bits(tct_run *R, double norm_r, double drift)
     tct_log(TCT_NOTE,
             "iteration %lld: values of %d bits are too coarse (the residual "
             "has drifted by %.1e ||b||), %s with %d",
-            (long long)R->k, bits, drift / R->norm_b,
+            (long long)R->k, bits, drift / R->system->norm_b,
             over ? "starting over" : "going on", R->A->bits);
     if (over) {
-        R->begun = R->k;
+        P->begun = R->k;
         q_copy(R->q, R->n, R->v[V_GUESS], R->x);
         tct_residual(R, r);
-        R->rr = tct_norm2(R, r);
+        P->rr = tct_norm2(R, r);
         R->resumed = false;
     } else {
         q_axpy(R->q, R->n, +1, NULL, R->v[V_T], r);
         tct_restart_step(R, norm_r);
     }
-    begin(R, sqrt(R->rr));
+    begin(R, sqrt(P->rr));
 }
 
 /* Go on in this precision; at the end of a segment from the true residual, if r
  * has drifted away from it. */
 static void go_on(tct_run *R, double norm_r, double drift)
 {
-    const bool reached = R->end == PHASE_MET;
-    const bool update = reached && drift > DRIFT_LEAST * R->target;
-    R->low.reduction =
+    const tct_restart_policy *P = R->policy;
+    const bool reached = P->end == PHASE_MET;
+    const bool update = reached && drift > DRIFT_LEAST * R->system->target;
+    R->low->reduction =
         fmin(REDUCTION_FIRST,
-             fmax(REDUCTION_LEAST, ABOVE_DRIFT * drift / R->low.start));
+             fmax(REDUCTION_LEAST, ABOVE_DRIFT * drift / R->low->start));
     if (update) {
         R->result->reliable_updates++;
         q_axpy(R->q, R->n, +1, NULL, R->v[V_T], R->v[V_R]);
     }
     R->resumed = true;
-    if (update || R->now->leaves_last)
-        tct_restart_step(R, update ? norm_r : sqrt(R->rr));
-    if (reached) R->low.start = sqrt(R->rr);
+    if (update || P->now->leaves_last)
+        tct_restart_step(R, update ? norm_r : sqrt(P->rr));
+    if (reached) R->low->start = sqrt(P->rr);
 }
 
 void tct_mixed_phase(tct_run *R)
 {
-    const double rr = R->rr;
+    tct_restart_policy *P = R->policy;
+    const double rr = P->rr;
     double *t = R->v[V_T];
     tct_residual(R, t);
     const double norm_r = sqrt(tct_norm2(R, t));
     if (R->q->peers_know || tct_decided(R, norm_r)) return;
     q_axpy(R->q, R->n, -1, NULL, R->v[V_R], t); /* t = b - A x - r */
     const double drift = sqrt(tct_norm2(R, t));
-    R->rr = rr;
-    if (R->end == PHASE_BROKEN || !holds(R, norm_r, drift))
+    P->rr = rr;
+    if (P->end == PHASE_BROKEN || !holds(R, norm_r, drift))
         take_more_bits(R, norm_r, drift);
     else go_on(R, norm_r, drift);
-    while (R->low.mark <= R->k) R->low.mark += R->low.mark - R->low.since;
+    while (R->low->mark <= R->k) R->low->mark += R->low->mark - R->low->since;
 }

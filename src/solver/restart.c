@@ -25,19 +25,20 @@ static const double
 
 void tct_first_phase(tct_run *R)
 {
-    const tct_method *first = R->pure ? NULL : R->method->first;
-    R->now = first ? first : R->method;
+    tct_restart_policy *P = R->policy;
+    const tct_method *first = R->pure ? NULL : R->system->method->first;
+    P->now = first ? first : R->system->method;
     R->resumed = false;
-    R->futile = 0;
-    R->begun = 0;
-    R->renewed = 0;
-    R->drift_most = TCT_DRIFT_MOST;
-    R->apart_most = TCT_APART_MOST;
-    R->ref_rr = R->rr;
+    P->futile = 0;
+    P->begun = 0;
+    P->renewed = 0;
+    P->drift_most = TCT_DRIFT_MOST;
+    P->apart_most = TCT_APART_MOST;
+    P->ref_rr = P->rr;
     if (R->v[V_REF]) q_copy(R->q, R->n, R->v[V_R], R->v[V_REF]);
     if (R->v[V_REF] && R->M) { /* r stays orthogonal to M r_0 */
         apply(R->M, R->q, R->v[V_R], R->v[V_REF]);
-        R->ref_rr = tct_norm2(R, R->v[V_REF]);
+        P->ref_rr = tct_norm2(R, R->v[V_REF]);
     }
     tct_mixed_begin(R);
 }
@@ -46,73 +47,78 @@ void tct_first_phase(tct_run *R)
  * 0. */
 static int64_t first_until(const tct_run *R)
 {
-    const bool first = R->now == R->method->first && !R->result->rescued_by;
-    return first ? R->begun + R->method->about.first : 0;
+    const bool first =
+        R->policy->now == R->system->method->first && !R->result->rescued_by;
+    return first ? R->policy->begun + R->system->method->about.first : 0;
 }
 
 void tct_begin_phase(tct_run *R)
 {
-    const double norm_r = sqrt(R->rr);
+    tct_restart_policy *P = R->policy;
+    const tct_system *S = R->system;
+    const double norm_r = sqrt(P->rr);
     const double most =
-        (tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * R->best;
-    R->block = R->cycle = 0;
-    R->goal = R->pure ? R->target : fmax(R->target, ROUNDING * norm_r);
-    if (R->result->restarts > 0) R->goal = fmax(R->target, ANOTHER * norm_r);
-    R->most = R->limit;
-    if (first_until(R)) R->most = first_until(R);
+        (tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * P->best;
+    R->loop->block = R->loop->period = 0;
+    P->goal = R->pure ? S->target : fmax(S->target, ROUNDING * norm_r);
+    if (R->result->restarts > 0) P->goal = fmax(S->target, ANOTHER * norm_r);
+    P->most = S->limit;
+    if (first_until(R)) P->most = first_until(R);
     if (tct_is_reduced(R)) {
-        R->goal = fmax(R->goal, tct_mixed_goal(R));
-        if (R->low.mark < R->most) R->most = R->low.mark;
+        P->goal = fmax(P->goal, tct_mixed_goal(R));
+        if (R->low->mark < P->most) P->most = R->low->mark;
     }
-    if (R->most > R->limit) R->most = R->limit;
-    double c[TCT_SCALARS] = {[C_RR] = R->rr,
+    if (P->most > S->limit) P->most = S->limit;
+    double c[TCT_SCALARS] = {[C_RR] = P->rr,
                              [C_ALPHA] = 1.0,
-                             [C_TARGET2] = R->goal * R->goal,
-                             [C_NORM] = R->M ? 0.0 : R->exact->norm,
-                             [C_DRIFT_MOST] = R->pure ? 0.0 : R->drift_most,
-                             [C_APART_MOST] = R->apart_most,
-                             [C_REF_RR] = R->ref_rr,
-                             [C_SIGMA] = R->sigma,
+                             [C_TARGET2] = P->goal * P->goal,
+                             [C_NORM] = R->M ? 0.0 : S->exact->norm,
+                             [C_DRIFT_MOST] = R->pure ? 0.0 : P->drift_most,
+                             [C_APART_MOST] = P->apart_most,
+                             [C_REF_RR] = P->ref_rr,
+                             [C_SIGMA] = S->sigma,
                              [C_RR_MOST] = R->pure ? 0.0 : most * most};
     q_put(R->q, TCT_SCALARS, c, R->c);
-    R->end = PHASE_ON;
-    R->why = TACIT_STOP_MAX_ITERATIONS;
+    P->end = PHASE_ON;
+    P->why = TACIT_STOP_MAX_ITERATIONS;
 }
 
 /* --- a phase has ended ---------------------------------------------------- */
 
 bool tct_decided(tct_run *R, double norm_r)
 {
-    R->result->true_relative_residual = norm_r / R->norm_b;
-    if (!(norm_r <= R->target)) return false;
+    const tct_system *S = R->system;
+    R->result->true_relative_residual = norm_r / S->norm_b;
+    if (!(norm_r <= S->target)) return false;
     R->result->converged = true;
     tct_forget_breakdown(R);
-    R->why = R->target > R->stop.rtol * R->norm_b ? TACIT_STOP_ATOL
-                                                  : TACIT_STOP_RTOL;
+    R->policy->why = S->target > S->stop.rtol * S->norm_b ? TACIT_STOP_ATOL
+                                                          : TACIT_STOP_RTOL;
     return true;
 }
 
 /* The first iterations are over: may the method itself take over? */
 static void hand_over(tct_run *R)
 {
-    const double rr = R->rr;
+    tct_restart_policy *P = R->policy;
+    const double rr = P->rr;
     const double lost = tct_dot(R, R->v[V_R], R->v[V_REF]);
-    if (fabs(lost) <= FIRST_LOST * sqrt(rr) * sqrt(R->ref_rr)) {
-        R->now = R->method;
+    if (fabs(lost) <= FIRST_LOST * sqrt(rr) * sqrt(P->ref_rr)) {
+        P->now = R->system->method;
         return;
     }
-    R->result->rescued_by = R->now->about.name;
+    R->result->rescued_by = P->now->about.name;
     R->result->rescued_at = R->k;
     tct_log(TCT_NOTE,
             "iteration %lld: residuals are no longer orthogonal (%.1e), so %s "
             "goes on in place of %s",
-            (long long)R->k, fabs(lost) / sqrt(rr) / sqrt(R->ref_rr),
-            R->now->about.name, R->method->about.name);
+            (long long)R->k, fabs(lost) / sqrt(rr) / sqrt(P->ref_rr),
+            P->now->about.name, R->system->method->about.name);
 }
 
 static bool at_mark(const tct_run *R)
 {
-    return R->end == PHASE_MARK && R->most < R->limit;
+    return R->policy->end == PHASE_MARK && R->policy->most < R->system->limit;
 }
 
 /* The decisions at marks and in reduced precision. */
@@ -121,28 +127,30 @@ static void restart_policy(tct_run *R, bool mark, bool low)
     R->resumed = mark;
     if (mark && first_until(R) && R->k >= first_until(R)) hand_over(R);
     if (low) tct_mixed_phase(R);
-    if (R->q->stop_agreed) R->why = TACIT_STOP_INTERRUPTED;
+    if (R->q->stop_agreed) R->policy->why = TACIT_STOP_INTERRUPTED;
 }
 
 /* The only phase of a pure run has ended. */
 static void end_pure(tct_run *R)
 {
-    if (R->end == PHASE_MET || R->end == PHASE_DRIFTED)
-        R->why = TACIT_STOP_STAGNATION;
+    tct_restart_policy *P = R->policy;
+    if (P->end == PHASE_MET || P->end == PHASE_DRIFTED)
+        P->why = TACIT_STOP_STAGNATION;
 }
 
 bool tct_next_phase(tct_run *R)
 {
+    tct_restart_policy *P = R->policy;
     const bool mark = at_mark(R);
-    const bool broken = R->end == PHASE_BROKEN && !R->now->inferred;
+    const bool broken = P->end == PHASE_BROKEN && !P->now->inferred;
     const bool low =
-        tct_is_reduced(R) && (mark || R->end == PHASE_MET || broken);
-    tct_made(R, R->now);
+        tct_is_reduced(R) && (mark || P->end == PHASE_MET || broken);
+    tct_made(R, P->now);
     if (!R->pure && tct_renew_vectors(R)) return true;
     if (mark || low) {
         restart_policy(R, mark, low);
         if (R->q->peers_know || R->result->converged) return false;
-        if (!R->q->stop_agreed && R->k < R->limit) return true;
+        if (!R->q->stop_agreed && R->k < R->system->limit) return true;
     }
     tct_residual(R, R->v[V_R]);
     double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
@@ -153,22 +161,22 @@ bool tct_next_phase(tct_run *R)
     }
     tct_keep_best(R, norm_r);
     if (!tct_unsettled(R, norm_r) || R->q->peers_know) return false;
-    if (R->k >= R->limit) {
-        R->why = TACIT_STOP_MAX_ITERATIONS;
+    if (R->k >= R->system->limit) {
+        P->why = TACIT_STOP_MAX_ITERATIONS;
         return false;
     }
     if (tct_has_lost(R, norm_r)) {
         norm_r = tct_go_back_to_best(R);
-        R->futile += R->futile == 0;
+        P->futile += P->futile == 0;
     }
     if (R->q->peers_know) return false;
     if (!isfinite(norm_r)) {
         tct_broke_down(R, "||b - A x||", norm_r);
         return false;
     }
-    R->low.start = norm_r;
-    R->rr = norm_r * norm_r;
+    R->low->start = norm_r;
+    P->rr = norm_r * norm_r;
     R->resumed = false; /* the last direction led nowhere */
-    if (R->futile == 0) tct_restart_step(R, norm_r);
+    if (P->futile == 0) tct_restart_step(R, norm_r);
     return !R->q->peers_know;
 }

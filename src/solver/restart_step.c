@@ -22,12 +22,13 @@ static void form_sums(tct_run *R)
 
 void tct_restart_step(tct_run *R, double norm_r)
 {
+    tct_restart_policy *P = R->policy;
     tacit_queue *q = R->q;
     double *c = R->c, *r = R->v[V_R], *p = R->v[V_P], *s = R->v[V_T];
     double host[TCT_SCALARS] = {0};
-    R->rr = norm_r * norm_r;
+    P->rr = norm_r * norm_r;
     R->resumed = false;
-    if (R->limit - R->k < 2) return;
+    if (R->system->limit - R->k < 2) return;
     form_sums(R); /* s = A p, its sums */
     q_norm(q, R->n, r, &c[C_RR]);
     q_dot(q, R->n, r, p, &c[C_RP]);
@@ -40,8 +41,8 @@ void tct_restart_step(tct_run *R, double norm_r)
     if (R->M) apply(R->M, q, r, R->z);
     q_aypx(q, R->n, +1, &c[C_BETA], R->M ? R->z : r, p); /* p = M r + beta p */
     q_sum(q, 1, &c[C_RR]);
-    q_get(q, 1, &c[C_RR], &R->rr);
+    q_get(q, 1, &c[C_RR], &P->rr);
     R->k++;
-    if (q->failed == TACIT_OK && isfinite(R->rr)) tct_tell_monitor(R);
+    if (q->failed == TACIT_OK && isfinite(P->rr)) tct_tell_monitor(R);
     R->resumed = true;
 }

@@ -11,39 +11,43 @@ enum { ITERATIONS_DEFAULT = 10000 };
 /* The run works on b and x in the order of A. */
 static void enter(tct_run *R, const double *b, double *x)
 {
-    const tct_order *o = R->exact->order;
-    R->b = R->own_b ? R->own_b : b;
-    R->x = R->permuted_x ? R->permuted_x : x;
-    R->user_x = x;
-    if (!R->own_b) return;
-    if (o) tct_order_permute_in(o, R->q, R->n, b, R->own_b);
-    else q_copy(R->q, R->n, b, R->own_b);
-    if (o) tct_order_permute_in(o, R->q, R->n, x, R->permuted_x);
-    else q_copy(R->q, R->n, x, R->permuted_x);
+    tct_system *S = R->system;
+    const tct_order *o = S->exact->order;
+    S->b = S->own_b ? S->own_b : b;
+    R->x = S->permuted_x ? S->permuted_x : x;
+    S->user_x = x;
+    if (!S->own_b) return;
+    if (o) tct_order_permute_in(o, R->q, R->n, b, S->own_b);
+    else q_copy(R->q, R->n, b, S->own_b);
+    if (o) tct_order_permute_in(o, R->q, R->n, x, S->permuted_x);
+    else q_copy(R->q, R->n, x, S->permuted_x);
 }
 
 static void leave(const tct_run *R)
 {
-    const tct_order *o = R->exact->order;
-    if (!R->permuted_x) return;
-    if (o) tct_order_permute_out(o, R->q, R->n, R->permuted_x, R->user_x);
-    else q_copy(R->q, R->n, R->permuted_x, R->user_x);
+    const tct_system *S = R->system;
+    const tct_order *o = S->exact->order;
+    if (!S->permuted_x) return;
+    if (o) tct_order_permute_out(o, R->q, R->n, S->permuted_x, S->user_x);
+    else q_copy(R->q, R->n, S->permuted_x, S->user_x);
 }
 
 tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
                            const tacit_stop *stop)
 {
+    tct_restart_policy *P = R->policy;
+    tct_system *S = R->system;
     enter(R, b, x);
-    R->stop = *stop;
-    R->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    S->stop = *stop;
+    S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     R->k = 0;
-    R->checked = R->left_from = -1;
-    R->made = 0;
-    R->kept = INFINITY;
-    R->A = R->exact;
+    P->checked = R->loop->left_from = -1;
+    P->made = 0;
+    P->kept = INFINITY;
+    R->A = S->exact;
     R->result->bits = R->A->bits; /* in case there is no iteration */
     TRY(tct_measure_b(R));
-    R->target = fmax(stop->rtol * R->norm_b, stop->atol * R->sigma);
+    S->target = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);
     return TACIT_OK;
 }
 
@@ -56,16 +60,17 @@ static void take_zero(tct_run *R)
 
 bool tct_run_starts(tct_run *R)
 {
-    R->best = sqrt(R->rr);
+    tct_restart_policy *P = R->policy;
+    P->best = sqrt(P->rr);
     if (R->q->peers_know) return false;
     tct_tell_monitor(R);
-    if (tct_decided(R, R->best)) return false;
-    if (isfinite(R->best)) {
-        tct_keep_best(R, R->best);
+    if (tct_decided(R, P->best)) return false;
+    if (isfinite(P->best)) {
+        tct_keep_best(R, P->best);
         tct_first_phase(R);
         return true;
     }
-    tct_broke_down(R, "||b - A x||", R->best);
+    tct_broke_down(R, "||b - A x||", P->best);
     take_zero(R);
     return false;
 }
@@ -118,33 +123,35 @@ static tacit_status explain(const tct_run *R)
          "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
          "%.3g%s%s",
          what, (long long)r->iterations, r->true_relative_residual,
-         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
-         limit);
+         R->system->stop.rtol,
+         R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
 }
 
 /* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
     tct_hand_out_best(R);
-    if (R->why == TACIT_STOP_STAGNATION || R->why == TACIT_STOP_BREAKDOWN)
-        R->result->attainable = tct_allowed(R) / R->norm_b;
+    if (R->policy->why == TACIT_STOP_STAGNATION ||
+        R->policy->why == TACIT_STOP_BREAKDOWN)
+        R->result->attainable = tct_allowed(R) / R->system->norm_b;
 }
 
 static void fill_result(tct_run *R, double seconds)
 {
+    const tct_restart_policy *P = R->policy;
     tacit_result *result = R->result;
     result->seconds = seconds;
-    result->stop = R->why;
-    result->relative_residual = sqrt(R->rr) / R->norm_b;
+    result->stop = P->why;
+    result->relative_residual = sqrt(P->rr) / R->system->norm_b;
     result->extra_products +=
-        result->replacements * R->method->about.replace_products;
-    tct_made(R, R->now);
-    result->iterations = R->made;
+        result->replacements * R->system->method->about.replace_products;
+    tct_made(R, P->now);
+    result->iterations = P->made;
 }
 
 tacit_status tct_run_conclude(tct_run *R, double seconds)
 {
-    tacit_world *w = R->exact->world;
+    tacit_world *w = R->system->exact->world;
     int exponent = 0;
     if (!R->result->converged && !R->q->peers_know) end_without_solution(R);
     const bool within = tct_shift_back(R, &exponent);
@@ -164,8 +171,8 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
 
 tacit_status tct_run_zero(tct_run *R)
 {
-    q_fill(R->q, R->n, 0.0, R->user_x);
+    q_fill(R->q, R->n, 0.0, R->system->user_x);
     R->result->converged = true;
     R->result->stop = TACIT_STOP_RTOL;
-    return tct_agree(R->exact->world, q_own_status(R->q));
+    return tct_agree(R->system->exact->world, q_own_status(R->q));
 }

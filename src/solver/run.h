@@ -9,6 +9,7 @@
  * run a phase. */
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
+#include "loop/loop.h"
 #include "operator/operator.h"
 #include "solver/method.h"
 
@@ -31,7 +32,7 @@ typedef enum tct_end {
     PHASE_PAUSED   /* paused: the method is to be called again, BAD_PAUSE */
 } tct_end;
 
-/* State of reduced precision in a run: mixed_precision.c. */
+/* Reduced precision: mixed_precision.c. */
 typedef struct tct_reduced {
     int64_t since;    /* iteration at which this precision began */
     int64_t mark;     /* iteration of the next drift check       */
@@ -39,37 +40,10 @@ typedef struct tct_reduced {
     double reduction; /* factor by which a segment reduces ||r|| */
 } tct_reduced;
 
-struct tct_run {
-    /* for the method's iterate function */
-    tacit_queue *q;
-    const tacit_operator *A;             /* the matrix of the recurrence  */
-    const tacit_operator *M;             /* preconditioner, or NULL       */
-    size_t n;                            /* local rows                    */
-    double *v[TCT_VECTORS_MOST];         /* the method's vectors          */
-    double *z, *y[TCT_PRECOND_MOST - 1]; /* ... with a preconditioner     */
-    double *c;                           /* scalars on the device: steps.h */
-    double *x;                           /* the solution times 2^shift    */
-    void *own;                           /* the method's data: see open   */
-    int steps, basis; /* settings; 0: auto, and sstep/sstep.h   */
-    int64_t k;        /* updates of x so far           */
-    bool resumed;     /* see iterate of the method     */
-    bool pure;        /* a setting: the method's recurrence alone */
-    /* if a check stands for a block of iterations: the most per block, as
-     * enqueued now; the sample has the number since iteration `since`, and k is
-     * that of the last check. 0: a check per iteration, which the method
-     * counts */
-    int block;
-    int64_t since;
-    int cycle; /* period of the operations in checks; < 0: none; 0: the
-                * method's */
-    bool (*look)(tct_run *R); /* the driver's: tct_done        */
-    /* The driver's: run blocks of iterations in a kernel until the phase ends
-     * or pauses; NULL: the method runs them */
-    void (*take_blocks)(tct_run *R);
-    tacit_result *result;
-
-    /* the system */
+/* The system, and the settings of its solver. */
+typedef struct tct_system {
     const tct_method *method;
+    int steps, basis;            /* 0: auto, and sstep/sstep.h   */
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
     double *own_b, *permuted_x; /* copies of b and x; NULL: the user's */
@@ -79,33 +53,55 @@ struct tct_run {
     tacit_stop stop;
     int64_t limit;         /* of iterations */
     double norm_b, target; /* times sigma   */
+} tct_system;
+
+/* The restart policy: the phase, and what decides on the next one. */
+typedef struct tct_restart_policy {
+    /* the phase */
+    const tct_method *now; /* method, its first, or its rescue            */
+    double goal;           /* of the recurrence                              */
+    int64_t most;          /* iterations: the limit, or an earlier mark */
+    tct_end end;
+    tacit_stop_reason why; /* reason if the solve ended now */
+    int64_t checked;       /* k of the last check, -1: none yet   */
+    double rr;             /* at the last check                   */
 
     /* progress of the solve */
-    const tct_method *now; /* method, its first, or its rescue    */
-    int64_t checked;       /* k of the last check, -1: none yet   */
-    int64_t begun;         /* k of the last start from x_0        */
-    double rr;             /* at the last check                   */
-    double ref_rr;         /* of r_0                              */
-    double best;           /* ||b - A x|| so far                  */
-    int futile;            /* phases in a row without gain        */
-    double kept;           /* ||b - A x|| of V_BEST               */
-    int64_t kept_at;       /* ... and its iteration               */
-    int64_t renewed;       /* iteration of the last renewal       */
-    double drift_most;     /* of ||s||, asks for the next         */
-    double apart_most;     /* of (p, s): it is too late */
-    int64_t made;          /* iterations in result->made          */
-    tct_reduced low;
-    tacit_stop_reason why; /* reason if it ended now */
+    int64_t begun;     /* k of the last start from x_0        */
+    double ref_rr;     /* of r_0                              */
+    double best;       /* ||b - A x|| so far                  */
+    int futile;        /* phases in a row without gain        */
+    double kept;       /* ||b - A x|| of V_BEST               */
+    int64_t kept_at;   /* ... and its iteration               */
+    int64_t renewed;   /* iteration of the last renewal       */
+    double drift_most; /* of ||s||, asks for the next         */
+    double apart_most; /* of (p, s): it is too late */
+    int64_t made;      /* iterations in result->made          */
+} tct_restart_policy;
 
-    /* the phase */
-    double goal;  /* of the recurrence                              */
-    int64_t most; /* iterations: the limit, or an earlier mark      */
-    tct_end end;
-
-    /* the loop: driver.h */
-    void *drive;       /* the driver's state                             */
-    int ahead, lag;    /* samples enqueued, not taken; their limit       */
-    int64_t left_from; /* first iteration of loop host, -1: none */
+/* The run as methods see it. */
+struct tct_run {
+    tacit_queue *q;
+    const tacit_operator *A;             /* the matrix of the recurrence  */
+    const tacit_operator *M;             /* preconditioner, or NULL       */
+    size_t n;                            /* local rows                    */
+    double *v[TCT_VECTORS_MOST];         /* the method's vectors          */
+    double *z, *y[TCT_PRECOND_MOST - 1]; /* ... with a preconditioner     */
+    double *c;                           /* scalars on the device: steps.h */
+    double *x;                           /* the solution times 2^shift    */
+    void *own;                           /* the method's data: see open   */
+    int64_t k;                           /* updates of x so far           */
+    bool resumed;                        /* see iterate of the method     */
+    bool pure; /* a setting: the method's recurrence alone */
+    tacit_result *result;
+    bool (*look)(tct_run *R); /* the driver's: tct_done        */
+    tct_loop *loop;           /* the solver's; where checks stand for blocks
+                               * of iterations, the method sets its block,
+                               * since and period */
+    void *drive;              /* the driver's state: driver.h */
+    tct_system *system;
+    tct_restart_policy *policy;
+    tct_reduced *low;
 };
 
 /* --- convergence.c -------------------------------------------------------- */
@@ -123,9 +119,9 @@ bool tct_judge(tct_run *R, const tct_sample *c);
  * enqueued after the check then have no effect. */
 static inline bool tct_is_held(const tct_run *R)
 {
-    return R->end == PHASE_MET || R->end == PHASE_DRIFTED ||
-           R->end == PHASE_STALE || R->end == PHASE_GREW ||
-           R->end == PHASE_BROKEN || R->end == PHASE_PAUSED;
+    return R->policy->end == PHASE_MET || R->policy->end == PHASE_DRIFTED ||
+           R->policy->end == PHASE_STALE || R->policy->end == PHASE_GREW ||
+           R->policy->end == PHASE_BROKEN || R->policy->end == PHASE_PAUSED;
 }
 /* r = sigma b - A x into `r`; tct_form_residual does not count the product as
  * an extra one. */
@@ -134,7 +130,7 @@ void tct_residual(tct_run *R, double *r);
 /* (v, v), or (v, w), summed over the ranks and waited for. */
 double tct_norm2(tct_run *R, const double *v);
 double tct_dot(tct_run *R, const double *v, const double *w);
-/* Tell the monitor of R->k and R->rr, once per iteration. */
+/* Tell the monitor of R->k and R->policy->rr, once per iteration. */
 void tct_tell_monitor(tct_run *R);
 /* Note a breakdown at R->k. */
 void tct_broke_down(tct_run *R, const char *quantity, double value);
@@ -162,7 +158,7 @@ bool tct_shift_back(tct_run *R, int *exponent);
 void tct_mixed_begin(tct_run *R);
 static inline bool tct_is_reduced(const tct_run *R)
 {
-    return R->A != R->exact;
+    return R->A != R->system->exact;
 }
 /* Goal of the recurrence for the next segment. */
 double tct_mixed_goal(const tct_run *R);
@@ -174,7 +170,7 @@ void tct_mixed_phase(tct_run *R);
 
 /* Begin a run: choose the method of the first phase. */
 void tct_first_phase(tct_run *R);
-/* Goal and limit of the next phase, with ||r||^2 = R->rr. */
+/* Goal and limit of the next phase, with ||r||^2 = R->policy->rr. */
 void tct_begin_phase(tct_run *R);
 /* A phase has ended: is there another one? */
 bool tct_next_phase(tct_run *R);
@@ -186,7 +182,7 @@ bool tct_decided(tct_run *R, double norm_r);
 /* Begin a run for the user's b and x. Errors as tct_measure_b. */
 tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
                            const tacit_stop *stop);
-/* With r in v[V_R] and ||r||^2 = R->rr: is a phase needed? */
+/* With r in v[V_R] and ||r||^2 = R->policy->rr: is a phase needed? */
 bool tct_run_starts(tct_run *R);
 /* The solution for b = 0. */
 tacit_status tct_run_zero(tct_run *R);

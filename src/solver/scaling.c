@@ -33,18 +33,20 @@ void tct_shift(const tct_run *R, int by, double *x)
 
 bool tct_shift_back(tct_run *R, int *exponent)
 {
-    if (R->shift == 0) return true;
+    const tct_system *S = R->system;
+    if (S->shift == 0) return true;
     const double norm = norm_of(R, R->x, exponent);
-    tct_shift(R, -R->shift, R->x);
-    *exponent -= R->shift;
+    tct_shift(R, -S->shift, R->x);
+    *exponent -= S->shift;
     return norm == 0.0 || !isfinite(norm) ||
            (*exponent > -1021 && *exponent <= 1024);
 }
 
 tacit_status tct_measure_b(tct_run *R)
 {
+    tct_system *S = R->system;
     int exponent = 0;
-    const double fraction = norm_of(R, R->b, &exponent);
+    const double fraction = norm_of(R, S->b, &exponent);
     TRY(tct_agree(R->A->world, q_own_status(R->q)));
     if (!isfinite(fraction))
         FAIL(TACIT_INPUT,
@@ -54,8 +56,8 @@ tacit_status tct_measure_b(tct_run *R)
         R->result->norm_b >= NORM_LEAST && R->result->norm_b <= NORM_MOST;
     int by = near || fraction == 0.0 ? 0 : -exponent;
     if (by > 1000) by = 1000; /* 2^by must be a double */
-    R->sigma = ldexp(1.0, by);
-    R->shift = R->exact->exponent + by;
-    R->norm_b = ldexp(fraction, exponent + by);
+    S->sigma = ldexp(1.0, by);
+    S->shift = S->exact->exponent + by;
+    S->norm_b = ldexp(fraction, exponent + by);
     return TACIT_OK;
 }

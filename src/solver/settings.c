@@ -50,7 +50,7 @@ static tacit_status set_max_iterations(tacit_solver *S, const char *value)
 static tacit_status set_precond(tacit_solver *S, const char *value)
 {
     tacit_operator *M = NULL;
-    TRY(tacit_precond_create(S->run.exact, value, &M));
+    TRY(tacit_precond_create(S->run.system->exact, value, &M));
     const tacit_status status = tacit_solver_set_precond(S, M);
     tacit_operator *const unused = status < 0 ? M : S->own_M;
     if (status >= 0) S->own_M = M;
@@ -63,23 +63,24 @@ static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
                               int basis)
 {
     tct_run *R = &S->run;
-    const int old_steps = R->steps, old_basis = R->basis;
-    if (!R->method->open)
+    const int old_steps = R->system->steps, old_basis = R->system->basis;
+    if (!R->system->method->open)
         FAIL(TACIT_INVALID, "%s belongs to method sstep, and this is %s", name,
-             R->method->about.name);
+             R->system->method->about.name);
     void *const before = R->own; /* until all ranks have the new one */
-    R->steps = steps;
-    R->basis = basis;
+    R->system->steps = steps;
+    R->system->basis = basis;
     R->own = NULL;
-    const tacit_status status = tct_agree(R->q->world, R->method->open(R));
+    const tacit_status status =
+        tct_agree(R->q->world, R->system->method->open(R));
     void *const kept = status < 0 ? before : R->own;
     if (status >= 0) R->own = before;
-    R->method->close(R);
+    R->system->method->close(R);
     R->own = kept;
     if (status >= 0) /* the driver's state is of the old one */
         return tct_drive_by(S, S->driver);
-    R->steps = old_steps;
-    R->basis = old_basis;
+    R->system->steps = old_steps;
+    R->system->basis = old_basis;
     return status;
 }
 
@@ -92,7 +93,7 @@ static tacit_status set_steps(tacit_solver *S, const char *value)
         FAIL(TACIT_INVALID,
              "steps '%s': expected a whole number from 1 to %d, or auto", value,
              TCT_SSTEP_MOST);
-    return open_anew(S, "steps", (int)steps, S->run.basis);
+    return open_anew(S, "steps", (int)steps, S->run.system->basis);
 }
 
 static tacit_status set_basis(tacit_solver *S, const char *value)
@@ -106,7 +107,7 @@ static tacit_status set_basis(tacit_solver *S, const char *value)
                  "basis %s: its interval is found by iterations of cg, which "
                  "a pure solve does not make: take monomial",
                  value);
-        return open_anew(S, "basis", S->run.steps, i);
+        return open_anew(S, "basis", S->run.system->steps, i);
     }
     return tct_unknown("basis", value, names, TCT_BASES);
 }
@@ -117,12 +118,12 @@ static tacit_status set_pure(tacit_solver *S, const char *value)
     const bool pure = strcmp(value, "on") == 0;
     if (!pure && strcmp(value, "off") != 0)
         FAIL(TACIT_INVALID, "pure '%s': expected on or off", value);
-    if (pure && R->exact->low)
+    if (pure && R->system->exact->low)
         FAIL(TACIT_UNSUPPORTED,
              "pure: the matrix has values of low precision, from which a solve "
              "goes on again and again: take precision double");
-    if (pure && R->method->blocks && R->basis != BASIS_MONOMIAL)
-        TRY(open_anew(S, "basis", R->steps, BASIS_MONOMIAL));
+    if (pure && R->system->method->blocks && R->system->basis != BASIS_MONOMIAL)
+        TRY(open_anew(S, "basis", R->system->steps, BASIS_MONOMIAL));
     R->pure = pure; /* the driver's state is of the other */
     return tct_drive_by(S, S->driver);
 }
@@ -184,7 +185,8 @@ tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
 {
     REQUIRE(solver != NULL && name != NULL && value != NULL);
     q_enter(solver->run.q);
-    return tct_agree(solver->run.exact->world, set(solver, name, value));
+    return tct_agree(solver->run.system->exact->world,
+                     set(solver, name, value));
 }
 
 tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)

@@ -11,9 +11,10 @@ static void describe_loop(const tct_run *R, const tct_driver *driver)
     tacit_result *r = R->result;
     r->loop = driver->about.name;
     r->loop_detail[0] = '\0';
-    if (R->left_from >= 0)
+    if (R->loop->left_from >= 0)
         snprintf(r->loop_detail, sizeof r->loop_detail,
-                 "loop host from iteration %lld on", (long long)R->left_from);
+                 "loop host from iteration %lld on",
+                 (long long)R->loop->left_from);
     else if (driver->describe)
         driver->describe(R, r->loop_detail, sizeof r->loop_detail);
 }
@@ -28,9 +29,10 @@ void tct_begin_runs(tacit_solver *S)
 {
     tacit_queue *q = S->run.q;
     /* a block is as expensive as its iterations */
-    const bool expensive = S->run.method->blocks || tct_is_expensive(S->run.M);
+    const bool expensive =
+        S->run.system->method->blocks || tct_is_expensive(S->run.M);
     const size_t rows = expensive ? SIZE_MAX : S->most_rows;
-    S->run.lag = q->device->lag ? q->device->lag(q, rows) : 0;
+    S->loop.lag = q->device->lag ? q->device->lag(q, rows) : 0;
     q->stop_wanted = q->stop_agreed = false;
 }
 
@@ -38,10 +40,10 @@ void tct_begin_runs(tacit_solver *S)
 static tacit_status iterate(tct_run *R, const tct_driver *driver)
 {
     const double start = tct_seconds();
-    tct_shift(R, R->shift, R->x);
-    q_put(R->q, 1, &R->sigma, &R->c[C_SIGMA]);
+    tct_shift(R, R->system->shift, R->x);
+    q_put(R->q, 1, &R->system->sigma, &R->c[C_SIGMA]);
     tct_residual(R, R->v[V_R]);
-    R->rr = tct_norm2(R, R->v[V_R]);
+    R->policy->rr = tct_norm2(R, R->v[V_R]);
     bool more = tct_run_starts(R);
     while (more) {
         tct_begin_phase(R);
@@ -59,7 +61,7 @@ static tacit_status run(tacit_solver *S, const double *b, double *x,
     R->result = result;
     tct_begin_runs(S);
     TRY(tct_run_begin(R, b, x, stop));
-    return R->norm_b == 0.0 ? tct_run_zero(R) : iterate(R, S->driver);
+    return R->system->norm_b == 0.0 ? tct_run_zero(R) : iterate(R, S->driver);
 }
 
 static tacit_status check(const tacit_solver *S, const double *b,
@@ -77,7 +79,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses)
 {
     S->running = true;
-    tct_use_begin(&uses->A, S->run.exact);
+    tct_use_begin(&uses->A, S->run.system->exact);
     tct_use_begin(&uses->M, S->run.M);
 }
 

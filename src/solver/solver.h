@@ -15,6 +15,11 @@ struct tacit_solver {
     struct tct_lockstep *lockstep; /* for several columns; NULL: one by one */
     int alone_columns; /* with so many, one by one was faster             */
     tct_run run;
+    /* of the run */
+    tct_system system;
+    tct_restart_policy policy;
+    tct_reduced low;
+    tct_loop loop;
 };
 
 /* While a run is under way, the solver, its operator and its preconditioner can

@@ -3,6 +3,7 @@
  * samples. */
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
+#include "device/gpu/persistent_grid.h"
 #include "device/gpu/record.h"
 #include "device/memory_pool.h"
 #include <math.h>
@@ -763,4 +764,5 @@ const tct_device_ops tct_device_cuda = {
     .replay = tct_record_replay,
     .record_about = tct_record_about,
     .record_free = tct_record_free,
+    .persistent = &tct_persistent_gpu,
 };

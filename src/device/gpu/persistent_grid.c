@@ -100,7 +100,31 @@ bool tct_persistent_start(tacit_queue *q, const tct_persistent_job *G,
     return tct_gpu_ok(q, e, "starting a persistent kernel");
 }
 
-void tct_persistent_end(tacit_queue *q)
+/* --- samples -------------------------------------------------------------- */
+
+static void end_kernel(tacit_queue *q)
 {
     tct_gpu_of(q)->mailbox->limit = 0;
 }
+
+static void kernel_is_over(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    g->made = g->taken;
+}
+
+static void kernel_is_late(tacit_queue *q)
+{
+    if (tct_gpu_deserted(q)) return;
+    q_fail(q, TACIT_DEVICE,
+           "the GPU: a block of the persistent kernel did not come to its "
+           "barrier within %g s",
+           q->barrier_seconds);
+}
+
+const tct_persistent_ops tct_persistent_gpu = {
+    .samples = TCT_SAMPLES - 64,
+    .end = end_kernel,
+    .over = kernel_is_over,
+    .late = kernel_is_late,
+};

@@ -80,9 +80,8 @@ void tct_persistent_spending(const void *room, int blocks, char *text,
 /* Start it; false if the queue has failed. */
 bool tct_persistent_start(tacit_queue *q, const tct_persistent_job *G,
                           const tct_persistent_kernel *K);
-/* Ask the running persistent grid to end; samples go on until all blocks
- * know. */
-void tct_persistent_end(tacit_queue *q);
+/* The table of the device. */
+extern const tct_persistent_ops tct_persistent_gpu;
 
 #ifdef __cplusplus
 }

@@ -267,7 +267,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                .stop = solver->wanted,
                .results = (char *)results,
                .result_size = results->size};
-    tacit_world *w = solver->run.exact->world;
+    tacit_world *w = solver->run.system->exact->world;
     tacit_status status = TACIT_OK;
     q_enter(solver->run.q);
     if (stop)

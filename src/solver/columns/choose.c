@@ -23,7 +23,7 @@ static tacit_status widen(const tacit_operator *A, int columns)
  * preconditioner. */
 static tacit_status widen_both(const tacit_solver *S, int columns)
 {
-    TRY(widen(S->run.exact, columns));
+    TRY(widen(S->run.system->exact, columns));
     return widen(S->run.M, columns);
 }
 
@@ -124,8 +124,8 @@ tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
                                  size_t stride)
 {
     if (columns == 1 || columns == S->alone_columns ||
-        !S->run.exact->ops->apply_block || /* no gain */
-        S->run.method->blocks) {
+        !S->run.system->exact->ops->apply_block || /* no gain */
+        S->run.system->method->blocks) {
         tct_lockstep_destroy(&S->lockstep);
         return TACIT_OK;
     }

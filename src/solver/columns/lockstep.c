@@ -23,6 +23,9 @@ enum {
 
 typedef struct {
     tct_run run;
+    tct_system system;
+    tct_restart_policy policy;
+    tct_reduced low;
     tacit_result result;
     int column; /* in the user's panel */
     bool over;
@@ -62,16 +65,20 @@ static double *place_of(const tct_lockstep *L, int kind, int place)
 
 static void take_place(tct_lockstep *L, int place)
 {
-    tct_run *R = &L->m[place].run;
+    member *m = &L->m[place];
+    tct_run *R = &m->run;
+    R->system = &m->system;
+    R->policy = &m->policy;
+    R->low = &m->low;
+    R->result = &m->result;
     for (int i = 0; i < TCT_VECTORS_MOST; i++) R->v[i] = place_of(L, i, place);
     R->z = place_of(L, KIND_Z, place);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++)
         R->y[i] = place_of(L, KIND_Y + i, place);
-    R->own_b = place_of(L, KIND_B, place);
-    R->b = R->own_b;
-    R->permuted_x = R->x = place_of(L, KIND_X, place);
+    m->system.own_b = place_of(L, KIND_B, place);
+    m->system.b = m->system.own_b;
+    m->system.permuted_x = R->x = place_of(L, KIND_X, place);
     R->c = L->c + place * TCT_SCALARS;
-    R->result = &L->m[place].result;
 }
 
 static void change_places(tct_lockstep *L, int i, int j)
@@ -93,10 +100,10 @@ static void change_places(tct_lockstep *L, int i, int j)
 /* The iteration of the next check. */
 static int64_t next_look(const tct_lockstep *L)
 {
-    int64_t ahead = L->S->run.lag > 1 ? L->S->run.lag : 1;
+    int64_t ahead = L->S->loop.lag > 1 ? L->S->loop.lag : 1;
     for (int j = 0; j < L->active; j++) {
         const tct_run *R = &L->m[j].run;
-        if (R->most - R->k < ahead) ahead = R->most - R->k;
+        if (R->policy->most - R->k < ahead) ahead = R->policy->most - R->k;
     }
     return L->batch.k + (ahead > 1 ? ahead : 1);
 }
@@ -167,7 +174,8 @@ static void phase(tct_lockstep *L, int count)
 
 static bool go_together(const tct_run *a, const tct_run *b)
 {
-    return a->now == b->now && a->A == b->A && a->resumed == b->resumed;
+    return a->policy->now == b->policy->now && a->A == b->A &&
+           a->resumed == b->resumed;
 }
 
 /* Move the members that can go on together to the front; returns their
@@ -205,24 +213,24 @@ static void first_residuals(tct_lockstep *L)
     const size_t scalars = (size_t)L->members * TCT_SCALARS;
     for (int j = 0; j < L->members; j++) {
         tct_run *R = &L->m[j].run;
-        tct_shift(R, R->shift, R->x);
-        c[j][C_SIGMA] = R->sigma;
+        tct_shift(R, R->system->shift, R->x);
+        c[j][C_SIGMA] = R->system->sigma;
     }
     if (L->members == 0) return;
     q_put(q, scalars, c[0], L->c);
     tct_run *R = &L->m[0].run;
     double *r = R->v[V_R];
     q_batch(q, L->members, L->stride);
-    apply(R->exact, q, R->x, r);
+    apply(R->system->exact, q, R->x, r);
     q_scale(q, n, -1.0, r);
-    q_axpy(q, n, +1.0, &R->c[C_SIGMA], R->b, r);
+    q_axpy(q, n, +1.0, &R->c[C_SIGMA], R->system->b, r);
     q_norm(q, n, r, &R->c[C_RR]);
     q_sum(q, 1, &R->c[C_RR]);
     q_batch(q, 0, 0);
     q_get(q, scalars, L->c, c[0]);
     for (int j = 0; j < L->members; j++) {
         L->m[j].result.extra_products++;
-        L->m[j].run.rr = c[j][C_RR];
+        L->m[j].run.policy->rr = c[j][C_RR];
         L->m[j].over = !tct_run_starts(&L->m[j].run);
     }
 }
@@ -237,6 +245,9 @@ static tacit_status enter(tct_lockstep *L, const tct_column_batch *C)
         member *m = &L->m[L->members];
         const size_t at = (size_t)(C->first + j);
         *m = (member){.run = L->S->run,
+                      .system = L->S->system,
+                      .policy = L->S->policy,
+                      .low = L->S->low,
                       .column = C->first + j,
                       .result = {.breakdown_iteration = -1}};
         take_place(L, L->members);
@@ -244,7 +255,7 @@ static tacit_status enter(tct_lockstep *L, const tct_column_batch *C)
         stop.monitor_ctx = C->listener(C->ctx, m->column);
         tacit_status status = tct_run_begin(&m->run, C->B + at * C->B_stride,
                                             C->X + at * C->X_stride, &stop);
-        if (status >= 0 && m->run.norm_b > 0.0) {
+        if (status >= 0 && m->run.system->norm_b > 0.0) {
             L->members++;
             continue;
         }

@@ -35,14 +35,14 @@ tacit_status tct_drive_by(tacit_solver *S, const tct_driver *driver)
 
 static bool has_messages(const tct_driver *D, const tacit_queue *q)
 {
-    return D->needs <= q->link->starter;
+    return D->kind->needs <= q->link->starter;
 }
 
 /* Undo what the last run has changed. */
 static void start_anew(tct_run *R)
 {
-    R->now = R->method;
-    R->A = R->exact->low ? R->exact->low : R->exact;
+    R->policy->now = R->system->method;
+    R->A = R->system->exact->low ? R->system->exact->low : R->system->exact;
 }
 
 static tacit_status set_here(tacit_solver *S, const tct_driver *D)
@@ -57,7 +57,7 @@ static tacit_status set_here(tacit_solver *S, const tct_driver *D)
              "loop %s: needs messages that %s starts, and those of link %s are "
              "started by the CPU: loop host can be had",
              D->about.name,
-             D->needs == TCT_BY_STREAM ? "the stream" : "a kernel",
+             D->kind->needs == TCT_BY_STREAM ? "the stream" : "a kernel",
              q->link->name);
     if (D->fits && !D->fits(&S->run, reason, sizeof reason))
         FAIL(TACIT_UNSUPPORTED, "loop %s: %s", D->about.name, reason);
@@ -93,8 +93,8 @@ static bool is_small(tacit_solver *S)
     const tct_run *R = &S->run;
     const tct_driver *D = &tct_driver_resident;
     start_anew(&S->run);
-    int64_t small = has_messages(D, R->q) && R->exact->local &&
-                    R->exact->local->nonzeros <= TCT_GPU_SMALL &&
+    int64_t small = has_messages(D, R->q) && R->system->exact->local &&
+                    R->system->exact->local->nonzeros <= TCT_GPU_SMALL &&
                     (!D->fits || D->fits(R, reason, sizeof reason));
     return tct_reduce_i64(R->q->world, TCT_MIN, 1, &small) >= 0 && small;
 }
@@ -147,7 +147,7 @@ static tacit_status race(tacit_solver *S, pair p, int iterations,
  * on a GPU several times the time of loop host, which a trial does not show. */
 static bool is_worth_a_try(const tct_run *R, const tct_driver *D)
 {
-    return !R->method->blocks || D != &tct_driver_graph;
+    return !R->system->method->blocks || D != &tct_driver_graph;
 }
 
 /* For a device with all loops. */
@@ -156,7 +156,7 @@ static tacit_status autotune_loops(tacit_solver *S, const double *b, double *x,
 {
     const bool small = is_small(S);
     const tacit_queue *q = S->run.q;
-    const int each = S->run.method->blocks ? BLOCKS : 1;
+    const int each = S->run.system->method->blocks ? BLOCKS : 1;
     const int trial = tct_is_expensive(S->run.M) ? EXPENSIVE : each * TRIAL;
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         for (int d = small ? DRIVERS - 1 : 0; d < DRIVERS; d++)

@@ -32,8 +32,8 @@ static bool look(tct_run *R)
     tct_sstep *S = R->own;
     S->ended = tct_done(R);
     if (S->rr > 0.0 && R->k > S->at)
-        S->rate = pow(R->rr / S->rr, 1.0 / (double)(R->k - S->at));
-    S->rr = R->rr;
+        S->rate = pow(R->policy->rr / S->rr, 1.0 / (double)(R->k - S->at));
+    S->rr = R->policy->rr;
     S->at = R->k;
     return S->ended;
 }
@@ -58,7 +58,7 @@ static void conjugate(tct_run *R, int s)
 static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const bool due = S->since >= TCT_SSTEP_RENEW || R->cycle == 1;
+    const bool due = S->since >= TCT_SSTEP_RENEW || R->loop->period == 1;
     if (S->host.moments || !due || (S->prompt && S->host.drifted)) return;
     tct_sstep_renew(R);
     R->result->replacements++;
@@ -68,7 +68,7 @@ static void replace(tct_run *R)
 static void block(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const int64_t left = R->most - R->k - S->host.taken;
+    const int64_t left = R->policy->most - R->k - S->host.taken;
     int s = S->s;
     if (S->prompt) s = left < S->host.s ? (int)left : S->host.s;
     const tct_blocks_step step = S->twice ? BLOCKS_DECIDE_AGAIN : BLOCKS_DECIDE;
@@ -92,7 +92,7 @@ static void take_blocks(tct_run *R)
 {
     tct_sstep *S = R->own;
     S->ended = true;
-    R->take_blocks(R);
+    R->loop->stay(R);
 }
 
 /* Will the next check be the last? Then r is checked before a block is made. */
@@ -100,8 +100,9 @@ static bool ends_here(tct_run *R)
 {
     tct_sstep *S = R->own;
     const int64_t k = R->k + S->host.taken;
-    const double next = R->rr * pow(S->rate, (double)(k - S->at));
-    if (!S->prompt || (k < R->most && next > NEAR * R->goal * R->goal))
+    const double next = R->policy->rr * pow(S->rate, (double)(k - S->at));
+    if (!S->prompt || (k < R->policy->most &&
+                       next > NEAR * R->policy->goal * R->policy->goal))
         return false;
     q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
     q_sum(R->q, 2, &S->sums[SUM_RR]); /* with the change of r */
@@ -115,22 +116,22 @@ static bool ends_here(tct_run *R)
 static void sstep_iterate(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const int lag = R->lag;
+    const int lag = R->loop->lag;
     if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[TCT_SSTEP_FIRST]);
     if (tct_is_reduced(R)) {
         tct_method_cg.iterate(R);
         tct_made(R, &tct_method_cg);
         return;
     }
-    if (R->block > 0) tct_sstep_go_on(R);
+    if (R->loop->block > 0) tct_sstep_go_on(R);
     else tct_sstep_begin(R);
-    R->lag = tct_is_expensive(R->M) ? 0 : lag;
+    R->loop->lag = tct_is_expensive(R->M) ? 0 : lag;
     while (!S->ended && !ends_here(R)) {
-        if (R->take_blocks && !S->twice) take_blocks(R);
+        if (R->loop->stay && !S->twice) take_blocks(R);
         else block(R);
     }
-    if (R->end != PHASE_PAUSED) tct_sstep_end(R);
-    R->lag = lag;
+    if (R->policy->end != PHASE_PAUSED) tct_sstep_end(R);
+    R->loop->lag = lag;
 }
 
 const tct_method tct_method_sstep = {

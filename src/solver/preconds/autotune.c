@@ -81,7 +81,8 @@ static int watch(void *ctx, int64_t k, double residual)
         l->wished = true;
     note(l, k, residual);
     if (k == 0)
-        l->race->target = l->race->S->run.target / l->race->S->run.norm_b;
+        l->race->target =
+            l->race->S->run.system->target / l->race->S->run.system->norm_b;
     return l->wished || is_beaten(l, k, residual);
 }
 

@@ -150,9 +150,10 @@ static tacit_status measure_sweep(tct_autotuning *race)
     for (int i = 0; i < 2 && m; i++) /* the first warms the cache */
         race->sweep = fmin(race->sweep, time_entry(&m->A));
     if (m)
-        race->sweep *= ((double)tct_csr_nonzeros(&m->A) +
-                        OF_ROW * (double)m->A.rows + OF_ALL) /
-                       fmax(1.0, (double)race->S->run.exact->info.threads);
+        race->sweep *=
+            ((double)tct_csr_nonzeros(&m->A) + OF_ROW * (double)m->A.rows +
+             OF_ALL) /
+            fmax(1.0, (double)race->S->run.system->exact->info.threads);
     return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
 }
 
@@ -183,7 +184,8 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     bool constant = false;
     if (race->wish.matrix && tct_matrix_require_entries(race->wish.matrix) < 0)
         race->wish.matrix = NULL; /* on all ranks */
-    TRY(is_diagonal_constant(race->S->run.exact, race->wish.matrix, &constant));
+    TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
+                             &constant));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
@@ -211,7 +213,7 @@ static tacit_status precondition(tct_autotuning *race, tct_candidate *c)
     tacit_solver *S = race->S;
     TRY(tct_drive_by(S, &tct_driver_host)); /* which suits all */
     if (!c->driver)
-        TRY(tacit_precond_create_of(S->run.exact, race->wish.matrix,
+        TRY(tacit_precond_create_of(S->run.system->exact, race->wish.matrix,
                                     c->about.name, race->wish.options, &c->M));
     TRY(tacit_solver_set_precond(S, c->M));
     if (c->driver)

@@ -8,8 +8,7 @@
  *
  * With peers no meeting of all persistent grids follows the last message that a
  * kernel reads. The next kernel's first may take the same box: it starts when
- * ranks have agreed on the host (is_well in resident.c), each after its own
- * kernel.
+ * ranks have agreed on the host (tct_loop_is_well), each after its own kernel.
  *
  * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
  * where it is needed. */

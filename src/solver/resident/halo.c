@@ -14,7 +14,8 @@ bool tct_peer_halo_fits(const tct_run *R, const tct_resident_kernel *K,
     const char *why = tct_peer_why_not(R->q);
     if (!why && K->sent == 0) why = "there is no such kernel for several GPUs";
     if (!why && R->n == 0) why = "not where a rank has no rows";
-    if (!why && !R->exact->plan) why = "only for the messages of a matrix";
+    if (!why && !R->system->exact->plan)
+        why = "only for the messages of a matrix";
     if (!why) return true;
     snprintf(reason, size, "%s", why);
     return false;
@@ -288,18 +289,20 @@ tacit_status tct_peer_halo_make(tct_peer_halo *H, const tct_run *R,
                                 const tct_resident_job *J, int blocks,
                                 int threads)
 {
-    if (H->there && H->local == R->A->local && H->plan == R->exact->plan &&
-        H->version == R->exact->version && H->kernel == K)
+    if (H->there && H->local == R->A->local &&
+        H->plan == R->system->exact->plan &&
+        H->version == R->system->exact->version && H->kernel == K)
         return TACIT_OK;
     maker m = {.R = R,
-               .plan = R->exact->plan,
-               .B = (const tct_gpu_ghost *)(const void *)R->exact->ghost,
+               .plan = R->system->exact->plan,
+               .B =
+                   (const tct_gpu_ghost *)(const void *)R->system->exact->ghost,
                .blocks = blocks,
                .sent = K->sent};
     tct_peer_halo_clear(H);
     H->local = R->A->local;
-    H->plan = R->exact->plan;
-    H->version = R->exact->version;
+    H->plan = R->system->exact->plan;
+    H->version = R->system->exact->version;
     H->kernel = K;
     tacit_status status = make(&m, J, threads, &H->here);
     TCT_FREE(m.sends, m.edges, m.index, m.row, m.edge, m.edge_of);

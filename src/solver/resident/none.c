@@ -14,6 +14,6 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
 /* Never the driver: it needs a GPU's queue. */
 const tct_driver tct_driver_resident = {
     .about = {"resident", TCT_RESIDENT_SUMMARY, TCT_NO_CUDA, true},
-    .needs = TCT_BY_KERNEL,
+    .kind = &tct_loop_persistent,
     .iterate = NULL,
 };

@@ -14,7 +14,6 @@ static const tct_resident_kernel *const kernels[] = {
     tct_resident_cg, tct_resident_single, tct_resident_pipe_pr,
     tct_resident_sstep};
 
-enum { SAMPLES_AT_ONCE = TCT_SAMPLES - 64 };
 enum { LATE_MOST = 16 }; /* iterations of blocks, until a sample is posted */
 
 typedef struct {
@@ -112,11 +111,12 @@ static tct_resident_code code_in(const tct_run *R, const tct_resident_kernel *K)
 
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
-    const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method, R->M);
+    const tct_resident_kernel *K =
+        kernel_of(R->policy->now ? R->policy->now : R->system->method, R->M);
     const tct_resident_view M = view_of(R->M);
     if (!K) {
         snprintf(reason, size, "there is no kernel of %s%s%s%s",
-                 R->method->about.name, M.rows ? " with " : "",
+                 R->system->method->about.name, M.rows ? " with " : "",
                  M.rows ? R->M->ops->name : "",
                  M.rows ? ": take method cg, or precond jacobi" : "");
         return NULL;
@@ -166,7 +166,7 @@ static bool resident_fits(const tct_run *R, char *reason, size_t size)
 static tacit_status resident_open(tct_run *R)
 {
     residence *H = NULL;
-    const tct_resident_kernel *K = kernel_of(R->method, R->M);
+    const tct_resident_kernel *K = kernel_of(R->system->method, R->M);
     TRY(TCT_ALLOC(1, "a persistent kernel", &H));
     memset(H, 0, sizeof *H);
     R->drive = H;
@@ -174,7 +174,7 @@ static tacit_status resident_open(tct_run *R)
                        &H->meeting));
     for (int i = 0; K && i < K->places; i++)
         TRY(tacit_queue_alloc(R->q, R->n, &H->second[i]));
-    if (!R->method->blocks) return TACIT_OK;
+    if (!R->system->method->blocks) return TACIT_OK;
     const size_t sums = TCT_SSTEP_SUMS * (size_t)(tct_gpu_of(R->q)->sms + 1);
     return tacit_queue_alloc(R->q, sums, &H->many);
 }
@@ -274,7 +274,7 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
 static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
 {
     const tct_gpu *g = tct_gpu_of(R->q);
-    const tct_resident_kernel *K = kernel_of(R->now, R->M);
+    const tct_resident_kernel *K = kernel_of(R->policy->now, R->M);
     const tct_rows *rows = view_of(R->M).rows;
     residence *H = R->drive;
     tct_resident_job *J = &p->job.J;
@@ -303,19 +303,6 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     return TACIT_OK;
 }
 
-/* Are the queues of all ranks still well? If one rank does not start its
- * kernel, the others' wait without end. Collective, unless all ranks know. */
-static bool is_well(tacit_queue *q)
-{
-    double word = tct_flags_mine(q);
-    if (q->ranks > 1 && !q->peers_know) {
-        if (tct_reduce_f64(q->world, TCT_SUM, 1, &word) >= 0)
-            tct_flags_agreed(q, word);
-        else q_fail(q, TACIT_COMM, "%s", tacit_error_message());
-    }
-    return q->failed == TACIT_OK;
-}
-
 /* Launch it for `most` checks, on all ranks or none; false if a queue has
  * failed. */
 static bool launch(const tct_run *R, int64_t most)
@@ -326,7 +313,7 @@ static bool launch(const tct_run *R, int64_t most)
     const tacit_status status =
         R->q->failed == TACIT_OK ? make_plan(R, most, &p) : TACIT_OK;
     if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
-    return is_well(R->q) &&
+    return tct_loop_is_well(R->q) &&
            tct_persistent_start(R->q, &p.job.J.grid,
                                 &(tct_persistent_kernel){
                                     .code = code_for(R, reason, sizeof reason),
@@ -345,7 +332,7 @@ static bool has_kernel(const tct_run *R)
     const tacit_queue *q = R->q;
     int64_t has = code_for(R, reason, sizeof reason) != NULL;
     /* a rescue may ask for more second places than the method has */
-    const int places = has ? kernel_of(R->now, R->M)->places : 0;
+    const int places = has ? kernel_of(R->policy->now, R->M)->places : 0;
     if (places > 0 && !H->second[places - 1]) has = 0;
     if (q->ranks == 1) return has;
     plan p;
@@ -390,7 +377,7 @@ static void say_spending(const tct_run *R)
     tct_persistent_spending(H->meeting, H->blocks, text, sizeof text);
     if (text[0])
         tct_log(TCT_NOTE, "rank %d, %s: us an iteration: %s", R->q->rank,
-                R->now->about.name, text);
+                R->policy->now->about.name, text);
 }
 
 /* Start values of a kernel other than r and p. */
@@ -415,61 +402,53 @@ static void say_what_is_late(const tct_run *R)
         q_fail(R->q, TACIT_DEVICE, "%s", tacit_error_message());
 }
 
+static bool launch_run(void *run, int64_t checks)
+{
+    return launch(run, checks);
+}
+
+/* More samples than fit at once: the next kernel goes on. */
+static void land_run(void *run)
+{
+    tct_run *R = run;
+    R->resumed = true;
+    if (R->loop->block) tct_sstep_flags(R);
+}
+
+static const tct_loop_kernel loop_kernel = {launch_run, land_run};
+static const tct_iteration iteration = {
+    .text = tct_iterate_text, .check = tct_check_run, .kernel = &loop_kernel};
+
 static void run_kernel(tct_run *R)
 {
-    const tct_resident_kernel *K = kernel_of(R->now, R->M);
-    tct_gpu *g = tct_gpu_of(R->q);
+    const tct_resident_kernel *K = kernel_of(R->policy->now, R->M);
     const int64_t first = R->k;
-    const bool look_first = K->look_first;
-    bool done = false;
-    tct_sample c;
     enqueue_start(R, K);
-    while (!done) {
-        int64_t looks = R->most - R->k + (look_first ? 1 : 0);
-        if (looks > SAMPLES_AT_ONCE) looks = SAMPLES_AT_ONCE;
-        if (looks <= 0 || !launch(R, looks)) break;
-        int64_t seen = 0;
-        while (q_sampled(R->q, &c)) {
-            if (done && tct_is_held(R)) continue;
-            if (seen++ > 0 || !look_first) R->k++;
-            if (c.bad == BAD_TIME) {
-                if (tct_gpu_deserted(R->q)) break;
-                q_fail(R->q, TACIT_DEVICE,
-                       "the GPU: a block of the persistent kernel did not come "
-                       "to its barrier within %g s",
-                       R->q->barrier_seconds);
-                break;
-            }
-            if (tct_judge(R, &c)) {
-                done = true;
-                tct_persistent_end(R->q);
-            } else if (R->q->stop_wanted || R->q->failed != TACIT_OK) {
-                q_tell(R->q);
-                tct_persistent_end(R->q);
-            }
-        }
-        g->made = g->taken;
-        R->resumed = true; /* more samples than fit at once: go on */
-        if (R->block) tct_sstep_flags(R);
-    }
+    tct_loop_stay(R->loop, &loop_kernel, K->look_first);
+    R->k = R->loop->k;
     say_what_is_late(R);
     say_spending(R);
-    if (!R->block) count_iterations(R, R->k - first);
+    if (!R->loop->block) count_iterations(R, R->k - first);
 }
 
 /* Driver of blocks, called by the method. */
-static void run_blocks(tct_run *R)
+static void run_blocks(void *run)
 {
-    if (!tct_take_samples(R, 0)) run_kernel(R);
+    tct_run *R = run;
+    R->loop->k = R->k;
+    const bool ended = tct_loop_take(R->loop, 0);
+    R->k = R->loop->k;
+    if (!ended) run_kernel(R);
 }
 
 static void resident_iterate(tct_run *R)
 {
+    tct_loop *L = tct_loop_of_phase(R, &iteration);
     const bool has = has_kernel(R);
-    if (has && R->now->blocks) {
-        R->take_blocks = run_blocks;
-        tct_iterate_text(R, tct_check_lagged);
-        R->take_blocks = NULL;
+    if (has && R->policy->now->blocks) {
+        L->stay = run_blocks;
+        tct_loop_enqueue(L, tct_loop_check_lagged);
+        L->stay = NULL;
     } else if (has) {
         run_kernel(R);
     }
@@ -478,7 +457,7 @@ static void resident_iterate(tct_run *R)
             "iteration %lld: loop host from here on, there is no persistent "
             "kernel for what the solve has come to",
             (long long)R->k);
-    R->left_from = R->k;
+    L->left_from = R->k;
     tct_driver_host.iterate(R);
 }
 
@@ -492,7 +471,7 @@ static void say_barriers(const tct_resident_kernel *K, char *text, size_t size)
 static void resident_describe(const tct_run *R, char *text, size_t size)
 {
     const residence *H = R->drive;
-    const tct_resident_kernel *K = kernel_of(R->method, R->M);
+    const tct_resident_kernel *K = kernel_of(R->system->method, R->M);
     if (!K || H->slots == 0) return;
     const int n = snprintf(text, size, "%d blocks, ", H->blocks);
     say_barriers(K, text + n, size - (size_t)n);
@@ -527,7 +506,7 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
 
 const tct_driver tct_driver_resident = {
     .about = {"resident", TCT_RESIDENT_SUMMARY, TCT_NO_CUDA, true},
-    .needs = TCT_BY_KERNEL,
+    .kind = &tct_loop_persistent,
     .fits = resident_fits,
     .open = resident_open,
     .close = resident_close,

@@ -15,7 +15,7 @@ void tct_sstep_job_fill(const tct_run *R, double *many, const double *diagonal,
     W->sums = S->sums;
     W->told = S->noted;
     W->many = many;
-    W->b = R->b;
+    W->b = R->system->b;
     W->most = S->most;
     W->renew_every = TCT_SSTEP_RENEW;
     W->since = S->since;
@@ -36,5 +36,5 @@ void tct_sstep_flags(tct_run *R)
     q_get(R->q, TCT_SSTEP_FLAGS, S->noted, told);
     S->since = TCT_SSTEP_RENEW; /* not known: now, unless the text goes on */
     tct_sstep_made(R, &told[FLAG_MADE], (int)told[FLAG_RENEWED],
-                   R->end == PHASE_ON ? 0 : (int)told[FLAG_LENGTH]);
+                   R->policy->end == PHASE_ON ? 0 : (int)told[FLAG_LENGTH]);
 }

@@ -29,7 +29,7 @@ static bool look_and_note(tct_run *R)
     if (at < S->most) q_copy(R->q, R->n, R->v[V_T], tct_column(&S->QY, at));
     if (at > 0 && at <= S->most)
         q_copy(R->q, R->n, R->v[V_P], tct_column(&S->PZ, at - 1));
-    if (at == 0) R->lag = 0;
+    if (at == 0) R->loop->lag = 0;
     S->ended = S->look(R);
     return S->ended || at == 0;
 }
@@ -49,7 +49,7 @@ static double take_notes(tct_run *R, double *curvature)
     }
     S->edge = fmax(
         S->edge, ABOVE_RITZ * tct_ritz_largest(TCT_SSTEP_OPENING, alpha, beta));
-    S->rr = R->rr;
+    S->rr = R->policy->rr;
     S->at = R->k;
     const double *last = noted[TCT_SSTEP_OPENING - 1];
     return last[C_ALPHA - C_PT] * last[C_RR_OLD - C_PT];
@@ -94,8 +94,10 @@ void tct_sstep_length(tct_run *R, bool twice)
     tct_sstep *S = R->own;
     const int every = (TCT_SSTEP_RENEW + S->s - 1) / S->s;
     S->twice = twice;
-    R->block = S->s;
-    R->cycle = S->prompt || twice ? -1 : tct_is_expensive(R->M) ? 1 : every;
+    R->loop->block = S->s;
+    R->loop->period = S->prompt || twice       ? -1
+                      : tct_is_expensive(R->M) ? 1
+                                               : every;
 }
 
 /* From now on a check stands for a block. */
@@ -103,15 +105,15 @@ static void begin_blocks(tct_run *R)
 {
     tct_sstep *S = R->own;
     tct_blocks *B = &S->host;
-    B->limit = (double)(R->most - R->k);
-    B->early = (double)(R->begun + EARLY - R->k);
-    B->bound = !S->prompt && !R->take_blocks;
-    B->plain = !R->M && !R->take_blocks && !B->moments;
+    B->limit = (double)(R->policy->most - R->k);
+    B->early = (double)(R->policy->begun + EARLY - R->k);
+    B->bound = !S->prompt && !R->loop->stay;
+    B->plain = !R->M && !R->loop->stay && !B->moments;
     B->sigma = S->edge;
     for (S->s = S->most; B->bound && 2 * B->s <= S->s;) S->s /= 2;
     write_terms(S);
     tct_sstep_write(R);
-    R->since = R->k;
+    R->loop->since = R->k;
     S->since = 0;
     tct_sstep_length(R, false);
 }
@@ -129,7 +131,7 @@ void tct_sstep_begin(tct_run *R)
     S->rate = 1.0;
     q_fill(R->q, SUM_GRAM, 0.0, S->sums);
     if (S->basis == BASIS_MONOMIAL) {
-        S->edge = R->M ? 1.0 : R->exact->norm;
+        S->edge = R->M ? 1.0 : R->system->exact->norm;
         q_fill(R->q, R->n * (size_t)S->most, 0.0, S->PZ.at);
         q_fill(R->q, R->n * (size_t)S->most, 0.0, S->QY.at);
         begin_blocks(R);
@@ -137,7 +139,7 @@ void tct_sstep_begin(tct_run *R)
     }
     S->look = R->look;
     R->look = look_and_note;
-    R->cycle = -1;
+    R->loop->period = -1;
     tct_method_cg.iterate(R);
     R->look = S->look;
     tct_made(R, &tct_method_cg);
@@ -173,11 +175,13 @@ void tct_sstep_end(tct_run *R)
 {
     const tct_sstep *S = R->own;
     double *p = R->v[V_P];
-    if (R->end == PHASE_DRIFTED || S->host.moments) q_fill(R->q, R->n, 0.0, p);
-    if (R->end == PHASE_DRIFTED) {
-        if (R->k - R->begun <= EARLY && R->rr > TCT_BLOCKS_GAINED * R->ref_rr)
+    if (R->policy->end == PHASE_DRIFTED || S->host.moments)
+        q_fill(R->q, R->n, 0.0, p);
+    if (R->policy->end == PHASE_DRIFTED) {
+        if (R->k - R->policy->begun <= EARLY &&
+            R->policy->rr > TCT_BLOCKS_GAINED * R->policy->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
-    } else if (R->block > 0 && !S->host.moments) {
+    } else if (R->loop->block > 0 && !S->host.moments) {
         q_copy(R->q, R->n, tct_column(&S->PZ, 0), p);
     }
 }

@@ -34,8 +34,8 @@ tacit_status tct_sstep_open(tct_run *R)
     tct_sstep *S = NULL;
     TRY(TCT_ALLOC(1, "blocks of iterations", &S));
     memset(S, 0, sizeof *S);
-    S->most = R->steps ? R->steps : TCT_SSTEP_AUTO;
-    S->basis = (tct_basis)R->basis;
+    S->most = R->system->steps ? R->system->steps : TCT_SSTEP_AUTO;
+    S->basis = (tct_basis)R->system->basis;
     const tacit_status status = allocate(R, S);
     if (status < 0) {
         clear(R->q, S);

@@ -65,7 +65,8 @@ typedef struct tct_sstep {
     bool (*look)(tct_run *R); /* the driver's                                */
 } tct_sstep;
 
-/* Make R->own for R->steps and R->basis; the old one stays until that succeeds.
+/* Make R->own for the steps and the basis of R->system; the old one stays until
+ * that succeeds.
  * Errors      NO_MEMORY. */
 tacit_status tct_sstep_open(tct_run *R);
 void tct_sstep_close(tct_run *R);
