@@ -2,7 +2,7 @@
 # The GPU code by HIP instead of CUDA: it compiles for AMD's GPUs, and has never
 # run on one. Needs clang 18 or newer, HIP 5.2 or newer and ROCm's device libraries:
 # scripts/setup --hip installs them. Sets TACIT_HAVE_HIP; and TACIT_HAVE_GPU,
-# which is that or TACIT_HAVE_CUDA. Such a build has no tests.
+# which is that or TACIT_HAVE_CUDA. Such a build has the tests of tests/hip alone.
 option(TACIT_HIP "Compile the GPU code by HIP, for AMD: it has never run there" OFF)
 set(TACIT_HIP_ARCHITECTURES gfx90a CACHE STRING "What HIP compiles for: gfx90a, gfx942")
 set(TACIT_HIP_OPTIMISE -O3 CACHE STRING "How HIP optimises kernels")

@@ -12,8 +12,9 @@ extern "C" __global__ void acquire_message(const uint64_t *arrived, int *out)
 {
     *out = tct_await_message(arrived, 7, {0, nullptr});
 }
-extern "C" __global__ void release_signal(uint64_t *signal)
+extern "C" __global__ void release_signal(double *before, uint64_t *signal)
 {
+    *before = 1.0;
     tct_signal_send(signal, 7);
 }
 extern "C" __global__ void acquire_signal(const uint64_t *signal, uint64_t *out)
