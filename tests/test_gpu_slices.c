@@ -373,7 +373,8 @@ static void check_slices(const tct_gpu_arrays *a, tct_gpu_kinds kinds)
         CHECK(kind != SLICE_CONST || a->b == 1);
         CHECK(!slice->sorted || (a->order && kind >= SLICE_NEAR));
         CHECK(kind < SLICE_NEAR || slice->full == slice->width || a->length);
-        CHECK(slice->sorted == a->slice[s / 8 * 8].sorted); /* whole windows */
+        const int64_t window = s / GPU_WINDOW_SLICES * GPU_WINDOW_SLICES;
+        CHECK(slice->sorted == a->slice[window].sorted);
         if (slice->joined) check_joined(a, s);
         for (int l = 0; l < GPU_LANES; l++) {
             CHECK(seen[group_of(a, s, l)]++ == 0);
@@ -819,10 +820,15 @@ static void blocks_are_found(void **state)
     static const struct {
         const char *shape, *store;
         int b;
-    } want[] = {{"blocks of 3", NULL, 3},     {"blocks of 3", "low32", 3},
-                {"elasticity3d:4", "f64", 3}, {"poisson2d:60", NULL, 0},
-                {"a power law", NULL, 0},     {"no entries", NULL, 0},
-                {"no rows", NULL, 0},         {"1 x 1", NULL, 0}};
+    } want[] = {{"blocks of 3", NULL, 3},
+                {"blocks of 3", "low32", 3},
+                /* too many of 64 lanes are empty */
+                {"elasticity3d:4", "f64", GPU_WAVE == 64 ? 0 : 3},
+                {"poisson2d:60", NULL, 0},
+                {"a power law", NULL, 0},
+                {"no entries", NULL, 0},
+                {"no rows", NULL, 0},
+                {"1 x 1", NULL, 0}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         tct_local A = make(find_shape(want[i].shape), RANDOM);
         A.store = want[i].store;

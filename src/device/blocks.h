@@ -95,7 +95,7 @@ typedef struct tct_blocks_desk {
 /* --- threads -------------------------------------------------------------- */
 
 /* Loop over n elements, shared by threads; barrier; by one thread. */
-#ifdef __CUDA_ARCH__
+#if TCT_ON_GPU
 #define TCT_EACH(i, n) \
     for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
 #define TCT_BARRIER() __syncthreads()

@@ -67,7 +67,7 @@ enum { TCT_PASS_VECTORS = sizeof(union tct_pass_widths) };
  * instruction. */
 TCT_BOTH double muladd(double a, double b, double c)
 {
-#ifdef __CUDA_ARCH__
+#if TCT_ON_GPU
     return fma(a, b, c);
 #else
     return a * b + c;

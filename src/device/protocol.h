@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__ /* include device/gpu/lane.cuh first */
+#if TCT_GPU_CODE /* include device/gpu/lane.cuh first */
 #define TCT_LANE static __device__ inline
 #else
 #include "device/signals.h"

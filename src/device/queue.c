@@ -356,7 +356,7 @@ static const struct {
     const tct_device_ops *ops; /* NULL: not in this build */
 } devices[] = {
     {{"host", "the processors of this machine", NULL, false}, &tct_device_host},
-    {{"cuda", "an NVIDIA GPU", TCT_NO_CUDA, true},
+    {{"cuda", TCT_HIP ? "an AMD GPU" : "an NVIDIA GPU", TCT_NO_CUDA, true},
 #if TCT_HAVE_CUDA
      &tct_device_cuda
 #else

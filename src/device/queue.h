@@ -12,6 +12,7 @@
 #define TCT_DEVICE_QUEUE_H
 #include "device/backend.h"
 #include "device/team.h"
+#include "device/wave.h"
 
 /* --- layers --------------------------------------------------------------- */
 
@@ -119,6 +120,10 @@ tct_device_kind tct_kind_of(const char *device);
 /* Why a build lacks CUDA; NULL: it has it. */
 #define TCT_NO_CUDA \
     (TCT_HAVE_CUDA ? NULL : "not in this build: configured without CUDA")
+/* ... or a build for HIP what CUDA's has. */
+#define TCT_NOT_BY_HIP(what)                                          \
+    (TCT_HIP ? "not in this build: configured for HIP, without " what \
+             : TCT_NO_CUDA)
 
 /* Make the device and layers of `spec`, "decorator:device(ordinal)"; comm/
  * calls it, and adds the link. `prototype` has the members world, lost_rank,

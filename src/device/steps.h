@@ -10,7 +10,19 @@
 #define TCT_DEVICE_STEPS_H
 #include <math.h>
 
-#ifdef __CUDACC__
+/* Compiled by a compiler of GPU code, and, of its passes, for the GPU? */
+#if defined(__CUDACC__) || defined(__HIP__)
+#define TCT_GPU_CODE 1
+#else
+#define TCT_GPU_CODE 0
+#endif
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define TCT_ON_GPU 1
+#else
+#define TCT_ON_GPU 0
+#endif
+
+#if TCT_GPU_CODE
 #define TCT_BOTH static __host__ __device__ inline
 #else
 #define TCT_BOTH static inline

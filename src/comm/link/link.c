@@ -23,11 +23,11 @@ static const tacit_link rows[] = {
     {"nccl",
      "the stream starts every message, through NCCL; a recording is replayed "
      "by the CPU",
-     TCT_NO_CUDA, "host, graph"},
+     TCT_NOT_BY_HIP("NCCL"), "host, graph"},
     {"nvshmem",
      "a kernel starts every message, into memory of another GPU that NVSHMEM "
      "gives, or by NVSHMEM's calls",
-     TCT_NO_CUDA, "host, graph, resident"},
+     TCT_NOT_BY_HIP("NVSHMEM"), "host, graph, resident"},
     {"shm", "the CPU starts every message, through memory that the ranks share",
      NULL, "host"},
     {"mpi", "the CPU starts every message, through MPI",

@@ -7,7 +7,11 @@
 #include "comm/world/world.h"
 
 #if TCT_HAVE_CUDA
+#if TCT_HIP
+#define TCT_LINKS_GPU(X) X(peer)
+#else
 #define TCT_LINKS_GPU(X) X(peer) X(nccl) X(nvshmem)
+#endif
 #else
 #define TCT_LINKS_GPU(X)
 #endif

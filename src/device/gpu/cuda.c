@@ -94,6 +94,15 @@ tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
     return tct_gpu_status(error, "copying to the device");
 }
 
+tacit_status tct_gpu_take_reached(size_t bytes, void *out)
+{
+    void *p = NULL;
+    if (GPU_REACHED_IS_ANY) return tct_gpu_upload(NULL, bytes, out);
+    TRY(tct_gpu_status(gpu_malloc_reached(&p, bytes), "memory for other GPUs"));
+    memcpy(out, &p, sizeof p);
+    return TACIT_OK;
+}
+
 void tct_gpu_release(void *p)
 {
     if (p && !tct_memory_pool_give(p)) runtime_free(p);
@@ -591,8 +600,9 @@ static bool cuda_available(char *reason, size_t size)
     const gpu_error error = gpu_device_count(&count);
     if (error == GPU_OK && count > 0) return true;
     (void)gpu_last_error();
-    snprintf(reason, size, "no NVIDIA GPU is usable here: %s",
-             error == GPU_OK ? "none found" : gpu_error_text(error));
+    snprintf(reason, size, "no " GPU_MAKER " GPU is usable here: %s%s",
+             error == GPU_OK ? "none found" : gpu_error_text(error),
+             GPU_CAVEAT);
     return false;
 }
 
@@ -613,7 +623,7 @@ static tacit_status choose_device(const tacit_queue *q, int *out)
 
 static tacit_status cuda_identify(const tacit_queue *q, tct_hardware *out)
 {
-    char reason[256];
+    char reason[256], uuid[16];
     int device = 0;
     gpu_properties p;
     if (q->device_state) device = tct_gpu_of(q)->device;
@@ -623,23 +633,26 @@ static tacit_status cuda_identify(const tacit_queue *q, tct_hardware *out)
     TRY(tct_gpu_status(gpu_bus_id(out->bus, (int)sizeof out->bus, device),
                        "its place"));
     TRY(tct_gpu_status(gpu_get_properties(&p, device), "its identity"));
-    for (size_t k = 0; k < sizeof p.uuid.bytes; k++)
-        snprintf(out->uuid + 2 * k, 3, "%02x", (unsigned char)p.uuid.bytes[k]);
+    TRY(tct_gpu_status(gpu_uuid(&p, device, uuid), "its identity"));
+    for (size_t k = 0; k < sizeof uuid; k++)
+        snprintf(out->uuid + 2 * k, 3, "%02x", (unsigned char)uuid[k]);
     return TACIT_OK;
 }
 
 static tacit_status describe_device(tct_gpu *g)
 {
+    char model[64];
     gpu_properties p;
     TRY(tct_gpu_status(gpu_get_properties(&p, g->device), "its properties"));
     g->sms = p.multiProcessorCount;
     g->l2_bytes = (size_t)p.l2CacheSize;
-    g->shared_bytes = p.sharedMemPerBlockOptin;
+    g->shared_bytes = gpu_shared_most(&p);
+    gpu_model(&p, model, sizeof model);
     snprintf(g->name, sizeof g->name,
-             "%.80s, sm_%d%d, %d multiprocessors, "
-             "%.0f GiB",
-             p.name, p.major, p.minor, p.multiProcessorCount,
-             (double)p.totalGlobalMem / 0x1p30);
+             "%.80s, %s, %d multiprocessors, "
+             "%.0f GiB%s",
+             p.name, model, p.multiProcessorCount,
+             (double)p.totalGlobalMem / 0x1p30, GPU_CAVEAT);
     return TACIT_OK;
 }
 

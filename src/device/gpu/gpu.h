@@ -110,7 +110,7 @@ typedef struct tct_gpu {
     bool borrowed;     /* the stream is the user's */
     int device, sms;
     size_t l2_bytes, shared_bytes; /* shared: the most of one block */
-    char name[160];
+    char name[256];
     double *partial;
     unsigned *ticket;
     tct_outbox *outbox;       /* device                            */
@@ -164,6 +164,8 @@ void tct_gpu_reach(tacit_queue *q);
 /* Copy `bytes` of host memory to new device memory; `from` NULL: poison it.
  * Errors NO_MEMORY, DEVICE. */
 tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out);
+/* The same, poisoned or not, of memory that other GPUs write. */
+tacit_status tct_gpu_take_reached(size_t bytes, void *out);
 void tct_gpu_release(void *p); /* NULL is allowed */
 /* Is new memory poisoned with NaN? For tests: TACIT_POISON. */
 bool tct_gpu_poisons(void);

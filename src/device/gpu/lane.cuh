@@ -10,8 +10,6 @@
 
 /* --- lanes ---------------------------------------------------------------- */
 
-/* A bit for each lane of a warp. */
-typedef uint32_t tct_lanes;
 static_assert(8 * sizeof(tct_lanes) == GPU_WAVE, "a bit a lane");
 
 #define TCT_ALL_LANES ((tct_lanes)-1)
@@ -28,6 +26,31 @@ static __device__ inline int tct_warp()
 {
     return (int)(threadIdx.x / GPU_WAVE);
 }
+
+/* A warp of 64 lanes has two tiles of tct_multiply_tile, one a half: this
+ * thread's lane in its tile, and the number of that. */
+enum { TCT_TILE_LANES = 32, TCT_TILES_OF_WARP = GPU_WAVE / TCT_TILE_LANES };
+static __device__ inline int tct_tile_lane()
+{
+    return TCT_TILES_OF_WARP == 1 ? tct_lane() : tct_lane() % TCT_TILE_LANES;
+}
+static __device__ inline int tct_tile()
+{
+    return TCT_TILES_OF_WARP == 1 ? 0 : tct_lane() / TCT_TILE_LANES;
+}
+
+/* Are barriers of some warps words in shared memory, for tct_open_barriers to
+ * set by all threads before the block's first barrier? */
+#if TCT_HIP
+static constexpr bool TCT_BARRIERS_IN_MEMORY = true;
+#else
+static constexpr bool TCT_BARRIERS_IN_MEMORY = false;
+static __device__ inline void tct_open_barriers() {}
+#endif
+
+#if TCT_HIP
+#include "device/gpu/lane_hip.cuh"
+#else
 
 /* The `v` of lane `from`, or of the lane `d` before or after this one (its own
  * at the edge). All lanes call these and the following. */
@@ -316,4 +339,5 @@ static __device__ inline uint64_t tct_cycles()
     return (uint64_t)clock64();
 }
 
+#endif /* TCT_HIP */
 #endif

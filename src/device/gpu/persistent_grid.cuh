@@ -62,6 +62,7 @@ tct_persistent_open(const tct_persistent_job &job, double *c)
         }
     }
     if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
+    if constexpr (TCT_BARRIERS_IN_MEMORY) tct_open_barriers();
     __syncthreads();
     tct_clock_start();
     return g;
@@ -359,7 +360,7 @@ template <int SUMS>
 static __device__ inline void
 tct_block_total(const tct_persistent_grid<false> &g, double (&v)[SUMS])
 {
-    __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
+    alignas(16) __shared__ double part[TCT_WARPS_MOST][SUMS]; /* two a load */
     const int lane = tct_lane(), w = tct_warp();
     const int blocks = gridDim.x;
     if (w * GPU_WAVE < blocks) {

@@ -4,6 +4,15 @@
  * fails, and the CPU replays. */
 #include "device/gpu/record.h"
 
+#ifdef GPU_NO_WHILE_NODE
+extern "C" gpu_error tct_record_while(gpu_graph, const double *,
+                                      const tct_outbox *,
+                                      const volatile uint64_t *, gpu_graph *)
+{
+    return GPU_NO_WHILE_NODE;
+}
+#else
+
 static __global__ void go_on(cudaGraphConditionalHandle handle, const double *c,
                              const tct_outbox *o,
                              const volatile uint64_t *limit)
@@ -54,3 +63,4 @@ extern "C" gpu_error tct_record_while(gpu_graph body, const double *c,
     kernel.kernelParams = arguments;
     return gpu_graph_add_kernel(&last, inside, &child, 1, &kernel);
 }
+#endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/runtime.h - the one table of the runtime's names: CUDA's today.
- *
- * A HIP build needs this table and lane.cuh a second time. Further
- * dependencies: the while node of record.cu, without which the CPU replays;
- * __grid_constant__ arguments; names of device and maker in cuda.c; slices and
- * masks of runs with as many lanes as a warp (GPU_WAVE). No HIP build was
- * tried. */
+ * device/gpu/runtime.h - the one table of the runtime's names: CUDA's, or in a
+ * HIP build those of runtime_hip.h. */
 #ifndef TCT_DEVICE_GPU_RUNTIME_H
 #define TCT_DEVICE_GPU_RUNTIME_H
+#include "device/wave.h"
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#if TCT_HIP
+#include "device/gpu/runtime_hip.h"
+#else
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 #else
@@ -22,9 +25,6 @@ typedef cudaGraphExec_t gpu_graph_exec;
 typedef cudaGraphNode_t gpu_graph_node;
 typedef struct cudaKernelNodeParams gpu_graph_kernel;
 typedef struct cudaDeviceProp gpu_properties;
-
-/* Lanes of a warp (AMD: wave). */
-#define GPU_WAVE 32
 
 #define GPU_OK          cudaSuccess
 #define GPU_NOT_READY   cudaErrorNotReady
@@ -98,4 +98,32 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_event_create_with     cudaEventCreateWithFlags
 #define GPU_EVENT_NO_TIMING       cudaEventDisableTiming
 
+#define GPU_MAKER          "NVIDIA"
+#define GPU_CAVEAT         ""    /* what users must know of such a build */
+#define GPU_WHILE_NODES    12040 /* first driver with while nodes */
+/* Memory that other GPUs write while kernels run: is it like any? */
+#define GPU_REACHED_IS_ANY true
+#define gpu_malloc_reached gpu_malloc
+
+/* The most shared memory of a block, the name of the instruction set, and the
+ * card's number [16]. */
+static inline size_t gpu_shared_most(const gpu_properties *p)
+{
+    return p->sharedMemPerBlockOptin;
+}
+static inline void gpu_model(const gpu_properties *p, char *text, size_t size)
+{
+    snprintf(text, size, "sm_%d%d", p->major, p->minor);
+}
+static inline gpu_error gpu_uuid(const gpu_properties *p, int device, char *to)
+{
+    (void)device;
+    memcpy(to, p->uuid.bytes, sizeof p->uuid.bytes);
+    return GPU_OK;
+}
+
+/* An address of the host in a constant table of a .cu file. */
+#define TCT_HOST(...)      (__VA_ARGS__)
+
+#endif /* TCT_HIP */
 #endif

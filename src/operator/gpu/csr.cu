@@ -239,4 +239,4 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
 }
 
 extern "C" const tct_gpu_block_ops tct_gpu_csr_ops = {
-    multiply, nullptr, nullptr, nullptr, nullptr};
+    TCT_HOST(multiply), nullptr, nullptr, nullptr, nullptr};

@@ -29,7 +29,7 @@ template <class PASS> struct passed {
 };
 
 template <class PASS, int STORE, int WALK>
-static __global__ void __launch_bounds__(most<1, WALK, 1>::threads,
+static __global__ void __launch_bounds__((most<1, WALK, 1>::threads),
                                          TCT_PRODUCT_PER_SM)
     product_and_pass(tct_gpu_arrays A, passed<PASS> V, int parts, float keep,
                      const __grid_constant__ tct_ending e)

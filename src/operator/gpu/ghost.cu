@@ -40,4 +40,4 @@ static void multiply_add(const tct_gpu_block *block, const tct_gpu_launch *L,
 }
 
 extern "C" const tct_gpu_block_ops tct_gpu_ghost_ops = {
-    nullptr, nullptr, nullptr, nullptr, multiply_add};
+    nullptr, nullptr, nullptr, nullptr, TCT_HOST(multiply_add)};

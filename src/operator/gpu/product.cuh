@@ -92,7 +92,7 @@ static __device__ inline void all_parts(const tct_gpu_arrays &A,
 }
 
 template <int B, int STORE, int WALK, int DOTS, int COLS>
-static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads,
+static __global__ void __launch_bounds__((most<B, WALK, COLS>::threads),
                                          TCT_PRODUCT_PER_SM)
     product(tct_gpu_arrays A, tct_product_vectors<COLS> V, int parts,
             float keep, const __grid_constant__ tct_ending e)

@@ -109,4 +109,5 @@ static void multiply_pass(const tct_gpu_block *block, const tct_gpu_launch *L,
 }
 
 extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {
-    multiply, multiply_dots, multiply_columns, multiply_pass, nullptr};
+    TCT_HOST(multiply), TCT_HOST(multiply_dots), TCT_HOST(multiply_columns),
+    TCT_HOST(multiply_pass), nullptr};

@@ -2,8 +2,9 @@
  * operator/gpu/slices.cuh - one row of a product with gpu/slices.h, a thread
  * each: for product kernels and persistent kernels.
  *
- * A slice is 32 groups, one a lane, a group B rows, and a column of the slice
- * 32 blocks of B x B. Here B = 3, and the slice is 4 block columns wide:
+ * A slice is 32 groups, or 64 in a HIP build, one a lane, a group B rows, and a
+ * column of the slice as many blocks of B x B. Here B = 3, and the slice is 4
+ * block columns wide:
  *
  *     group        0       1       2             31
  *              +-------+-------+-------+     +-------+
@@ -31,7 +32,7 @@
 static_assert(GPU_LANES == GPU_WAVE, "a lane of a slice is one of a warp");
 
 /* Most warps of a block with joined slices. */
-enum { TCT_JOINED_WARPS = 24 };
+enum { TCT_JOINED_WARPS = 768 / GPU_WAVE };
 
 /* --- prefetch ------------------------------------------------------------- */
 
@@ -66,8 +67,8 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
 static __device__ inline tct_gpu_slice tct_columns_of(tct_gpu_slice s, int from,
                                                       int count)
 {
-    const int bytes = s.kind == SLICE_RUN     ? 8
-                      : s.kind == SLICE_CONST ? 16
+    const int bytes = s.kind == SLICE_RUN     ? (int)sizeof(tct_column_run)
+                      : s.kind == SLICE_CONST ? (int)sizeof(tct_gpu_const)
                       : s.kind == SLICE_NEAR  ? 2 * GPU_LANES
                                               : 4 * GPU_LANES;
     s.width = (uint16_t)min(count, s.width - from);
@@ -83,22 +84,55 @@ template <int WALK> struct tct_walk {
     static constexpr bool runs = WALK != GPU_ANY;
 };
 
-/* First columns of a unit. With runs, lane l has run l: base, mask and, for
- * SLICE_CONST, the value. Else each lane has its own: offsets, two a word, or
- * columns. */
+/* Words of a run: base, mask, of SLICE_CONST the value, and with 64 lanes the
+ * mask's upper half. */
+enum { TCT_RUN_WORDS = 3 + TCT_MASK_WORDS };
+
+/* First columns of a unit. With runs, lane l has run l. Else each lane has its
+ * own: offsets, two a word, or columns. */
 struct tct_head {
-    uint32_t w[4];
-    uint32_t more[GPU_JOIN - 1]; /* joined: masks of run l in the following
-                                  * slices; else, first, the columns of this
-                                  * lane's row */
+    uint32_t w[TCT_RUN_WORDS];
+    tct_lanes more[GPU_JOIN - 1]; /* joined: masks of run l in the following
+                                   * slices; else, first, the columns of this
+                                   * lane's row */
     int group; /* the lane's group in its slice or, sorted, its window    */
 };
 
+/* With 64 lanes: load run `k`, with CONST of a value; zeros if it is not
+ * `there`. */
+template <bool CONST>
+static __device__ inline void tct_load_wide(const uint8_t *index, int k,
+                                            bool there,
+                                            uint32_t (&w)[TCT_RUN_WORDS])
+{
+    constexpr int STEP =
+        (int)(CONST ? sizeof(tct_gpu_const) : sizeof(tct_column_run)) / 8;
+    const uint2 *at = (const uint2 *)index + STEP * k, none = {0, 0};
+    const uint2 mask = there ? tct_read_only(at + 1) : none;
+    w[0] = there ? tct_read_only(at).x : 0;
+    w[1] = mask.x;
+    w[TCT_RUN_WORDS - 1] = mask.y;
+    if constexpr (CONST) {
+        const uint2 value = there ? tct_read_only(at + 2) : none;
+        w[2] = value.x;
+        w[3] = value.y;
+    }
+}
+
+/* Is `lane` in the run that lane `k` has? */
+static __device__ inline bool tct_in_wide(const uint32_t (&w)[TCT_RUN_WORDS],
+                                          int k, int lane)
+{
+    const uint32_t lower = tct_shuffle(w[1], k),
+                   upper = tct_shuffle(w[TCT_RUN_WORDS - 1], k);
+    return lane < 32 ? lower >> lane & 1 : upper >> (lane - 32) & 1;
+}
+
 /* Words of columns for a batch of U, from word k / 2 or k on. */
 template <bool NEAR, int U>
-static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
-                                        const tct_gpu_slice &s, int g, int k,
-                                        uint64_t policy, uint32_t (&w)[4])
+static __device__ inline void
+tct_fetch(const tct_gpu_arrays &A, const tct_gpu_slice &s, int g, int k,
+          uint64_t policy, uint32_t (&w)[TCT_RUN_WORDS])
 {
     constexpr int words = NEAR ? (U + 1) / 2 : U;
     const uint32_t *at = (const uint32_t *)(A.index + s.index) + g;
@@ -138,12 +172,13 @@ template <int B> static __device__ inline int tct_in_slice(int u)
 /* Masks of run `k` in the slices after a joined one. */
 static __device__ inline void tct_more_masks(const uint8_t *index, int width,
                                              int k,
-                                             uint32_t (&more)[GPU_JOIN - 1])
+                                             tct_lanes (&more)[GPU_JOIN - 1])
 {
+    constexpr int STEP = sizeof(tct_gpu_const) / sizeof(tct_lanes);
 #pragma unroll
     for (int m = 1; m < GPU_JOIN; m++)
-        more[m - 1] =
-            tct_read_only((const uint32_t *)index + 4 * (m * width + k) + 1);
+        more[m - 1] = tct_read_only((const tct_lanes *)index +
+                                    STEP * (m * width + k) + 1);
 }
 
 template <int B, int COLS, int WALK>
@@ -160,16 +195,24 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
         h.group = A.order[slice * GPU_LANES + g];
     if (s.kind == SLICE_RUN) {
         if (lane >= s.width) return h;
-        const uint2 r = tct_read_only((const uint2 *)index + lane);
-        h.w[0] = r.x;
-        h.w[1] = r.y;
+        if constexpr (TCT_MASK_WORDS == 2) {
+            tct_load_wide<false>(index, lane, true, h.w);
+        } else {
+            const uint2 r = tct_read_only((const uint2 *)index + lane);
+            h.w[0] = r.x;
+            h.w[1] = r.y;
+        }
     } else if (s.kind == SLICE_CONST) {
         if (lane >= s.width) return h;
-        const uint4 r = tct_read_only((const uint4 *)index + lane);
-        h.w[0] = r.x;
-        h.w[1] = r.y;
-        h.w[2] = r.z;
-        h.w[3] = r.w;
+        if constexpr (TCT_MASK_WORDS == 2) {
+            tct_load_wide<true>(index, lane, true, h.w);
+        } else {
+            const uint4 r = tct_read_only((const uint4 *)index + lane);
+            h.w[0] = r.x;
+            h.w[1] = r.y;
+            h.w[2] = r.z;
+            h.w[3] = r.w;
+        }
         if (tct_walk<WALK>::m > 1 && s.joined)
             tct_more_masks(index, s.width, lane, h.more);
     } else if (!tct_walk<WALK>::runs) {
@@ -190,7 +233,9 @@ static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int u,
 {
     const bool sorted = !tct_walk<WALK>::runs && A.order;
     const int s = u / B;
-    const uint32_t at = (uint32_t)(sorted ? s & ~7 : s) * GPU_LANES + group;
+    const uint32_t at =
+        (uint32_t)(sorted ? s & -(GPU_WINDOW / GPU_LANES) : s) * GPU_LANES +
+        group;
     return at < (uint32_t)A.groups ? at * B + tct_in_slice<B>(u) % B : -1ll;
 }
 
@@ -252,8 +297,8 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
  * the head's first run is number `k0`. */
 template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
-tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
-              const tct_values<STORE, CHIP> &value,
+tct_some_runs(const uint32_t (&w)[TCT_RUN_WORDS], int k0, int k, int g,
+              int64_t at, const tct_values<STORE, CHIP> &value,
               const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     int col[U];
@@ -261,7 +306,9 @@ tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
 #pragma unroll
     for (int q = 0; q < U; q++) {
         col[q] = (int)tct_shuffle(w[0], k - k0 + q) + g;
-        there[q] = tct_shuffle(w[1], k - k0 + q) >> g & 1;
+        if constexpr (TCT_MASK_WORDS == 2)
+            there[q] = tct_in_wide(w, k - k0 + q, g);
+        else there[q] = tct_shuffle(w[1], k - k0 + q) >> g & 1;
     }
     tct_cells<B, COLS, WRITTEN, U, false>(value, k, at, col, there, x, sum);
 }
@@ -269,8 +316,8 @@ tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
 /* The last `left` columns, at most U, as one batch. */
 template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
-tct_last_runs(const uint32_t (&w)[4], int k0, int k, int left, int g,
-              int64_t at, const tct_values<STORE, CHIP> &value,
+tct_last_runs(const uint32_t (&w)[TCT_RUN_WORDS], int k0, int k, int left,
+              int g, int64_t at, const tct_values<STORE, CHIP> &value,
               const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     if constexpr (U > 0) {
@@ -289,11 +336,15 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     constexpr int U = tct_load_batch<B, COLS>::runs, STEP = B * B * GPU_LANES;
-    uint32_t w[4] = {h.w[0], h.w[1], 0, 0};
+    uint32_t w[TCT_RUN_WORDS] = {h.w[0], h.w[1], 0, 0};
+    if constexpr (TCT_MASK_WORDS == 2)
+        w[TCT_RUN_WORDS - 1] = h.w[TCT_RUN_WORDS - 1];
     for (int k0 = 0; k0 < s.width; k0 += GPU_WAVE) {
         const int end = s.width - k0 < GPU_WAVE ? s.width : k0 + GPU_WAVE;
         const int mine = k0 + tct_lane();
-        if (k0 > 0) {
+        if (TCT_MASK_WORDS == 2 && k0 > 0) {
+            tct_load_wide<false>(A.index + s.index, mine, mine < end, w);
+        } else if (k0 > 0) {
             const uint2 r =
                 mine < end
                     ? tct_read_only((const uint2 *)(A.index + s.index) + mine)
@@ -319,10 +370,15 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 {
     constexpr int U = 4;
     const int lane = tct_lane();
-    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    uint32_t w[TCT_RUN_WORDS] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    if constexpr (TCT_MASK_WORDS == 2)
+        w[TCT_RUN_WORDS - 1] = h.w[TCT_RUN_WORDS - 1];
     for (int k = 0; k < s.width; k += U) {
         double v[U], xv[U][COLS];
-        if (k > 0 && k % GPU_WAVE == 0) {
+        if (TCT_MASK_WORDS == 2 && k > 0 && k % GPU_WAVE == 0) {
+            tct_load_wide<true>(A.index + s.index, k + lane, k + lane < s.width,
+                                w);
+        } else if (k > 0 && k % GPU_WAVE == 0) {
             const uint4 *run = (const uint4 *)(A.index + s.index) + k + lane;
             const uint4 r = k + lane < s.width ? tct_read_only(run)
                                                : make_uint4(0, 0, 0, 0);
@@ -334,7 +390,9 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 #pragma unroll
         for (int q = 0; q < U; q++) { /* past the end masks are 0 */
             const int col = (int)tct_shuffle(w[0], k + q) + lane;
-            const bool there = tct_shuffle(w[1], k + q) >> lane & 1;
+            const bool there = TCT_MASK_WORDS == 2
+                                   ? tct_in_wide(w, k + q, lane)
+                                   : tct_shuffle(w[1], k + q) >> lane & 1;
             v[q] = __hiloint2double((int)tct_shuffle(w[3], k + q),
                                     (int)tct_shuffle(w[2], k + q));
             for (int j = 0; j < COLS; j++)
@@ -349,11 +407,25 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 
 /* Runs of joined slices, in shared memory: one a lane for each warp. */
 struct tct_joined_runs {
-    uint4 run[GPU_WAVE];
-    uint32_t more[GPU_JOIN - 1][GPU_WAVE];
+    uint4 run[GPU_WAVE]; /* its first words */
+#if GPU_WAVE == 64
+    uint32_t upper[GPU_WAVE]; /* and its last one */
+#endif
+    tct_lanes more[GPU_JOIN - 1][GPU_WAVE];
 };
 
-/* U runs from k on; sums of rows lane, lane + 32. */
+/* The lanes of run `k`, whose mask begins with the word `low`. */
+static __device__ inline tct_lanes tct_joined_mask(const tct_joined_runs &runs,
+                                                   int k, uint32_t low)
+{
+#if GPU_WAVE == 64
+    return (tct_lanes)runs.upper[k] << 32 | low;
+#else
+    return low;
+#endif
+}
+
+/* U runs from k on; sums of rows lane, lane + GPU_WAVE. */
 template <int COLS, bool WRITTEN, int U>
 static __device__ inline void
 tct_some_joined(const tct_joined_runs &runs, int k,
@@ -367,7 +439,8 @@ tct_some_joined(const tct_joined_runs &runs, int k,
         const int col = (int)r.x + lane;
 #pragma unroll
         for (int m = 0; m < GPU_JOIN; m++) {
-            const uint32_t mask = m ? runs.more[m ? m - 1 : 0][k + q] : r.y;
+            const tct_lanes mask = m ? runs.more[m ? m - 1 : 0][k + q]
+                                     : tct_joined_mask(runs, k + q, r.y);
 #pragma unroll
             for (int j = 0; j < COLS; j++)
                 xv[q][m][j] = mask >> lane & 1
@@ -409,15 +482,28 @@ tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
     tct_joined_runs &runs = of_warp[tct_warp()];
     const int lane = tct_lane();
     uint4 run = make_uint4(h.w[0], h.w[1], h.w[2], h.w[3]);
-    uint32_t more[GPU_JOIN - 1] = {h.more[0]};
+#if GPU_WAVE == 64
+    uint32_t upper = h.w[TCT_RUN_WORDS - 1];
+#endif
+    tct_lanes more[GPU_JOIN - 1] = {h.more[0]};
     for (int k0 = 0; k0 < s.width; k0 += GPU_WAVE) {
         const int most = s.width - k0 < GPU_WAVE ? s.width - k0 : GPU_WAVE;
         if (k0 > 0 && lane < most) {
+#if GPU_WAVE == 64
+            uint32_t w[TCT_RUN_WORDS];
+            tct_load_wide<true>(A.index + s.index, k0 + lane, true, w);
+            run = make_uint4(w[0], w[1], w[2], w[3]);
+            upper = w[TCT_RUN_WORDS - 1];
+#else
             run = tct_read_only((const uint4 *)(A.index + s.index) + k0 + lane);
+#endif
             tct_more_masks(A.index + s.index, s.width, k0 + lane, more);
         }
         tct_warp_sync(); /* all have read the last runs */
         runs.run[lane] = run;
+#if GPU_WAVE == 64
+        runs.upper[lane] = upper;
+#endif
         for (int m = 1; m < GPU_JOIN; m++) runs.more[m - 1][lane] = more[m - 1];
         tct_warp_sync();
         int k = 0;
@@ -439,7 +525,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
     constexpr int F = NEAR ? batch::near : batch::far; /* columns per fetch */
     constexpr int U = F < batch::size ? F : batch::size;
     const int length = (int)h.more[0], base = NEAR ? s.base : 0;
-    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    uint32_t w[TCT_RUN_WORDS] = {h.w[0], h.w[1], h.w[2], h.w[3]};
     for (int k = 0; k < s.width; k += F) {
         int col[F];
         bool there[F];

@@ -23,7 +23,7 @@
 #include "operator/pattern/slicing.h"
 
 enum {
-    GPU_LANES = 32,
+    GPU_LANES = GPU_WAVE,
     GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
     GPU_BLOCK_MOST = TCT_BLOCK_MOST,
@@ -43,8 +43,14 @@ typedef enum tct_gpu_walk {
 
 typedef struct tct_gpu_const {
     int32_t base;
-    uint32_t mask;
+#if GPU_WAVE == 64
+    uint32_t unused;
+#endif
+    tct_lanes mask;
     double value;
+#if GPU_WAVE == 64
+    uint64_t filled; /* up to a multiple of 16 bytes */
+#endif
 } tct_gpu_const;
 
 typedef struct tct_gpu_slice {

@@ -86,9 +86,10 @@ static void fill_consts(const builder *B, const tct_gpu_slice *s,
     tct_column_run run;
     tct_runs_open(&r, GPU_LANES);
     for (; tct_runs_next(&r, v, GPU_LANES, &run); to++) {
-        const int l = __builtin_ctz(run.mask);
+        const int l = tct_least_lane(run.mask);
         const int64_t k = A->ptr[v->group[l]] + r.at[l] - 1;
-        *to = (tct_gpu_const){run.base, run.mask, A->val[k]};
+        *to = (tct_gpu_const){
+            .base = run.base, .mask = run.mask, .value = A->val[k]};
     }
 }
 
@@ -293,7 +294,7 @@ static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
     }
 }
 
-/* Has `t` the runs of `s`, the slice before, 32 columns on, each of one
+/* Has `t` the runs of `s`, the slice before, GPU_LANES columns on, each of one
  * value? */
 static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
                     const tct_gpu_slice *t)
@@ -457,11 +458,12 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
         M->store != GPU_F64 || about->slices.columns[SLICE_CONST] > 0.0;
     if (nonzeros > 0.0)
         about->padding = 100.0 * ((double)about->stored / nonzeros - 1.0);
-    about->bytes = (double)values * tct_gpu_store_bytes(M->store) +
-                   (double)a->index_bytes + dict + long_bytes +
-                   8.0 * GPU_PASS * (double)a->segments +
-                   (4.0 + sizeof(tct_gpu_long)) * (double)a->long_rows +
-                   (double)a->slices * (double)(sizeof *a->slice + 96);
+    about->bytes =
+        (double)values * tct_gpu_store_bytes(M->store) +
+        (double)a->index_bytes + dict + long_bytes +
+        8.0 * GPU_PASS * (double)a->segments +
+        (4.0 + sizeof(tct_gpu_long)) * (double)a->long_rows +
+        (double)a->slices * (double)(sizeof *a->slice + 3 * GPU_LANES);
     describe(about);
 }
 

@@ -47,12 +47,12 @@ static int32_t most_runs(const tct_slicing *S, tct_slice_kind kind,
 
 /* Do all lanes of the last run have the same value? */
 static bool one_value(const tct_slicing *S, const tct_view *v,
-                      const tct_runs *r, uint32_t mask)
+                      const tct_runs *r, tct_lanes mask)
 {
     const tct_local *A = S->A;
     const double *value = NULL;
     for (; mask; mask &= mask - 1) {
-        const int l = __builtin_ctz(mask);
+        const int l = tct_least_lane(mask);
         const double *own = A->val + A->ptr[v->group[l]] + r->at[l] - 1;
         if (!value) value = own;
         if (memcmp(own, value, sizeof *value) != 0) return false;
@@ -154,7 +154,8 @@ static int rotation_of(const tct_slicing *S, const tct_window *w)
 {
     if (w->groups < S->window) return 0; /* its last slices are missing */
     const uint32_t window = (uint32_t)(w->first / S->window);
-    return (int)(window * 2654435769u >> 29);
+    const int slices = S->window / S->rules->lanes;
+    return (int)(window * 2654435769u >> 29) % slices;
 }
 
 static void sort(const tct_slicing *S, const tct_window *w, uint8_t *order)
@@ -189,7 +190,7 @@ double tct_window_plan(const tct_slicing *S, const tct_window *w,
                        uint8_t order[TCT_WINDOW_MOST])
 {
     return S->rules->lanes == 8 ? plan_window(S, w, 8, slice, order)
-                                : plan_window(S, w, 32, slice, order);
+                                : plan_window(S, w, GPU_WAVE, slice, order);
 }
 
 tct_slice_census tct_slices_count(const tct_slice *slice, int64_t slices)

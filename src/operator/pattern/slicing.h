@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/slicing.h - cuts a matrix into slices: the analysis of its
- * pattern for sliced ELL, on the host (8 lanes) and on a GPU (32).
+ * pattern for sliced ELL, on the host (8 lanes) and on a GPU (a
+ * warp's).
  *
  * A group is a block row: b rows. A slice has one group per lane; a window has
  * some slices, and its groups may be sorted by length. Each window is planned
@@ -9,10 +10,11 @@
  * GPU. */
 #ifndef TCT_OPERATOR_PATTERN_SLICING_H
 #define TCT_OPERATOR_PATTERN_SLICING_H
+#include "device/wave.h"
 #include "operator/format.h"
 
 enum {
-    TCT_LANES_MOST = 32,
+    TCT_LANES_MOST = GPU_WAVE,
     TCT_WINDOW_MOST = 256,                   /* groups                     */
     TCT_WINDOW_SLICES = TCT_WINDOW_MOST / 8, /* with 8 lanes               */
     TCT_BLOCK_MOST = 6
@@ -37,7 +39,10 @@ typedef struct tct_slice {
 
 typedef struct tct_column_run {
     int32_t base;
-    uint32_t mask; /* of the lanes in the run */
+#if GPU_WAVE == 64
+    uint32_t unused;
+#endif
+    tct_lanes mask; /* of the lanes in the run */
 } tct_column_run;
 
 typedef struct tct_window {

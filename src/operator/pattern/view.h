@@ -50,10 +50,10 @@ TCT_LANEWISE bool tct_runs_next(tct_runs *r, const tct_view *v, int lanes,
         if (head[l] < least) least = head[l];
     }
     if (least == INT32_MAX) return false;
-    *out = (tct_column_run){least, 0};
+    *out = (tct_column_run){.base = least};
     for (int l = 0; l < lanes; l++)
         if (head[l] == least) {
-            out->mask |= 1u << l;
+            out->mask |= (tct_lanes)1 << l;
             r->at[l]++;
         }
     return true;

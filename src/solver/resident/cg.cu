@@ -4,7 +4,7 @@
 #include "solver/resident/cg.cuh"
 
 static constexpr tct_resident_kernel plain = {
-    &tct_method_cg,
+    TCT_HOST(&tct_method_cg),
     3,
     3,
     false,
@@ -12,7 +12,8 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
-    tct_kernel<cg_kernels<false, false>>,
-    tct_kernel<cg_kernels<false, true>>};
+    TCT_HOST(tct_kernel<cg_kernels<false, false>>),
+    TCT_HOST(tct_kernel<cg_kernels<false, true>>)};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {
-    plain, tct_with_m(plain, 4, 0, tct_cg_diagonal, tct_cg_peered_diagonal)};
+    plain, tct_with_m(plain, 4, 0, TCT_HOST(tct_cg_diagonal),
+                      TCT_HOST(tct_cg_peered_diagonal))};

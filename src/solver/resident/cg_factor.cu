@@ -176,9 +176,9 @@ template <bool NODES> struct factor_kernels {
 
 static constexpr tct_resident_kernel kernel_with(tct_resident_code code)
 {
-    return {&tct_method_cg,      0, 3,    false,  -1, 0,
-            {0, 2, TCT_IS_X, 1}, 0, code, nullptr};
+    return {TCT_HOST(&tct_method_cg), 0, 3,    false,  -1, 0,
+            {0, 2, TCT_IS_X, 1},      0, code, nullptr};
 }
 extern "C" const tct_resident_kernel tct_resident_cg_factor[2] = {
-    kernel_with(tct_kernel<factor_kernels<false>>),
-    kernel_with(tct_kernel<factor_kernels<true>>)};
+    kernel_with(TCT_HOST(tct_kernel<factor_kernels<false>>)),
+    kernel_with(TCT_HOST(tct_kernel<factor_kernels<true>>))};

@@ -231,7 +231,7 @@ template <bool M, bool PEERS> struct pipe_pr_kernels {
 };
 
 static constexpr tct_resident_kernel plain = {
-    &tct_method_pipe_pr,
+    TCT_HOST(&tct_method_pipe_pr),
     4,
     1,
     true,
@@ -239,8 +239,9 @@ static constexpr tct_resident_kernel plain = {
     2,
     {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
     2,
-    tct_kernel<pipe_pr_kernels<false, false>>,
-    tct_kernel<pipe_pr_kernels<false, true>>};
+    TCT_HOST(tct_kernel<pipe_pr_kernels<false, false>>),
+    TCT_HOST(tct_kernel<pipe_pr_kernels<false, true>>)};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {
-    plain, tct_with_m(plain, 7, 0, tct_kernel<pipe_pr_kernels<true, false>>,
-                      tct_kernel<pipe_pr_kernels<true, true>>)};
+    plain,
+    tct_with_m(plain, 7, 0, TCT_HOST(tct_kernel<pipe_pr_kernels<true, false>>),
+               TCT_HOST(tct_kernel<pipe_pr_kernels<true, true>>))};

@@ -219,7 +219,7 @@ template <bool M, bool PEERS> struct single_kernels {
 };
 
 static constexpr tct_resident_kernel plain = {
-    &tct_method_single,
+    TCT_HOST(&tct_method_single),
     3,
     2,
     true,
@@ -227,8 +227,9 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
-    tct_kernel<single_kernels<false, false>>,
-    tct_kernel<single_kernels<false, true>>};
+    TCT_HOST(tct_kernel<single_kernels<false, false>>),
+    TCT_HOST(tct_kernel<single_kernels<false, true>>)};
 extern "C" const tct_resident_kernel tct_resident_single[2] = {
-    plain, tct_with_m(plain, 4, 0, tct_kernel<single_kernels<true, false>>,
-                      tct_kernel<single_kernels<true, true>>)};
+    plain,
+    tct_with_m(plain, 4, 0, TCT_HOST(tct_kernel<single_kernels<true, false>>),
+               TCT_HOST(tct_kernel<single_kernels<true, true>>))};

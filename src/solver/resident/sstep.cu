@@ -176,8 +176,9 @@ static __device__ inline void tiles_of_warp(const tct_sstep_job &W, tct_gram G,
                                             int right,
                                             double (&sum)[DOWN][RIGHT][2])
 {
-    const int lane = tct_lane(), i = lane / 4;
-    int left[DOWN], there[RIGHT]; /* column; < 0: none */
+    const int lane = tct_tile_lane(), i = lane / 4;
+    const int from = tct_lane() - lane; /* rows of this half of the warp */
+    int left[DOWN], there[RIGHT];       /* column; < 0: none */
 #pragma unroll
     for (int d = 0; d < DOWN; d++)
         left[d] = d * TILE + i < G.rows ? G.first + d * TILE + i : -1;
@@ -190,7 +191,7 @@ static __device__ inline void tiles_of_warp(const tct_sstep_job &W, tct_gram G,
     }
     for (int t = 0; t < W.J.slots; t++) {
         const int mine = (int)tct_row<B, WALK>(W.J, t);
-        for (int k = lane % 4; k < GPU_WAVE; k += 4) {
+        for (int k = from + lane % 4; k < from + TCT_TILE_LANES; k += 4) {
             const int row = tct_shuffle(mine, k);
             const tct_spot s = {t, row, tct_warp() * GPU_WAVE + k};
             double v[RIGHT];
@@ -210,6 +211,15 @@ static __device__ inline void tiles_of_warp(const tct_sstep_job &W, tct_gram G,
     }
 }
 
+/* Sum the tiles of the halves of a warp of 64 lanes. */
+static __device__ inline void add_halves(double (&sum)[DOWN][RIGHT][2])
+{
+    for (int i = 0; i < DOWN * RIGHT * 2; i++) {
+        double &v = sum[i / (2 * RIGHT)][i / 2 % RIGHT][i % 2];
+        v += tct_shuffle_across(v, TCT_TILE_LANES);
+    }
+}
+
 /* Sum `number` of this block, where all find it. */
 static __device__ inline void leave(const tct_sstep_job &W, int number,
                                     double sum)
@@ -223,10 +233,11 @@ static __device__ inline void sum_block(const tct_sstep_job &W, tct_gram G)
 {
     extern __shared__ double chip[];
     double *desk = chip + W.desk;
-    const int lane = tct_lane(), at = tct_warp() * PAIR;
+    const int lane = tct_tile_lane(), at = tct_warp() * PAIR;
     for (int right = 0; right < G.columns; right += RIGHT * TILE) {
         double sum[DOWN][RIGHT][2] = {{{0.0}}};
         if (tct_warp() < W.J.tile) tiles_of_warp<B, WALK>(W, G, right, sum);
+        if constexpr (TCT_TILES_OF_WARP == 2) add_halves(sum);
 #pragma unroll
         for (int d = 0; d < DOWN; d++) {
             if (d * TILE >= G.rows) break;
@@ -498,7 +509,7 @@ static const void *none(int, int, int)
 }
 
 static constexpr tct_resident_kernel plain = {
-    &tct_method_sstep,
+    TCT_HOST(&tct_method_sstep),
     0,
     2,
     false,
@@ -506,8 +517,9 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0},
     0,
-    tct_kernel<sstep_kernels<TCT_ALONE>>,
-    none};
+    TCT_HOST(tct_kernel<sstep_kernels<TCT_ALONE>>),
+    TCT_HOST(none)};
 extern "C" const tct_resident_kernel tct_resident_sstep[2] = {
     plain, tct_with_m(plain, 0, 0,
-                      tct_kernel<sstep_kernels<TCT_ALONE_DIAGONAL>>, none)};
+                      TCT_HOST(tct_kernel<sstep_kernels<TCT_ALONE_DIAGONAL>>),
+                      TCT_HOST(none))};

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/gpu/level_slices.h - L and L' as trisolve/gpu/kernels/rows.h reads
- * them: rows sorted by level, in slices of 32 lanes; one lane has a row, or
+ * them: rows sorted by level, in slices of GPU_WAVE lanes; one lane has a row, or
  * several take its entries in turn. A node is a run of rows with the same
  * dependencies, such as the unknowns of a point: it has one level, its rows are
  * adjacent in a slice, and its own entries are stored separately. A slice is as
  * long as its longest row. Slices are built in host memory, piece by piece. */
 #ifndef TCT_TRISOLVE_GPU_LEVEL_SLICES_H
 #define TCT_TRISOLVE_GPU_LEVEL_SLICES_H
+#include "device/wave.h"
 #include <tacit/factor.h>
 
-enum { TCT_SLICED_LANES = 32, TCT_NODE_MOST = 6 /* rows of a node */ };
+enum { TCT_SLICED_LANES = GPU_WAVE, TCT_NODE_MOST = 6 /* rows of a node */ };
 
 /* L or L'. Row i has entries [ptr[i] + skip, ptr[i + 1]). */
 typedef struct tct_sliced_side {
@@ -20,7 +21,7 @@ typedef struct tct_sliced_side {
     int32_t *row;      /* [n] rows by level; within a node, in the order of the
                         * solve */
     int32_t *position; /* [n] the inverse of `row` */
-    int64_t *cell;     /* [slices + 1] of 32 entries each */
+    int64_t *cell;     /* [slices + 1] of GPU_WAVE entries */
     int32_t levels;    /* of nodes                                */
 } tct_sliced_side;
 

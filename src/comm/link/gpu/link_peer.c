@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNTER = 64, NODES = 12040 /* first driver with while nodes */ };
+enum { COUNTER = 64 };
 
 typedef struct { /* of a queue */
     tct_windows *windows;
@@ -88,7 +88,7 @@ static tacit_status agree_on_nodes(tacit_queue *q)
     (void)gpu_driver_version(&version);
     int64_t least = version;
     TRY(tct_reduce_i64(q->world, TCT_MIN, 1, &least));
-    tct_gpu_of(q)->by_node = least >= NODES;
+    tct_gpu_of(q)->by_node = least >= GPU_WHILE_NODES;
     return TACIT_OK;
 }
 

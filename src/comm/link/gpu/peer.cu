@@ -13,5 +13,5 @@ struct no_calls {
     static __device__ inline void came(uint64_t *, uint64_t) {}
 };
 
-extern "C" const tct_peer_kernels tct_peer_near = {launch_sum<no_calls>,
-                                                   launch_exchange<no_calls>};
+extern "C" const tct_peer_kernels tct_peer_near = {
+    TCT_HOST(launch_sum<no_calls>), TCT_HOST(launch_exchange<no_calls>)};

@@ -55,7 +55,7 @@ static tacit_status ipc_add(tacit_queue *q, void *state, tct_arena *out)
     (void)state;
     memset(&mine, 0, sizeof mine);
     tacit_status status =
-        tct_gpu_upload(NULL, (size_t)out->bytes, &out->at[q->rank]);
+        tct_gpu_take_reached((size_t)out->bytes, &out->at[q->rank]);
     if (status >= 0)
         status = tct_gpu_status(gpu_ipc_give(&mine, out->at[q->rank]),
                                 "sharing memory of the GPU");

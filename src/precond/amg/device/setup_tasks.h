@@ -93,7 +93,7 @@ typedef struct tct_amg_work {
 
 TCT_BOTH uint64_t tct_amg_add(uint64_t *to, uint64_t v)
 {
-#ifdef __CUDA_ARCH__
+#if TCT_ON_GPU
     return atomicAdd((unsigned long long *)to, (unsigned long long)v);
 #else
     const uint64_t before = *to;
@@ -104,7 +104,7 @@ TCT_BOTH uint64_t tct_amg_add(uint64_t *to, uint64_t v)
 
 TCT_BOTH int32_t tct_amg_add_one(int32_t *to)
 {
-#ifdef __CUDA_ARCH__
+#if TCT_ON_GPU
     return atomicAdd(to, 1);
 #else
     return (*to)++;
@@ -117,7 +117,7 @@ TCT_BOTH void tct_amg_spectral_bound_of(double *to, double v)
 {
     const double here = *(const volatile double *)to;
     if (fabs(v) <= here) return;
-#ifdef __CUDA_ARCH__
+#if TCT_ON_GPU
     atomicMax((unsigned long long *)to,
               (unsigned long long)__double_as_longlong(fabs(v)));
 #else

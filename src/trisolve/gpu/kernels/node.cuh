@@ -164,9 +164,12 @@ static __device__ inline double d_add_lanes(const double (&s)[TCT_ABREAST])
     const bool high = lane & 16, odd = lane & 8;
     double two[2], one;
 #pragma unroll
-    for (int c = 0; c < 2; c++)
+    for (int c = 0; c < 2; c++) {
         two[c] = (high ? s[2 + c] : s[c]) +
                  tct_shuffle_across(high ? s[c] : s[2 + c], 16);
+        if constexpr (TCT_TILES_OF_WARP == 2)
+            two[c] += tct_shuffle_across(two[c], TCT_TILE_LANES);
+    }
     one =
         (odd ? two[1] : two[0]) + tct_shuffle_across(odd ? two[0] : two[1], 8);
 #pragma unroll
@@ -280,8 +283,9 @@ template <int STRIDE, class JOB> struct tct_up_side {
     }
 };
 
-/* The part of C that a warp holds: lane l has rows l / 4 and 8 more, columns 2
- * (l % 4) and the next one of each tile. */
+/* The part of C that a warp holds: lane l of 32 has rows l / 4 and 8 more,
+ * columns 2 (l % 4) and the next one of each tile. Each half of a warp of 64
+ * lanes has some of the terms. */
 template <int TILES> struct tct_corner {
     tct_pack<2> c[2][TILES];
 };
@@ -309,14 +313,16 @@ d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
             int end, const double *slab, tct_corner<TILES> &C)
 {
     constexpr int LD = TILES * TCT_SOLVE_TILE + 4;
-    const int lane = tct_lane(), i = lane / 4, j = lane % 4;
+    constexpr int STEP = 4 * TCT_TILES_OF_WARP;
+    const int lane = tct_tile_lane(), i = lane / 4,
+              j = TCT_TILES_OF_WARP == 1 ? lane % 4 : lane % 4 + 4 * tct_tile();
     const int64_t apart = S.apart();
     some = min(some, end - k);
-    for (int base = 0; base < some; base += 4 * QUADS) {
+    for (int base = 0; base < some; base += STEP * QUADS) {
         double a[2][QUADS];
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
-            const int at = base + 4 * q + j;
+            const int at = base + STEP * q + j;
             a[0][q] = a[1][q] = 0.0;
             if (at >= some) continue;
             a[0][q] = tct_read_only(A0 + (k + at) * apart);
@@ -324,8 +330,8 @@ d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
         }
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
-            if (base + 4 * q >= some) continue;
-            const double *row = slab + (base + 4 * q + j) * LD + i;
+            if (base + STEP * q >= some) continue;
+            const double *row = slab + (base + STEP * q + j) * LD + i;
 #pragma unroll
             for (int n = 0; n < TILES; n++) {
                 const double b = row[n * TCT_SOLVE_TILE];
@@ -354,6 +360,17 @@ static __device__ inline void d_add_corners(int warp, int tiles, double *room,
 #pragma unroll
             for (int e = 0; e < EACH; e++)
                 C.c[e / 2 / TILES][e / 2 % TILES].v[e % 2] += at[e * GPU_WAVE];
+    }
+}
+
+/* Sum the two halves of a warp of 64 lanes. */
+template <int TILES>
+static __device__ inline void d_add_halves(tct_corner<TILES> &C)
+{
+#pragma unroll
+    for (int e = 0; e < 4 * TILES; e++) {
+        double &v = C.c[e / 2 / TILES][e / 2 % TILES].v[e % 2];
+        v += tct_shuffle_across(v, TCT_TILE_LANES);
     }
 }
 
@@ -387,7 +404,7 @@ template <class SIDE, class TEAM, int TILES>
 static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
 {
     constexpr int WARPS = TEAM::THREADS / GPU_WAVE, QUADS = WARPS == 1 ? 2 : 4;
-    const int warp = TEAM::thread() / GPU_WAVE, lane = tct_lane();
+    const int warp = TEAM::thread() / GPU_WAVE, lane = tct_tile_lane();
     int tiles = 1; /* tiles at once; surplus warps share their terms */
     while (tiles < WARPS && tiles * TCT_TILE < to - from) tiles *= 2;
     const int some = TEAM::SLAB * tiles / WARPS, mine = warp / tiles * some;
@@ -407,6 +424,10 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
                                      C);
         }
         d_add_corners<TEAM>(warp, tiles, room, C);
+        if constexpr (TCT_TILES_OF_WARP == 2) {
+            d_add_halves(C);
+            if (tct_tile() != 0) continue;
+        }
         if (warp < tiles) d_put_corner(S, first, to, C);
     }
     TEAM::sync();

@@ -164,7 +164,7 @@ static __device__ bool d_doubling(const JOB &J, const tct_worker_state &hand,
 template <int TILES, bool SHARED, class JOB>
 static __device__ inline void d_solve(const JOB &J)
 {
-    __shared__ alignas(16) double room[TCT_ROOM];
+    alignas(16) __shared__ double room[TCT_ROOM];
     __shared__ tct_task task;
     __shared__ int32_t number;
     const tct_round &R = J.round;

@@ -281,7 +281,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     all_steps(const __grid_constant__ fused_job J,
               const __grid_constant__ tct_ending e)
 {
-    __shared__ alignas(16) tct_amg_step ring[RING];
+    alignas(16) __shared__ tct_amg_step ring[RING];
     bool fine = true;
     bring(J, 0, ring);
     bring(J, 1, ring);

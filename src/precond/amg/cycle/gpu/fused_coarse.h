@@ -7,10 +7,10 @@
 #include "device/gpu/gpu.h"
 #include "precond/amg/cycle/fused_coarse.h"
 
-enum { TCT_FUSED_WARPS = 32 /* of a block */ };
+enum { TCT_FUSED_WARPS = 1024 / GPU_WAVE /* of a block */ };
 
-/* In a step the first `warps` warps of each block have items. A warp takes 32 /
- * lanes adjacent rows at a time, lanes = 2^shift, or a set, of which it reads
+/* In a step the first `warps` warps of each block have items. A warp takes
+ * GPU_WAVE / lanes adjacent rows at a time, lanes = 2^shift, or a set, of which it reads
  * as many rows at a time. */
 typedef struct tct_gpu_fused {
     tct_gpu_block base; /* first member */

@@ -182,7 +182,10 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ uint8_t mark[TCT_AMG_LONG];
     __shared__ int32_t marks;
     const int thread = (int)threadIdx.x;
-    const tct_amg_entries e = {col, val, mark};
+    tct_amg_entries e;
+    e.col = col;
+    e.val = val;
+    e.mark = mark;
     const int64_t longs = (int64_t)g.state->longs;
     for (int64_t k = blockIdx.x; k < longs; k += gridDim.x) {
         const int64_t n = g.longs[k];
