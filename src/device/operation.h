@@ -9,40 +9,80 @@
 #include <tacit/queue.h>
 
 /* --- operations -----------------------------------------------------------
- * X(code, text, spmv, dot, nrm2, axpy, moved, sums): the counts of one
- * operation in the aCG paper's section 4.1.4, the doubles per element that it
- * really reads and writes, and its sums. Passes have these in their own rows
- * (TCT_PASSES). Vectors are in the order of op->v. */
-#define TCT_OPS(X)                                                          \
-    X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                       \
-    X(GATHER, "gather", 0, 0, 0, 0, 2, 0)        /* x y           */        \
-    X(RESTRICT, "restriction", 0, 0, 0, 0, 1, 0) /* b t w y, see count.c */ \
-    X(PROLONG, "prolongation", 0, 0, 0, 0, 3, 0) /* x w y, see count.c */   \
-    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                                \
-    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                        \
-    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3)   /* p s r        */ \
-    X(MULTIPLY_PASS, "product+pass", 1, 0, 0, 0, 0, 0)   /* the pass's   */ \
-    X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0) /* a column */     \
-    X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0)       /* see count.c */  \
-    X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0)         /* see count.c */  \
-    X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0)              /* see count.c */  \
-    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)   /* y x g d      */ \
-    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
-    X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0)                           \
-    X(SAMPLE, "look", 0, 0, 0, 0, 0, 0)                                     \
-    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                             \
-    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                                 \
-    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                   \
-    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0)                       \
-    X(PACK, "pack", 0, 0, 0, 0, 2, 0)     /* to which pack       */         \
-    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0) /* from which landing  */         \
-    X(CALL, "function", 1, 0, 0, 0, 0, 0)                                   \
-    X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0)                             \
-    X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0)                             \
-    X(REPLAY, "replay", 0, 0, 0, 0, 0, 0)                                   \
-    X(REPLAYED, "replayed", 0, 0, 0, 0, 0, 0)                               \
-    X(GET, "get", 0, 0, 0, 0, 2, 0)                                         \
-    X(PUT, "put", 0, 0, 0, 0, 2, 0)
+ * X(code, text, spmv, dot, nrm2, axpy, moved, sums,
+ *   line, host, take, start, count)
+ * The first line has the counts of one operation in the aCG paper's section
+ * 4.1.4, the doubles per element that it really reads and writes, and its sums.
+ * Passes have these in their own rows (TCT_PASSES). Vectors are in the order of
+ * op->v. The second line has its functions:
+ *   line_...   base_layer.c; `device`: the device runs it
+ *   host_...   host.c
+ *   take_...   gpu/operations.c, when it is enqueued; `rows`: an operation on
+ *              op->n elements, pending until the next one
+ *   start      its whole name, in gpu/: the kernel of a pending operation
+ *   count_...  decorators/count.c; `each`: the counts of its row, once a system
+ * `none`: refused. */
+/* clang-format off */
+#define TCT_OPS(X)                                                       \
+    X(PASS, "pass", 0, 0, 0, 0, 0, 0,                                    \
+      device, pass, rows, tct_gpu_pass, each)                            \
+    X(GATHER, "gather", 0, 0, 0, 0, 2, 0, /* x y */                      \
+      device, gather, rows, tct_gpu_gather, each)                        \
+    X(RESTRICT, "restriction", 0, 0, 0, 0, 1, 0, /* b t w y */           \
+      device, restrict, rows, tct_gpu_restrict, restrict)                \
+    X(PROLONG, "prolongation", 0, 0, 0, 0, 3, 0, /* x w y */             \
+      device, prolong, rows, tct_gpu_prolong, prolong)                   \
+    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0,                             \
+      device, multiply, rows, start_multiply, each)                      \
+    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1,                     \
+      device, multiply, rows, start_multiply, each)                      \
+    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3, /* p s r */       \
+      device, multiply_dots, rows, start_multiply_dots, each)            \
+    X(MULTIPLY_PASS, "product+pass", 1, 0, 0, 0, 0, 0, /* of the pass */ \
+      device, multiply_pass, rows, start_multiply_pass, each)            \
+    X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0,                 \
+      device, multiply_block, rows, start_multiply_block, columns)       \
+    X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0,                       \
+      device, gram, gram, tct_gpu_gram, gram)                            \
+    X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0,                         \
+      device, combine, rows, tct_gpu_combine, combine)                   \
+    X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0,                              \
+      device, mix, rows, tct_gpu_mix, mix)                               \
+    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0, /* y x g d */     \
+      device, multiply_add, rows, start_multiply_add, ghosts)            \
+    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0,                             \
+      device, step, follow, start_epilogue, each)                        \
+    X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0,                        \
+      device, blocks, pend, tct_gpu_blocks, each)                        \
+    X(SAMPLE, "look", 0, 0, 0, 0, 0, 0,                                  \
+      sample, sample, sample, start_epilogue, each)                      \
+    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0,                          \
+      sum_begin, none, none, start_none, sum_begin)                      \
+    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0,                              \
+      sum_end, none, message, start_message, sum_end)                    \
+    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0,                \
+      exchange_begin, none, message, start_message, exchange_begin)      \
+    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0,                    \
+      exchange_end, none, message, start_message, exchange_end)          \
+    X(PACK, "pack", 0, 0, 0, 0, 2, 0, /* to which pack */                \
+      device, pack, rows, start_pack, each)                              \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0, /* from which landing */       \
+      device, unpack, rows, start_unpack, each)                          \
+    X(CALL, "function", 1, 0, 0, 0, 0, 0,                                \
+      call, none, none, start_none, each)                                \
+    X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0,                          \
+      record_begin, none, none, start_none, record_begin)                \
+    X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0,                          \
+      record_end, none, none, start_none, record_end)                    \
+    X(REPLAY, "replay", 0, 0, 0, 0, 0, 0,                                \
+      replay, none, none, start_none, each)                              \
+    X(REPLAYED, "replayed", 0, 0, 0, 0, 0, 0,                            \
+      replayed, none, none, start_none, replayed)                        \
+    X(GET, "get", 0, 0, 0, 0, 2, 0,                                      \
+      get, get, get, start_none, aside)                                  \
+    X(PUT, "put", 0, 0, 0, 0, 2, 0,                                      \
+      device, put, put, start_none, aside)
+/* clang-format on */
 
 typedef enum tct_opcode {
 #define X(code, ...) TCT_##code,
@@ -53,7 +93,8 @@ typedef enum tct_opcode {
 
 /* The most sums of any operation. */
 union tct_op_widths {
-#define X(code, text, spmv, dot, nrm2, axpy, moved, sums) char code[1 + (sums)];
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums, ...) \
+    char code[1 + (sums)];
     TCT_OPS(X)
 #undef X
 #define X(name, text, vectors, reads, writes, sums, ...) char name[1 + (sums)];

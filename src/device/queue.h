@@ -111,6 +111,7 @@ void tct_flags_agreed(tacit_queue *q, double word);
 void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
 void tct_below_sync(tct_layer *self, tacit_queue *q);
 
+extern const tct_layer_ops tct_base_layer;
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 
 /* The kind of a device; one that this build lacks is a GPU. */

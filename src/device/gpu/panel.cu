@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_gram(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_gram(const tct_op *op, const tct_gpu_launch *L)
 {
     const int k = op->x.columns, m = op->y.columns, entries = k * m;
     const int each = tiles_of(k, TILE) * tiles_of(m, TILE);
@@ -144,17 +144,11 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_combine(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_combine(const tct_op *op, const tct_gpu_launch *L)
 {
     const int each = tiles_of(op->y.columns, COLUMNS);
     const int stretches =
         tct_blocks_for((int64_t)op->n, THREADS, INT32_MAX / each);
     combine<<<each * stretches, THREADS, 0, L->stream>>>(
         op->x, op->y, op->alpha, op->sign, (int64_t)op->n, tct_ending_of(L));
-}
-
-extern "C" void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L)
-{
-    if (op->code == TCT_GRAM) start_gram(op, L);
-    else start_combine(op, L);
 }

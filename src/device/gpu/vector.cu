@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_gather(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_gather(const tct_op *op, const tct_gpu_launch *L)
 {
     const size_t blocks = (op->n + THREADS - 1) / THREADS;
     gather<<<(unsigned)blocks, THREADS, 0, L->stream>>>(
@@ -171,29 +171,28 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_between(const tct_op *op, const tct_gpu_launch *L)
+static unsigned blocks_of(const tct_op *op)
 {
-    double *const *v = op->v;
-    const unsigned blocks = (unsigned)((op->n + THREADS - 1) / THREADS);
-    if (op->code == TCT_RESTRICT)
-        restrict_to<<<blocks, THREADS, 0, L->stream>>>(
-            *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
-    else
-        prolong<<<blocks, THREADS, 0, L->stream>>>(op->index, v[1], v[0], v[2],
-                                                   op->n, op->count, op->sign,
-                                                   tct_ending_of(L));
+    return (unsigned)((op->n + THREADS - 1) / THREADS);
 }
 
-extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_restrict(const tct_op *op, const tct_gpu_launch *L)
 {
-    if (op->code == TCT_GATHER) {
-        start_gather(op, L);
-        return;
-    }
-    if (op->code != TCT_PASS) {
-        start_between(op, L);
-        return;
-    }
+    double *const *v = op->v;
+    restrict_to<<<blocks_of(op), THREADS, 0, L->stream>>>(
+        *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
+}
+
+extern "C" void tct_gpu_prolong(const tct_op *op, const tct_gpu_launch *L)
+{
+    double *const *v = op->v;
+    prolong<<<blocks_of(op), THREADS, 0, L->stream>>>(
+        op->index, v[1], v[0], v[2], op->n, op->count, op->sign,
+        tct_ending_of(L));
+}
+
+extern "C" void tct_gpu_pass(const tct_op *op, const tct_gpu_launch *L)
+{
     switch (op->pass) {
 #define X(name, ...) \
     case PASS_##name: start<tct_pass_##name>(op, L); break;
