@@ -62,8 +62,7 @@ static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
 /* Are the scalars of a sum on the device alone, or not contiguous? */
 static bool needs_copies_of(const tacit_queue *q, const tct_op *op)
 {
-    return needs_copies(q) ||
-           (q->ranks > 1 && tct_op_batch(op) > 1 && !q->link->launch);
+    return needs_copies(q) || (q->ranks > 1 && tct_op_batch(op) > 1);
 }
 
 /* The sum of the scalars in q->sum. */
@@ -77,6 +76,7 @@ static tct_op of_copies(const tacit_queue *q, const tct_op *op)
 
 static void line_sum_begin(tacit_queue *q, const tct_op *op)
 {
+    if (tct_launcher_of(q)) return;
     if (!needs_copies_of(q, op)) {
         q->link->sum_begin(q, op);
         return;
@@ -90,6 +90,10 @@ static void line_sum_begin(tacit_queue *q, const tct_op *op)
 
 static void line_sum_end(tacit_queue *q, const tct_op *op)
 {
+    if (tct_launcher_of(q)) {
+        q->device->run(q, op);
+        return;
+    }
     if (!needs_copies_of(q, op)) {
         q->link->sum_end(q, op);
         return;
@@ -118,12 +122,16 @@ void tct_start_messages(tacit_queue *q)
 
 static void line_exchange_begin(tacit_queue *q, const tct_op *op)
 {
+    tct_start_messages(q);
+    if (tct_launcher_of(q)) {
+        q->device->run(q, op);
+        return;
+    }
     tct_op pack = *op;
     pack.code = TCT_PACK;
     pack.n = (size_t)op->exchange->values;
     pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
-    tct_start_messages(q);
-    if (pack.n > 0 && !q->link->launch) line_device(q, &pack);
+    if (pack.n > 0) line_device(q, &pack);
     if (needs_copies(q)) {
         q->device->mark(q);
         q->begun = *op;
@@ -134,15 +142,18 @@ static void line_exchange_begin(tacit_queue *q, const tct_op *op)
 
 static void line_exchange_end(tacit_queue *q, const tct_op *op)
 {
+    tct_start_messages(q);
+    if (tct_launcher_of(q)) {
+        q->device->run(q, op);
+        return;
+    }
     tct_op unpack = *op;
     unpack.code = TCT_UNPACK;
     unpack.n = (size_t)op->exchange->ghosts;
     unpack.v[0] = tct_landing(q, op->exchange, op->x.columns);
-    tct_start_messages(q);
     if (needs_copies(q)) start_enqueued(q);
     q->link->exchange_end(q, op);
-    if (!q->link->launch && unpack.v[0] != op->exchange->ghost)
-        line_device(q, &unpack);
+    if (unpack.v[0] != op->exchange->ghost) line_device(q, &unpack);
 }
 
 /* --- recordings ----------------------------------------------------------- */

@@ -23,64 +23,64 @@
  *   count_...  decorators/count.c; `each`: the counts of its row, once a system
  * `none`: refused. */
 /* clang-format off */
-#define TCT_OPS(X)                                                       \
-    X(PASS, "pass", 0, 0, 0, 0, 0, 0,                                    \
-      device, pass, rows, tct_gpu_pass, each)                            \
-    X(GATHER, "gather", 0, 0, 0, 0, 2, 0, /* x y */                      \
-      device, gather, rows, tct_gpu_gather, each)                        \
-    X(RESTRICT, "restriction", 0, 0, 0, 0, 1, 0, /* b t w y */           \
-      device, restrict, rows, tct_gpu_restrict, restrict)                \
-    X(PROLONG, "prolongation", 0, 0, 0, 0, 3, 0, /* x w y */             \
-      device, prolong, rows, tct_gpu_prolong, prolong)                   \
-    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0,                             \
-      device, multiply, rows, start_multiply, each)                      \
-    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1,                     \
-      device, multiply, rows, start_multiply, each)                      \
-    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3, /* p s r */       \
-      device, multiply_dots, rows, start_multiply_dots, each)            \
-    X(MULTIPLY_PASS, "product+pass", 1, 0, 0, 0, 0, 0, /* of the pass */ \
-      device, multiply_pass, rows, start_multiply_pass, each)            \
-    X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0,                 \
-      device, multiply_block, rows, start_multiply_block, columns)       \
-    X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0,                       \
-      device, gram, gram, tct_gpu_gram, gram)                            \
-    X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0,                         \
-      device, combine, rows, tct_gpu_combine, combine)                   \
-    X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0,                              \
-      device, mix, rows, tct_gpu_mix, mix)                               \
-    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0, /* y x g d */     \
-      device, multiply_add, rows, start_multiply_add, ghosts)            \
-    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0,                             \
-      device, step, follow, start_epilogue, each)                        \
-    X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0,                        \
-      device, blocks, pend, tct_gpu_blocks, each)                        \
-    X(SAMPLE, "look", 0, 0, 0, 0, 0, 0,                                  \
-      sample, sample, sample, start_epilogue, each)                      \
-    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0,                          \
-      sum_begin, none, none, start_none, sum_begin)                      \
-    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0,                              \
-      sum_end, none, message, start_message, sum_end)                    \
-    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0,                \
-      exchange_begin, none, message, start_message, exchange_begin)      \
-    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0,                    \
-      exchange_end, none, message, start_message, exchange_end)          \
-    X(PACK, "pack", 0, 0, 0, 0, 2, 0, /* to which pack */                \
-      device, pack, rows, start_pack, each)                              \
-    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0, /* from which landing */       \
-      device, unpack, rows, start_unpack, each)                          \
-    X(CALL, "function", 1, 0, 0, 0, 0, 0,                                \
-      call, none, none, start_none, each)                                \
-    X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0,                          \
-      record_begin, none, none, start_none, record_begin)                \
-    X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0,                          \
-      record_end, none, none, start_none, record_end)                    \
-    X(REPLAY, "replay", 0, 0, 0, 0, 0, 0,                                \
-      replay, none, none, start_none, each)                              \
-    X(REPLAYED, "replayed", 0, 0, 0, 0, 0, 0,                            \
-      replayed, none, none, start_none, replayed)                        \
-    X(GET, "get", 0, 0, 0, 0, 2, 0,                                      \
-      get, get, get, start_none, aside)                                  \
-    X(PUT, "put", 0, 0, 0, 0, 2, 0,                                      \
+#define TCT_OPS(X)                                                         \
+    X(PASS, "pass", 0, 0, 0, 0, 0, 0,                                      \
+      device, pass, rows, tct_gpu_pass, each)                              \
+    X(GATHER, "gather", 0, 0, 0, 0, 2, 0, /* x y */                        \
+      device, gather, rows, tct_gpu_gather, each)                          \
+    X(RESTRICT, "restriction", 0, 0, 0, 0, 1, 0, /* b t w y */             \
+      device, restrict, rows, tct_gpu_restrict, restrict)                  \
+    X(PROLONG, "prolongation", 0, 0, 0, 0, 3, 0, /* x w y */               \
+      device, prolong, rows, tct_gpu_prolong, prolong)                     \
+    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0,                               \
+      device, multiply, rows, start_multiply, each)                        \
+    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1,                       \
+      device, multiply, rows, start_multiply, each)                        \
+    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3, /* p s r */         \
+      device, multiply_dots, rows, start_multiply_dots, each)              \
+    X(MULTIPLY_PASS, "product+pass", 1, 0, 0, 0, 0, 0, /* of the pass */   \
+      device, multiply_pass, rows, start_multiply_pass, each)              \
+    X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0,                   \
+      device, multiply_block, rows, start_multiply_block, columns)         \
+    X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0,                         \
+      device, gram, gram, tct_gpu_gram, gram)                              \
+    X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0,                           \
+      device, combine, rows, tct_gpu_combine, combine)                     \
+    X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0,                                \
+      device, mix, rows, tct_gpu_mix, mix)                                 \
+    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0, /* y x g d */       \
+      device, multiply_add, rows, start_multiply_add, ghosts)              \
+    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0,                               \
+      device, step, follow, start_epilogue, each)                          \
+    X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0,                          \
+      device, blocks, pend, tct_gpu_blocks, each)                          \
+    X(SAMPLE, "look", 0, 0, 0, 0, 0, 0,                                    \
+      sample, sample, sample, start_epilogue, each)                        \
+    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0,                            \
+      sum_begin, none, none, start_none, sum_begin)                        \
+    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0,                                \
+      sum_end, none, message, start_sum, sum_end)                          \
+    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0,                  \
+      exchange_begin, none, message, start_exchange_begin, exchange_begin) \
+    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0,                      \
+      exchange_end, none, message, start_exchange_end, exchange_end)       \
+    X(PACK, "pack", 0, 0, 0, 0, 2, 0, /* to which pack */                  \
+      device, pack, rows, start_pack, each)                                \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0, /* from which landing */         \
+      device, unpack, rows, start_unpack, each)                            \
+    X(CALL, "function", 1, 0, 0, 0, 0, 0,                                  \
+      call, none, none, start_none, each)                                  \
+    X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0,                            \
+      record_begin, none, none, start_none, record_begin)                  \
+    X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0,                            \
+      record_end, none, none, start_none, record_end)                      \
+    X(REPLAY, "replay", 0, 0, 0, 0, 0, 0,                                  \
+      replay, none, none, start_none, each)                                \
+    X(REPLAYED, "replayed", 0, 0, 0, 0, 0, 0,                              \
+      replayed, none, none, start_none, replayed)                          \
+    X(GET, "get", 0, 0, 0, 0, 2, 0,                                        \
+      get, get, get, start_none, aside)                                    \
+    X(PUT, "put", 0, 0, 0, 0, 2, 0,                                        \
       device, put, put, start_none, aside)
 /* clang-format on */
 

@@ -80,6 +80,12 @@ static inline void **tct_link_state(tacit_queue *q)
     return &q->links[q->via].state;
 }
 
+/* The launcher of the link in use, or NULL. */
+static inline const tct_launcher *tct_launcher_of(const tacit_queue *q)
+{
+    return q->links[q->via].launcher;
+}
+
 /* The message buffers of this link. */
 static inline const tct_buffers *tct_buffers_of(const tacit_queue *q,
                                                 const tct_exchange *e)
@@ -169,7 +175,7 @@ bool q_is_deserted(tacit_queue *q);
  * of the device? */
 static inline bool q_goes_on(const tacit_queue *q)
 {
-    return q->failed != TACIT_OK && !q->peers_know && q->link->launch != NULL;
+    return q->failed != TACIT_OK && !q->peers_know && tct_launcher_of(q);
 }
 
 /* Pass on this rank's changed flags while recordings or a persistent kernel

@@ -63,7 +63,7 @@ static bool has_messages(const tacit_queue *q, bool on_device)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++) {
         const tct_open_link *open = &q->links[i];
-        if (open->link && !open->link->launch && open->on_device == on_device)
+        if (open->link && !open->launcher && open->on_device == on_device)
             return true;
     }
     return false;

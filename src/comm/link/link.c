@@ -175,7 +175,7 @@ static tacit_status open_link(tacit_queue *q, int i)
 static bool has_device_link(const tacit_queue *q)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++)
-        if (q->links[i].link && q->links[i].link->launch) return true;
+        if (q->links[i].launcher) return true;
     return false;
 }
 

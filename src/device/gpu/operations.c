@@ -78,9 +78,19 @@ static void start_multiply_block(const tct_op *op, const tct_gpu_launch *L)
     }
 }
 
-static void start_message(const tct_op *op, const tct_gpu_launch *L)
+static void start_sum(const tct_op *op, const tct_gpu_launch *L)
 {
-    L->queue->link->launch(L->queue, op, L);
+    tct_launcher_of(L->queue)->sum(L->queue, op, L);
+}
+
+static void start_exchange_begin(const tct_op *op, const tct_gpu_launch *L)
+{
+    tct_launcher_of(L->queue)->exchange_begin(L->queue, op, L);
+}
+
+static void start_exchange_end(const tct_op *op, const tct_gpu_launch *L)
+{
+    tct_launcher_of(L->queue)->exchange_end(L->queue, op, L);
 }
 
 static void start_none(const tct_op *op, const tct_gpu_launch *L)
@@ -135,7 +145,7 @@ static void take_pend(tacit_queue *q, const tct_op *op)
 
 static void take_message(tacit_queue *q, const tct_op *op)
 {
-    if (q->link->launch) take_pend(q, op);
+    if (tct_launcher_of(q)) take_pend(q, op);
     else q_refuse(q, op);
 }
 
