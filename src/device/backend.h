@@ -146,6 +146,7 @@ typedef struct tct_link {
     tct_starter starter;
     bool expensive; /* to open; skipped if unnamed and a device link is open */
     bool nodes;     /* messages allowed in while nodes */
+    unsigned elements; /* types that exchanges carry: bit e for type e */
     /* Is its software available? `text` [size] gets a version ("NCCL 2.28.9")
      * or the reason why not. OPTIONAL */
     bool (*probe)(char *text, size_t size);

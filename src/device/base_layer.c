@@ -199,7 +199,8 @@ static void base_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     (void)self;
     /* peers_know: all ranks have stopped */
     if (!op->recording && (q->in_dry_run || q->peers_know)) return;
-    line[op->code](q, op);
+    if (op->element != TACIT_F64 && !tct_op_has_element(op)) q_refuse(q, op);
+    else line[op->code](q, op);
 }
 
 static void base_sync(tct_layer *self, tacit_queue *q)

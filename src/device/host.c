@@ -82,7 +82,8 @@ static void run_vector(tacit_queue *q, int threads, tct_host_range range,
 
 static void host_pass(tacit_queue *q, const tct_op *op)
 {
-    run_vector(q, threads_of(q), loops_of(q)->vector->pass[op->pass], op);
+    run_vector(q, threads_of(q),
+               loops_of(q)->vector->pass[op->element][op->pass], op);
 }
 
 static void host_gather(tacit_queue *q, const tct_op *op)
@@ -181,7 +182,8 @@ static void host_multiply_dots(tacit_queue *q, const tct_op *op)
 static void host_multiply_pass(tacit_queue *q, const tct_op *op)
 {
     const tct_block *B = block_of(q, op);
-    B->ops->multiply_pass(B, op, loops_of(q)->vector->pass[op->pass]);
+    B->ops->multiply_pass(B, op,
+                          loops_of(q)->vector->pass[TACIT_F64][op->pass]);
 }
 
 static void host_multiply_block(tacit_queue *q, const tct_op *op)
@@ -203,11 +205,27 @@ static void host_multiply_add(tacit_queue *q, const tct_op *op)
 
 /* --- the others ----------------------------------------------------------- */
 
+static void pack_floats(const tct_op *op)
+{
+    const tct_exchange *e = op->exchange;
+    const int columns = op->x.columns;
+    float *to = (float *)(void *)op->v[0];
+    for (int j = 0; j < columns; j++) {
+        const float *x = tct_float_column(&op->x, j);
+        for (int64_t i = 0; i < e->values; i++)
+            to[i * columns + j] = x[e->index[i]];
+    }
+}
+
 static void host_pack(tacit_queue *q, const tct_op *op)
 {
     (void)q;
     const tct_exchange *e = op->exchange;
     const int columns = op->x.columns;
+    if (op->element == TACIT_F32) {
+        pack_floats(op);
+        return;
+    }
     for (int j = 0; j < columns; j++) {
         const double *x = tct_column(&op->x, j);
         for (int64_t i = 0; i < e->values; i++)
@@ -215,11 +233,26 @@ static void host_pack(tacit_queue *q, const tct_op *op)
     }
 }
 
+static void unpack_floats(const tct_op *op)
+{
+    const tct_exchange *e = op->exchange;
+    const int columns = op->x.columns;
+    const float *from = (const float *)(const void *)op->v[0];
+    float *ghost = (float *)(void *)e->ghost;
+    for (int j = 0; j < columns; j++)
+        for (int64_t i = 0; i < e->ghosts; i++)
+            ghost[j * e->ghosts + i] = from[i * columns + j];
+}
+
 static void host_unpack(tacit_queue *q, const tct_op *op)
 {
     (void)q;
     const tct_exchange *e = op->exchange;
     const int columns = op->x.columns;
+    if (op->element == TACIT_F32) {
+        unpack_floats(op);
+        return;
+    }
     for (int j = 0; j < columns; j++)
         for (int64_t i = 0; i < e->ghosts; i++)
             e->ghost[j * e->ghosts + i] = op->v[0][i * columns + j];
@@ -236,13 +269,13 @@ static void host_blocks(tacit_queue *q, const tct_op *op)
 static void host_get(tacit_queue *q, const tct_op *op)
 {
     (void)q;
-    memcpy(op->host, op->v[0], op->n * sizeof(double));
+    memcpy(op->host, op->v[0], op->n * tct_element_bytes(op->element));
 }
 
 static void host_put(tacit_queue *q, const tct_op *op)
 {
     (void)q;
-    memcpy(op->v[0], op->host, op->n * sizeof(double));
+    memcpy(op->v[0], op->host, op->n * tct_element_bytes(op->element));
 }
 
 static void host_step(tacit_queue *q, const tct_op *op)
@@ -318,7 +351,7 @@ static void *host_alloc(tacit_queue *q, size_t bytes)
     const size_t n = bytes / sizeof(double);
     if (p && q->threads > 1 && n >= SERIAL_BELOW)
         run_vector(
-            q, q->threads, loops_of(q)->vector->pass[PASS_fill],
+            q, q->threads, loops_of(q)->vector->pass[TACIT_F64][PASS_fill],
             &(tct_op){.code = TCT_PASS, .pass = PASS_fill, .n = n, .v = {p}});
     return p;
 }

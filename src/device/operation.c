@@ -41,6 +41,29 @@ const tct_op_info *tct_op_info_of(const tct_op *op)
     return &op_table[op->code];
 }
 
+/* The element types of operations, and of passes, a bit for each. */
+enum { OF_f64 = 1 << TACIT_F64, OF_all = TCT_ALL_ELEMENTS };
+static const unsigned char op_elements[TCT_OPCODES] = {
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums, line, host, take, \
+          start, count, elements)                                           \
+    [TCT_##code] = OF_##elements,
+    TCT_OPS(X)
+#undef X
+};
+static const unsigned char pass_elements[TCT_PASS_COUNT] = {
+#define X(name) [PASS_##name] = 1 << TACIT_F32,
+    TCT_FLOAT_PASSES(X)
+#undef X
+};
+
+bool tct_op_has_element(const tct_op *op)
+{
+    if (op->element == TACIT_F64) return true;
+    const unsigned of =
+        op->code == TCT_PASS ? pass_elements[op->pass] : op_elements[op->code];
+    return op->batch.count == 0 && (of >> op->element & 1);
+}
+
 tct_op tct_op_system(const tct_op *op, int j)
 {
     tct_op one = *op;

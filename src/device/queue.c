@@ -49,8 +49,14 @@ bool q_is_deserted(tacit_queue *q)
 
 void q_refuse(tacit_queue *q, const tct_op *op)
 {
-    q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",
-           q->device->name, tct_op_info_of(op)->text);
+    const char *name = tct_op_info_of(op)->text;
+    if (op->element == TACIT_F64)
+        q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",
+               q->device->name, name);
+    else
+        q_fail(q, TACIT_UNSUPPORTED,
+               "device %s: it has no operation '%s' on elements %s",
+               q->device->name, name, tct_element_name(op->element));
 }
 
 /* By the first layer from `at` down that can. */
@@ -411,20 +417,38 @@ void tacit_queue_free(tacit_queue *queue, double **x)
     *x = NULL;
 }
 
-void q_get(tacit_queue *q, size_t n, const double *x, double *host)
+static void copy(tacit_queue *q, tct_opcode code, tacit_element element,
+                 size_t n, const void *x, const void *host)
 {
-    const tct_op op = {
-        .code = TCT_GET, .n = n, .v = {(double *)(uintptr_t)x}, .host = host};
+    const tct_op op = {.code = code,
+                       .element = element,
+                       .n = n,
+                       .v = {(double *)(uintptr_t)x},
+                       .host = (void *)(uintptr_t)host};
     q_submit(q, &op);
     q_sync(q);
 }
 
+void q_get_in(tacit_queue *q, tacit_element element, size_t n, const void *x,
+              void *host)
+{
+    copy(q, TCT_GET, element, n, x, host);
+}
+
+void q_put_in(tacit_queue *q, tacit_element element, size_t n, const void *host,
+              void *x)
+{
+    copy(q, TCT_PUT, element, n, x, host);
+}
+
+void q_get(tacit_queue *q, size_t n, const double *x, double *host)
+{
+    copy(q, TCT_GET, TACIT_F64, n, x, host);
+}
+
 void q_put(tacit_queue *q, size_t n, const double *host, double *x)
 {
-    const tct_op op = {
-        .code = TCT_PUT, .n = n, .v = {x}, .host = (void *)(uintptr_t)host};
-    q_submit(q, &op);
-    q_sync(q);
+    copy(q, TCT_PUT, TACIT_F64, n, x, host);
 }
 
 tacit_status tacit_queue_put(tacit_queue *queue, size_t n, const double *host,

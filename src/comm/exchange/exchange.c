@@ -167,7 +167,7 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
     }
     exchange->columns = columns;
     q_exchange_begin(p->q, &p->base,
-                     (tct_panel){(double *)(uintptr_t)x, stride, columns});
+                     tct_panel_of(x, stride, columns));
     tct_start_messages(p->q); /* the caller may wait for ranks */
     flush_and_log(p, columns, false);
 }

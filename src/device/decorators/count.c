@@ -19,16 +19,23 @@ static void add(tacit_tally_row *row, int times, double flops, double bytes)
     row->bytes += times * bytes;
 }
 
+/* Bytes of an element of its vectors. */
+static double bytes_of(const tct_op *op)
+{
+    return (double)tct_element_bytes(op->element);
+}
+
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
 static void add_work(tacit_tally *t, const tct_op *op, int times)
 {
     const tct_op_info *info = tct_op_info_of(op);
     const double m = (double)op->n;
     const double k = op->block ? (double)op->block->nonzeros : 0.0;
+    const double bytes = bytes_of(op);
     add(&t->spmv, times * info->spmv, 2 * k, 20 * (k + m));
-    add(&t->dot, times * info->dot, 2 * m, 16 * m);
-    add(&t->nrm2, times * info->nrm2, 2 * m, 8 * m);
-    add(&t->axpy, times * info->axpy, 2 * m, 24 * m);
+    add(&t->dot, times * info->dot, 2 * m, 2 * bytes * m);
+    add(&t->nrm2, times * info->nrm2, 2 * m, bytes * m);
+    add(&t->axpy, times * info->axpy, 2 * m, 3 * bytes * m);
 }
 
 /* The row that the time of a (perhaps fused) operation goes to. */
@@ -50,7 +57,7 @@ static tacit_tally_row *count_work(count_state *s, const tct_op *op, int times,
     tacit_tally *t = &s->tally;
     const double matrix = op->block ? op->block->matrix_bytes : 0.0;
     add_work(t, op, times);
-    t->moved_bytes += 8.0 * moved * (double)op->n + matrix + further;
+    t->moved_bytes += bytes_of(op) * moved * (double)op->n + matrix + further;
     return row_of(t, tct_op_info_of(op));
 }
 
@@ -116,7 +123,7 @@ static tacit_tally_row *count_prolong(count_state *s, const tct_op *op)
 
 static tacit_tally_row *count_aside(count_state *s, const tct_op *op)
 {
-    s->aside += 8.0 * tct_op_info_of(op)->moved * (double)op->n;
+    s->aside += bytes_of(op) * tct_op_info_of(op)->moved * (double)op->n;
     return NULL;
 }
 
@@ -142,7 +149,8 @@ static tacit_tally_row *count_exchange_begin(count_state *s, const tct_op *op)
 static tacit_tally_row *count_exchange_end(count_state *s, const tct_op *op)
 {
     tacit_tally_row *row = &s->tally.exchange;
-    add(row, 1, 0.0, 8.0 * op->x.columns * (double)op->exchange->values);
+    add(row, 1, 0.0,
+        bytes_of(op) * op->x.columns * (double)op->exchange->values);
     row->messages += op->exchange->messages;
     return row;
 }
@@ -194,7 +202,7 @@ static tacit_tally_row *count_replayed(count_state *s, const tct_op *op)
 typedef tacit_tally_row *count_function(count_state *s, const tct_op *op);
 static count_function *const count_of[TCT_OPCODES] = {
 #define X(code, text, spmv, dot, nrm2, axpy, moved, sums, line, host, take, \
-          gpu, count)                                                       \
+          start, count, ...)                                                \
     [TCT_##code] = count_##count,
     TCT_OPS(X)
 #undef X

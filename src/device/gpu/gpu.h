@@ -14,6 +14,18 @@
 #include "device/queue.h"
 
 #ifdef __cplusplus
+/* A panel as an argument of kernels, whose type says that of its elements. */
+template <class T> struct tct_gpu_panel {
+    T *at;
+    ptrdiff_t stride;
+    int columns;
+};
+template <class T>
+static inline tct_gpu_panel<T> tct_gpu_panel_of(const tct_panel &x)
+{
+    return {(T *)x.at, x.stride, x.columns};
+}
+
 extern "C" {
 #endif
 

@@ -217,7 +217,7 @@ static bool may_copy(tacit_queue *q)
 
 static void take_get(tacit_queue *q, const tct_op *op)
 {
-    const size_t bytes = op->n * sizeof(double);
+    const size_t bytes = op->n * tct_element_bytes(op->element);
     if (may_copy(q))
         tct_gpu_ok(q,
                    gpu_memcpy_async(op->host, op->v[0], bytes, GPU_TO_HOST,
@@ -227,7 +227,7 @@ static void take_get(tacit_queue *q, const tct_op *op)
 
 static void take_put(tacit_queue *q, const tct_op *op)
 {
-    const size_t bytes = op->n * sizeof(double);
+    const size_t bytes = op->n * tct_element_bytes(op->element);
     if (may_copy(q))
         tct_gpu_ok(q,
                    gpu_memcpy_async(op->v[0], op->host, bytes, GPU_TO_DEVICE,
