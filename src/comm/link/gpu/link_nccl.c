@@ -233,20 +233,22 @@ static int send_and_receive(const nccl *n, const tct_plan *plan,
 {
     const tct_nccl_library *lib = n->lib;
     double *landing = landing_of(plan, p, columns);
+    const int type =
+        plan->base.element == TACIT_F32 ? TCT_NCCL_FLOAT : TCT_NCCL_DOUBLE;
     int result = lib->GroupStart();
     for (int k = 0; k < plan->sends && result == TCT_NCCL_OK; k++) {
         const tct_channel *c = &plan->send[k];
         if (c->count > 0)
-            result = lib->Send(p->pack + columns * c->first,
-                               (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
-                               c->peer, n->exchanges, n->apart);
+            result = lib->Send(tct_plan_at(plan, p->pack, columns, c),
+                               (size_t)(columns * c->count), type, c->peer,
+                               n->exchanges, n->apart);
     }
     for (int k = 0; k < plan->recvs && result == TCT_NCCL_OK; k++) {
         const tct_channel *c = &plan->recv[k];
         if (c->count > 0)
-            result = lib->Recv(landing + columns * c->first,
-                               (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
-                               c->peer, n->exchanges, n->apart);
+            result = lib->Recv(tct_plan_at(plan, landing, columns, c),
+                               (size_t)(columns * c->count), type, c->peer,
+                               n->exchanges, n->apart);
     }
     const int end = lib->GroupEnd();
     return result == TCT_NCCL_OK ? end : result;
@@ -255,7 +257,7 @@ static int send_and_receive(const nccl *n, const tct_plan *plan,
 static tacit_status open_plan(const tct_plan *plan, nccl_plan *p)
 {
     const tct_exchange *e = &plan->base;
-    const size_t column = (size_t)e->columns * sizeof(double);
+    const size_t column = (size_t)e->columns * tct_element_bytes(e->element);
     p->speaks = e->values > 0 || e->ghosts > 0;
     TRY(tct_gpu_upload(NULL, column * (size_t)e->values, &p->pack));
     if (e->columns > 1)
@@ -349,6 +351,7 @@ const tct_link tct_link_nccl = {
     .available = nccl_available,
     .summary = "NCCL, on the stream: recordings are replayed by the CPU",
     .starter = TCT_BY_STREAM,
+    .elements = TCT_ALL_ELEMENTS,
     .expensive = true,
     .nodes = false,
     .probe = nccl_probe,

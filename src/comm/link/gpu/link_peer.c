@@ -187,7 +187,8 @@ typedef struct {
 
 static int64_t half_bytes(const tct_plan *plan, int64_t values)
 {
-    const int64_t bytes = plan->base.columns * values * (int64_t)sizeof(double);
+    const int64_t bytes =
+        (int64_t)tct_plan_bytes(plan, plan->base.columns, values);
     return (bytes + COUNTER - 1) / COUNTER * COUNTER;
 }
 
@@ -215,7 +216,7 @@ static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
     const tct_channel *c = &plan->recv[k - plan->sends];
     for (int h = 0; h < 2 && k >= plan->sends; h++) {
         e.half[h] = half_at(plan, h) +
-                    plan->base.columns * c->first * (int64_t)sizeof(double);
+                    (int64_t)tct_plan_bytes(plan, plan->base.columns, c->first);
         e.box[h] = box_at(plan, h) + TCT_PEER_BOXES * SLOT * c->first;
     }
     return e;
@@ -275,8 +276,9 @@ static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
         e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
         if (!sends || !tct_windows_no_p2p(W, c->peer)) continue;
         e.there[h] = e.half[h];
-        e.half[h] = (double *)(void *)(here + sent_at(plan, h)) +
-                    plan->base.columns * c->first;
+        e.half[h] =
+            tct_plan_at(plan, (double *)(void *)(here + sent_at(plan, h)),
+                        plan->base.columns, c);
     }
     return e;
 }
@@ -508,7 +510,8 @@ const tct_peer_end *tct_peer_ends(const tct_plan *plan)
 #define BY_STORES(link)                                                \
     .name = #link, .available = link##_available, .open = link##_open, \
     .close = peer_close, .starter = TCT_BY_KERNEL, .nodes = true,      \
-    .plan_open = peer_plan_open, .plan_close = peer_plan_close
+    .elements = TCT_ALL_ELEMENTS, .plan_open = peer_plan_open,         \
+    .plan_close = peer_plan_close
 
 const tct_link tct_link_peer = {
     BY_STORES(peer),
