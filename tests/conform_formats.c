@@ -193,8 +193,8 @@ static void check_panels(matrix_case *t)
     double *z = host_copy(t->q, all, dz);
     for (int columns = 1; columns <= TCT_COLUMNS_MOST; columns++) {
         double *dy = poisoned_vector(t->q, all);
-        apply_block(t->A, t->q, (tct_panel){dx + 1, (ptrdiff_t)lead, columns},
-                    (tct_panel){dy + 1, (ptrdiff_t)lead, columns});
+        apply_block(t->A, t->q, tct_panel_of(dx + 1, (ptrdiff_t)lead, columns),
+                    tct_panel_of(dy + 1, (ptrdiff_t)lead, columns));
         double *y = host_copy(t->q, all, dy);
         for (size_t k = 0; k < all; k++) {
             const bool inside = k > 0 && (k - 1) / lead < (size_t)columns &&

@@ -160,7 +160,7 @@ typedef struct {
 } random_plan;
 
 /* Channels stand in any order, but those of two ranks in their own. */
-static void open_plan(random_plan *p, tacit_queue *q, int seed)
+static void make_lists(random_plan *p, int seed)
 {
     const int size = tacit_world_size(test_world());
     const int me = tacit_world_rank(test_world());
@@ -182,8 +182,21 @@ static void open_plan(random_plan *p, tacit_queue *q, int seed)
                     (tacit_channel){from, elements(seed, from, me, k)};
             }
         }
+}
+
+static void open_plan(random_plan *p, tacit_queue *q, int seed)
+{
+    make_lists(p, seed);
     OK(tacit_exchange_create(q, p->sends, p->send, p->index, p->receives,
                              p->receive, COLUMNS, &p->e));
+}
+
+static tacit_status open_plan_in(random_plan *p, tacit_queue *q,
+                                 tacit_element element, int seed)
+{
+    make_lists(p, seed);
+    return tacit_exchange_create_in(q, element, p->sends, p->send, p->index,
+                                    p->receives, p->receive, COLUMNS, &p->e);
 }
 
 static size_t ghosts_of(const random_plan *p)
@@ -366,6 +379,150 @@ static void check_bad_lists(tacit_queue *q)
     tacit_exchange_destroy(&e);
 }
 
+/* --- floats --------------------------------------------------------------- */
+
+static void expect_floats(const random_plan *p, tacit_queue *q,
+                          const void *ghosts, int columns, int round)
+{
+    const int me = tacit_world_rank(test_world());
+    const size_t all = ghosts_of(p) * (size_t)columns;
+    float *got = calloc(all + 1, sizeof *got), *at = got;
+    q_get_in(q, TACIT_F32, all, ghosts, got);
+    for (int j = 0; j < columns; j++)
+        for (int k = 0; k < p->receives; k++)
+            for (int i = 0; i < p->receive[k].count; i++, at++) {
+                const int from = p->receive[k].rank;
+                const int which = element(p->seed, from, me, p->number[k], i);
+                if (*at != (float)value_at(from, j, which, round))
+                    fail_msg("seed %d: column %d of %d, element %d from rank "
+                             "%d: %g",
+                             p->seed, j, columns, i, from, *at);
+            }
+    free(got);
+}
+
+/* The counter has the bytes of floats. */
+static void expect_bytes(const random_plan *p, const tacit_queue *q,
+                         double before, int columns)
+{
+    double values = 0.0;
+    for (int k = 0; k < p->sends; k++) values += (double)p->send[k].count;
+    if (tacit_queue_tally(q))
+        assert_true(tacit_queue_tally(q)->exchange.bytes - before ==
+                    4.0 * columns * values);
+}
+
+static void float_rounds(const random_plan *p, tacit_queue *q)
+{
+    static const ptrdiff_t strides[] = {N, LEAD, -LEAD};
+    float x[COLUMNS * LEAD] = {0};
+    double *v = poisoned_vector(q, COLUMNS * LEAD); /* twice the room */
+    for (int round = 0; round < 3; round++)
+        for (int columns = 1; columns <= COLUMNS; columns++) {
+            const ptrdiff_t stride = strides[round];
+            const ptrdiff_t first = stride < 0 ? (COLUMNS - 1) * LEAD : 0;
+            const double before = tacit_queue_tally(q)
+                                      ? tacit_queue_tally(q)->exchange.bytes
+                                      : 0.0;
+            for (int j = 0; j < columns; j++)
+                for (int i = 0; i < N; i++)
+                    x[first + j * stride + i] = (float)value_at(
+                        tacit_world_rank(test_world()), j, i, round);
+            q_put_in(q, TACIT_F32, COLUMNS * LEAD, x, v);
+            tacit_exchange_begin_in(p->e, TACIT_F32, (float *)(void *)v + first,
+                                    stride, columns);
+            const void *ghosts = tacit_exchange_end_in(p->e);
+            expect_floats(p, q, ghosts, columns, round);
+            expect_bytes(p, q, before, columns);
+        }
+    OK(q_status(q));
+    tacit_queue_free(q, &v);
+}
+
+/* A link that carries no floats says what it carries and what was asked. */
+static void expect_refusal(const tacit_queue *q, tacit_status status)
+{
+    char words[96];
+    snprintf(words, sizeof words,
+             "link %s carries f64 only; this exchange is f32",
+             tacit_queue_link(q));
+    assert_int_equal(status, TACIT_INVALID);
+    assert_non_null(strstr(tacit_error_message(), words));
+}
+
+static void check_floats(tacit_queue *q)
+{
+    random_plan p;
+    const bool carried = q->link->elements >> TACIT_F32 & 1;
+    for (int seed = 1; seed <= 3; seed++) {
+        const tacit_status status = open_plan_in(&p, q, TACIT_F32, seed);
+        if (!carried) {
+            expect_refusal(q, status);
+            assert_null(p.e);
+            continue;
+        }
+        OK(status);
+        float_rounds(&p, q);
+        tacit_exchange_destroy(&p.e);
+    }
+}
+
+static void floats_arrive_where_they_belong(void **state)
+{
+    (void)state;
+    every_link(check_floats);
+}
+
+/* A link as it is, but that it carries doubles only. */
+static void check_doubles_only(tacit_queue *q)
+{
+    random_plan p;
+    const tct_link *link = q->link;
+    tct_link less = *link;
+    less.elements = 1 << TACIT_F64;
+    q->link = q->links[q->via].link = &less;
+    expect_refusal(q, open_plan_in(&p, q, TACIT_F32, 1));
+    open_plan(&p, q, 1);
+    tacit_exchange_destroy(&p.e);
+    q->link = q->links[q->via].link = link;
+}
+
+static void a_link_without_floats_says_so(void **state)
+{
+    (void)state;
+    every_link(check_doubles_only);
+}
+
+/* Types that differ: between ranks, and between an exchange and its vectors. */
+static void check_types(tacit_queue *q)
+{
+    random_plan p;
+    const int rank = tacit_world_rank(test_world());
+    const bool several = tacit_world_size(test_world()) > 1;
+    double *v = poisoned_vector(q, N);
+    if (several && q->link->elements >> TACIT_F32 & 1) {
+        const tacit_status status =
+            open_plan_in(&p, q, rank == 0 ? TACIT_F32 : TACIT_F64, 2);
+        assert_int_equal(status, TACIT_INVALID);
+        assert_non_null(strstr(tacit_error_message(), "f32 on rank 0"));
+        assert_non_null(strstr(tacit_error_message(), "f64 on rank"));
+    }
+    open_plan(&p, q, 2);
+    tacit_exchange_begin_in(p.e, TACIT_F32, v, N, 1);
+    tacit_exchange_end(p.e);
+    assert_int_equal(q_status(q), TACIT_INVALID);
+    assert_non_null(strstr(tacit_error_message(), "vectors of f32"));
+    assert_non_null(strstr(tacit_error_message(), "the exchange is f64"));
+    tacit_exchange_destroy(&p.e);
+    tacit_queue_free(q, &v);
+}
+
+static void types_that_differ_are_refused(void **state)
+{
+    (void)state;
+    every_link(check_types);
+}
+
 static void lists_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -479,6 +636,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_everybodys),
         cmocka_unit_test(values_arrive_where_they_belong),
+        cmocka_unit_test(floats_arrive_where_they_belong),
+        cmocka_unit_test(a_link_without_floats_says_so),
+        cmocka_unit_test(types_that_differ_are_refused),
         cmocka_unit_test(exchanges_keep_apart),
         cmocka_unit_test(channels_are_started_singly),
         cmocka_unit_test(lists_that_do_not_fit_are_refused),

@@ -121,6 +121,134 @@ static void passes_are_exact(void **state)
     }
 }
 
+/* --- passes on floats ----------------------------------------------------- */
+
+static const tct_pass float_passes[] = {
+#define X(name) PASS_##name,
+    TCT_FLOAT_PASSES(X)
+#undef X
+};
+enum { FLOAT_PASSES = sizeof float_passes / sizeof *float_passes };
+
+static float *device_floats(tacit_queue *q, size_t n, const float *x)
+{
+    double *v = poisoned_vector(q, n / 2 + 1);
+    q_put_in(q, TACIT_F32, n, x, v);
+    return (float *)(void *)v;
+}
+
+static void free_floats(tacit_queue *q, float *x)
+{
+    double *v = (double *)(void *)x;
+    tacit_queue_free(q, &v);
+}
+
+/* What the row's body makes of the elements from `at`, rounded to floats. */
+static void make_floats(const pass_row *p, size_t n, size_t at, double a,
+                        float *const *x, double *s)
+{
+    double e[MARKED];
+    for (size_t i = at; i < at + n; i++) {
+        for (int k = 0; k < p->vectors; k++) e[k] = (double)x[k][i];
+        p->body(e, a, -1.0, s);
+        for (int k = 0; k < p->vectors; k++)
+            if (p->writes >> k & 1) x[k][i] = (float)e[k];
+    }
+}
+
+/* Quarters: some are whole in doubles alone, when multiplied by alpha. */
+static void one_float_pass(tacit_queue *q, const pass_row *p, size_t n,
+                           size_t at, double alpha)
+{
+    const size_t all = n + 2 * GUARD;
+    float *x[ROOM], *v[ROOM], *got = calloc(all, sizeof *got);
+    const void *on[ROOM];
+    double s[MARKED] = {0}, c[] = {alpha, -1.0, -7.0, -7.0};
+    double *scalars = device_vector(q, 4, c);
+    for (int k = 0; k < p->vectors; k++) {
+        x[k] = calloc(all, sizeof *x[k]);
+        for (size_t i = 0; i < all; i++)
+            x[k][i] = (float)whole(k, i, false) / 4.0F;
+        v[k] = device_floats(q, all, x[k]);
+        on[k] = v[k] + at;
+    }
+    q_run_pass_in(q, TACIT_F32, p->pass, n, -1.0, scalars, scalars + 1, on,
+                  p->sums ? scalars + 2 : NULL);
+    make_floats(p, n, at, -alpha, x, s);
+    for (int k = 0; k < p->vectors; k++) {
+        q_get_in(q, TACIT_F32, all, v[k], got);
+        if (memcmp(got, x[k], all * sizeof *got) != 0)
+            fail_msg("pass %s of %zu floats from %zu: vector %d", p->name, n,
+                     at, k);
+        free(x[k]);
+        free_floats(q, v[k]);
+    }
+    q_get(q, 4, scalars, c);
+    assert_true(c[2] == (p->sums ? s[0] : -7.0) && c[3] == -7.0);
+    OK(q_status(q));
+    tacit_queue_free(q, &scalars);
+    free(got);
+}
+
+static void passes_on_floats_are_exact(void **state)
+{
+    (void)state;
+    static const size_t large[] = {127, 1000, 4097, 30011};
+    for (int threads = 1; threads <= 3; threads += 2) {
+        tacit_queue *q = NULL;
+        OK(tacit_queue_create(test_world(), TEST_DEVICE, threads, &q));
+        for (int i = 0; i < FLOAT_PASSES; i++) {
+            const pass_row *p = &pass_rows[float_passes[i]];
+            for (size_t n = 0; n < 68; n += n < 36 ? 1 : 7)
+                one_float_pass(q, p, n, n % GUARD, 2.0);
+            for (size_t k = 0; k < sizeof large / sizeof *large; k++)
+                one_float_pass(q, p, large[k], k % GUARD, 1e-9);
+        }
+        tacit_queue_destroy(&q);
+    }
+}
+
+/* A sum of floats that floats cannot hold: it is in doubles. */
+static void sums_of_floats_are_in_doubles(void **state)
+{
+    (void)state;
+    enum { MANY = 20001 };
+    static float x[MANY];
+    tacit_queue *q = NULL;
+    OK(tacit_queue_create(test_world(), TEST_DEVICE, 2, &q));
+    for (int i = 0; i < MANY; i++) x[i] = 4097.0F;
+    float *v = device_floats(q, MANY, x);
+    double *out = poisoned_vector(q, 1);
+    q_run_pass_in(q, TACIT_F32, PASS_norm, MANY, 1.0, NULL, NULL,
+                  (const void *[]){v}, out);
+    double *got = host_copy(q, 1, out);
+    assert_true(*got == 4097.0 * 4097.0 * MANY);
+    free(got);
+    free_floats(q, v);
+    tacit_queue_free(q, &out);
+    tacit_queue_destroy(&q);
+}
+
+/* Operations for doubles alone. */
+static void floats_are_refused_by_name(void **state)
+{
+    (void)state;
+    for (int panels = 0; panels < 2; panels++) {
+        tacit_queue *q = NULL;
+        OK(tacit_queue_create(test_world(), TEST_DEVICE, 1, &q));
+        double *x = poisoned_vector(q, 8);
+        const tct_panel X = tct_panel_in(TACIT_F32, x, 4, 1);
+        if (panels) q_gram(q, 4, X, X, x);
+        else
+            q_run_pass_in(q, TACIT_F32, PASS_dots, 4, 1.0, NULL, NULL,
+                          (const void *[]){x, x}, x);
+        assert_int_equal(q_status(q), TACIT_UNSUPPORTED);
+        assert_non_null(strstr(tacit_error_message(), "on elements f32"));
+        tacit_queue_free(q, &x);
+        tacit_queue_destroy(&q);
+    }
+}
+
 /* --- the same bits, whoever works and watches ----------------------------- */
 
 static uint64_t hash_of(uint64_t hash, tacit_queue *q, size_t n,
@@ -578,6 +706,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_are_exact),
+        cmocka_unit_test(passes_on_floats_are_exact),
+        cmocka_unit_test(sums_of_floats_are_in_doubles),
+        cmocka_unit_test(floats_are_refused_by_name),
         cmocka_unit_test(passes_have_the_same_bits_everywhere),
         cmocka_unit_test(steps_are_pure_and_keep_to_their_words),
         cmocka_unit_test(steps_hold_still_when_they_must),

@@ -107,7 +107,7 @@ static void check_columns(tacit_queue *q)
     double *x = device_vector(q, COLUMNS * LD, host);
     for (int round = 0; round < 3; round++)
         for (int columns = 1; columns <= COLUMNS; columns++) {
-            q_exchange_begin(q, &plan->base, (tct_panel){x, LD, columns});
+            q_exchange_begin(q, &plan->base, tct_panel_of(x, LD, columns));
             q_exchange_end(q, &plan->base, columns);
             double ghost[COLUMNS * N];
             q_get(q, (size_t)(columns * N), plan->base.ghost, ghost);

@@ -60,8 +60,8 @@ static panels open_panels(tacit_queue *q, shape s, int seed)
     p.w = random_vector(p.lead * (size_t)s.m, seed + 1);
     p.c = random_vector(p.small, seed + 2);
     const ptrdiff_t lead = (ptrdiff_t)p.lead;
-    p.Z = (tct_panel){device_vector(q, p.lead * (size_t)s.k, p.z), lead, s.k};
-    p.W = (tct_panel){device_vector(q, p.lead * (size_t)s.m, p.w), lead, s.m};
+    p.Z = tct_panel_of(device_vector(q, p.lead * (size_t)s.k, p.z), lead, s.k);
+    p.W = tct_panel_of(device_vector(q, p.lead * (size_t)s.m, p.w), lead, s.m);
     p.C = device_vector(q, p.small, p.c);
     return p;
 }
@@ -263,7 +263,7 @@ static void ranks_sum_a_gram(void **state)
            *y = device_vector(q, ROWS * K, w);
     double *G = poisoned_vector(q, 2 * ALL);
     for (int i = 0; i < 2; i++)
-        q_gram(q, ROWS, (tct_panel){x, ROWS, K}, (tct_panel){y, ROWS, K},
+        q_gram(q, ROWS, tct_panel_of(x, ROWS, K), tct_panel_of(y, ROWS, K),
                G + i * ALL);
     q_sum(q, ALL, G);
     q_sum_begin(q, ALL, G + ALL);
@@ -361,8 +361,8 @@ static void check_columns(tacit_operator *A, tacit_queue *q, int columns,
     double *host = random_vector(all, columns);
     double *x = device_vector(q, all, host);
     double *y = poisoned_vector(q, all), *z = poisoned_vector(q, all);
-    const tct_panel X = {x, (ptrdiff_t)lead, columns};
-    const tct_panel Y = {y, (ptrdiff_t)lead, columns};
+    const tct_panel X = tct_panel_of(x, (ptrdiff_t)lead, columns);
+    const tct_panel Y = tct_panel_of(y, (ptrdiff_t)lead, columns);
     apply_block(A, q, X, Y);
     for (int j = 0; j < columns; j++)
         apply(A, q, tct_column(&X, j), z + (size_t)j * lead);
@@ -433,7 +433,8 @@ static void columns_are_counted(void **state)
     tacit_matrix *m = gallery_matrix("poisson2d:10");
     tacit_operator *A = operator_of(q, m, "csr");
     double *x = poisoned_vector(q, (size_t)A->n * 6);
-    const tct_panel X = {x, A->n, 3}, Y = {x + 3 * A->n, A->n, 3};
+    const tct_panel X = tct_panel_of(x, A->n, 3),
+                    Y = tct_panel_of(x + 3 * A->n, A->n, 3);
     tacit_queue_clear_tally(q);
     q_multiply_block(q, A->local, X, Y);
     assert_int_equal(t->spmv.count, 3);

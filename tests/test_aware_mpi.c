@@ -370,7 +370,7 @@ static void check_ring(tacit_queue *q)
         for (int i = 0; i < N; i++) host[j * N + i] = value_at(q->rank, j, i);
     double *x = device_vector(q, COLUMNS * N, host);
     for (int columns = 1; columns <= COLUMNS; columns++) {
-        q_exchange_begin(q, &plan->base, (tct_panel){x, N, columns});
+        q_exchange_begin(q, &plan->base, tct_panel_of(x, N, columns));
         q_fill(q, N, 0.0, x + (COLUMNS - 1) * N); /* the local product */
         q_exchange_end(q, &plan->base, columns);
         assert_int_equal(meanwhile, 1);

@@ -471,7 +471,8 @@ static void check_block(const tct_format *f, const tct_local *A, tct_block *B)
     double *x = vector(COLUMNS * in, 4), *z = vector(A->rows, 7);
     for (int columns = 2; columns <= COLUMNS; columns += 3) {
         double *y = vector(COLUMNS * out, 6), *was = vector(COLUMNS * out, 6);
-        const tct_panel X = {x, in, columns}, Y = {y, out, columns};
+        const tct_panel X = tct_panel_of(x, in, columns),
+                        Y = tct_panel_of(y, out, columns);
         B->ops->multiply_block(B, &X, &Y);
         for (int j = 0; j < COLUMNS; j++) {
             double *const want = was + j * out;

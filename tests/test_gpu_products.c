@@ -403,8 +403,8 @@ static void check_block(const setting *t)
     const size_t n = t->s->n, lead = (n + 3) | 1, all = lead * MOST;
     double *host = random_vector(all, 3), *x = device_vector(t->q, all, host);
     double *y = poisoned_vector(t->q, all), *z = poisoned_vector(t->q, all);
-    const tct_panel X = {x, (ptrdiff_t)lead, MOST};
-    const tct_panel Y = {y, (ptrdiff_t)lead, MOST};
+    const tct_panel X = tct_panel_of(x, (ptrdiff_t)lead, MOST);
+    const tct_panel Y = tct_panel_of(y, (ptrdiff_t)lead, MOST);
     for (int j = 0; j < MOST; j++)
         apply(t->A, t->q, tct_column(&X, j), z + (size_t)j * lead);
     double *want = host_copy(t->q, all, z);

@@ -45,6 +45,16 @@ TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
                                              const tacit_channel *receive,
                                              int columns, tacit_exchange **out);
 
+/* The same for vectors whose elements are of type `element`; their messages go
+ * through tacit_exchange_begin_in.
+ * Errors      as above, and INVALID where the ranks differ in `element`, or the
+ *             link of `queue` does not carry it. A queue that has opened several
+ *             links closes those that do not. */
+TACIT_API tacit_status tacit_exchange_create_in(
+    tacit_queue *queue, tacit_element element, int sends,
+    const tacit_channel *send, const int32_t *index, int receives,
+    const tacit_channel *receive, int columns, tacit_exchange **out);
+
 /* Free `*exchange` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_exchange_destroy(tacit_exchange **exchange);
 
@@ -66,6 +76,13 @@ TACIT_API void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
  *             one begins: for the first column the values of receive[0], then
  *             those of receive[1], ...; then for the second column. */
 TACIT_API const double *tacit_exchange_end(tacit_exchange *exchange);
+
+/* The same for vectors of type `element`, with `stride` in elements: the queue
+ * fails (INVALID) where the exchange is of another type; its messages go out. */
+TACIT_API void tacit_exchange_begin_in(tacit_exchange *exchange,
+                                       tacit_element element, const void *x,
+                                       ptrdiff_t stride, int columns);
+TACIT_API const void *tacit_exchange_end_in(tacit_exchange *exchange);
 
 TACIT_END_DECLS
 #endif

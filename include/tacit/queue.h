@@ -82,6 +82,10 @@ TACIT_BEGIN_DECLS
 
 typedef struct tacit_queue tacit_queue;
 
+/* The type in which the elements of a vector are stored: double or float.
+ * Arithmetic is in doubles. The list may grow. */
+typedef enum tacit_element { TACIT_F64, TACIT_F32 } tacit_element;
+
 /* Open a queue on the device `spec`, for the processes of `world`; at most
  * `threads` host threads, the caller among them; 0: the limit of the world,
  * else OMP_NUM_THREADS, else the processors available to this process, divided

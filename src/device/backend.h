@@ -146,8 +146,8 @@ typedef enum tct_starter {
  * row in TCT_LINKS. A link started by the CPU reads and writes CPU memory: for
  * a device with its own memory, the queue copies scalars and waits before a
  * message; values may stay on the device if the link allows it when it is
- * opened (tct_open_link). A link started by the stream or a kernel turns
- * messages, packing and unpacking into device operations: `launch`.
+ * opened (tct_open_link). A link started by the stream or a kernel may hand
+ * over a launcher when it opens.
  *
  * `sum_end` leaves the same bits on every rank. Each sum carries a word of
  * flags (tct_flags_*): whether a queue has failed, and whether a monitor wants
@@ -158,6 +158,7 @@ typedef struct tct_link {
     tct_starter starter;
     bool expensive; /* to open; skipped if unnamed and a device link is open */
     bool nodes;     /* messages allowed in while nodes */
+    unsigned elements; /* types that exchanges carry: bit e for type e */
     /* Is its software available? `text` [size] gets a version ("NCCL 2.28.9")
      * or the reason why not. OPTIONAL */
     bool (*probe)(char *text, size_t size);
@@ -171,34 +172,40 @@ typedef struct tct_link {
      * first is collective. OPTIONAL */
     tacit_status (*plan_open)(struct tct_plan *plan);
     void (*plan_close)(struct tct_plan *plan);
-    /* Stream plane. */
+    /* Stream plane; not with a launcher. */
     void (*sum_begin)(tacit_queue *q, const tct_op *op);
     void (*sum_end)(tacit_queue *q, const tct_op *op);
     void (*exchange_begin)(tacit_queue *q, const tct_op *op);
     void (*exchange_end)(tacit_queue *q, const tct_op *op);
-    /* Launch an operation given to q->device->run: SUM_END, EXCHANGE_BEGIN,
-     * EXCHANGE_END. Device links only; they pack by themselves. */
-    void (*launch)(tacit_queue *q, const tct_op *op,
-                   const struct tct_gpu_launch *L);
     /* Abort all waits for other ranks and stop launching, given the link's
      * state. For links whose device waits have no limit. */
     void (*give_up)(void *state);
 } tct_link;
 
-/* The members that every link has, by naming convention. */
+/* The members of a link without a launcher, by naming convention. */
 #define TCT_LINK_OPS(kind)                                    \
     .name = #kind, .available = kind##_available,             \
     .sum_begin = kind##_sum_begin, .sum_end = kind##_sum_end, \
     .exchange_begin = kind##_exchange_begin,                  \
     .exchange_end = kind##_exchange_end
 
+/* The launcher of a link on a GPU. The base layer hands SUM_END, EXCHANGE_BEGIN
+ * and EXCHANGE_END to the device, which calls these when their turn comes: they
+ * start the kernels, pack and unpack included. A sum is started at its end. */
+typedef void tct_launch_message(tacit_queue *q, const tct_op *op,
+                                const struct tct_gpu_launch *L);
+typedef struct tct_launcher {
+    tct_launch_message *sum, *exchange_begin, *exchange_end;
+} tct_launcher;
+
 /* An open link of a queue. */
 enum { TCT_LINKS_MOST = 8 };
 typedef struct tct_open_link {
     const tct_link *link; /* NULL: none */
     void *state;
-    bool on_device;     /* exchanges use device memory */
-    const char *detail; /* for reports; may be NULL */
+    bool on_device;               /* exchanges use device memory */
+    const tct_launcher *launcher; /* set when it opens; NULL: none */
+    const char *detail;           /* for reports; may be NULL */
 } tct_open_link;
 
 #endif

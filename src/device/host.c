@@ -24,6 +24,23 @@ typedef struct {
     int threads;          /* for vectors; 0: all */
 } host_state;
 
+static const host_state *loops_of(const tacit_queue *q)
+{
+    return q->device_state;
+}
+
+static int threads_of(const tacit_queue *q)
+{
+    const host_state *h = loops_of(q);
+    return h->threads ? h->threads : q->threads;
+}
+
+static size_t chunks_of(size_t n)
+{
+    const size_t grains = (n + GRAIN - 1) / GRAIN;
+    return grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
+}
+
 /* First element of chunk `c` of `chunks`. */
 static size_t limit(size_t n, size_t chunks, size_t c)
 {
@@ -48,22 +65,12 @@ static void run_chunk(void *work, int64_t c)
     memcpy(w->partial[k], part, sizeof part);
 }
 
-static tct_host_range range_of(const tct_host_vector *v, const tct_op *op)
-{
-    switch ((int)op->code) {
-    case TCT_GATHER: return v->gather;
-    case TCT_RESTRICT: return v->restrict_to;
-    case TCT_PROLONG: return v->prolong;
-    default: return v->pass[op->pass];
-    }
-}
-
-static void run_vector(tacit_queue *q, int threads, const tct_op *op)
+static void run_vector(tacit_queue *q, int threads, tct_host_range range,
+                       const tct_op *op)
 {
     const host_state *h = q->device_state;
-    const size_t grains = (op->n + GRAIN - 1) / GRAIN;
-    const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
-    vector_work work = {op, chunks, range_of(h->vector, op), h->partial};
+    const size_t chunks = chunks_of(op->n);
+    vector_work work = {op, chunks, range, h->partial};
     if (op->n < SERIAL_BELOW) threads = 1;
     tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_chunk, &work);
     for (int j = 0; j < tct_op_info_of(op)->sums; j++) {
@@ -71,6 +78,27 @@ static void run_vector(tacit_queue *q, int threads, const tct_op *op)
         for (size_t c = 0; c < chunks; c++) total += h->partial[c][j];
         op->out[j] = total;
     }
+}
+
+static void host_pass(tacit_queue *q, const tct_op *op)
+{
+    run_vector(q, threads_of(q),
+               loops_of(q)->vector->pass[op->element][op->pass], op);
+}
+
+static void host_gather(tacit_queue *q, const tct_op *op)
+{
+    run_vector(q, threads_of(q), loops_of(q)->vector->gather, op);
+}
+
+static void host_restrict(tacit_queue *q, const tct_op *op)
+{
+    run_vector(q, threads_of(q), loops_of(q)->vector->restrict_to, op);
+}
+
+static void host_prolong(tacit_queue *q, const tct_op *op)
+{
+    run_vector(q, threads_of(q), loops_of(q)->vector->prolong, op);
 }
 
 /* --- panels --------------------------------------------------------------- */
@@ -92,41 +120,75 @@ static void run_panel_chunk(void *work, int64_t c)
              w->grams + k * each);
 }
 
-static tct_host_range panel_range(const tct_host_panel *p, const tct_op *op)
-{
-    switch ((int)op->code) {
-    case TCT_GRAM: return p->gram;
-    case TCT_COMBINE: return p->combine;
-    default: return p->mix;
-    }
-}
-
-static void run_panel(tacit_queue *q, int threads, const tct_op *op)
+static void run_panel(tacit_queue *q, tct_host_range range, const tct_op *op)
 {
     const host_state *h = q->device_state;
-    const size_t grains = (op->n + GRAIN - 1) / GRAIN;
-    const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
+    const size_t chunks = chunks_of(op->n);
     const size_t each = (size_t)(op->x.columns * op->y.columns);
-    const bool gram = op->code == TCT_GRAM;
-    panel_work work = {op, chunks, panel_range(h->panel, op), h->grams};
-    if (op->n * each < SERIAL_BELOW) threads = 1;
+    panel_work work = {op, chunks, range, h->grams};
+    const int threads = op->n * each < SERIAL_BELOW ? 1 : threads_of(q);
     tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_panel_chunk,
                  &work);
-    if (!gram) return;
+}
+
+static void host_gram(tacit_queue *q, const tct_op *op)
+{
+    const host_state *h = q->device_state;
+    const size_t chunks = chunks_of(op->n);
+    const size_t each = (size_t)(op->x.columns * op->y.columns);
+    run_panel(q, h->panel->gram, op);
     for (size_t j = 0; j < each; j++) op->out[j] = 0.0;
     for (size_t c = 0; c < chunks; c++)
         for (size_t j = 0; j < each; j++) op->out[j] += h->grams[c * each + j];
 }
 
-static int threads_of(const tacit_queue *q)
+static void host_combine(tacit_queue *q, const tct_op *op)
 {
-    const host_state *h = q->device_state;
-    return h->threads ? h->threads : q->threads;
+    run_panel(q, loops_of(q)->panel->combine, op);
 }
 
-static void multiply_block(const tct_op *op)
+static void host_mix(tacit_queue *q, const tct_op *op)
 {
-    const tct_block *B = op->block;
+    if (*op->beta == 0.0) run_panel(q, loops_of(q)->panel->mix, op);
+}
+
+/* --- products ------------------------------------------------------------- */
+
+/* The block of a product; vector operations then use its threads. */
+static const tct_block *block_of(tacit_queue *q, const tct_op *op)
+{
+    host_state *h = q->device_state;
+    h->threads = op->block->threads;
+    return op->block;
+}
+
+static void host_multiply(tacit_queue *q, const tct_op *op)
+{
+    const tct_block *B = block_of(q, op);
+    B->ops->multiply(B, op->v[0], op->v[1], op->out);
+}
+
+/* s of small matrices is still cached. */
+static void host_multiply_dots(tacit_queue *q, const tct_op *op)
+{
+    host_multiply(q, op);
+    host_pass(q, &(tct_op){.code = TCT_PASS,
+                           .pass = PASS_dots,
+                           .n = op->n,
+                           .v = {op->v[2], op->v[1]},
+                           .out = op->out + 1});
+}
+
+static void host_multiply_pass(tacit_queue *q, const tct_op *op)
+{
+    const tct_block *B = block_of(q, op);
+    B->ops->multiply_pass(B, op,
+                          loops_of(q)->vector->pass[TACIT_F64][op->pass]);
+}
+
+static void host_multiply_block(tacit_queue *q, const tct_op *op)
+{
+    const tct_block *B = block_of(q, op);
     if (B->ops->multiply_block) {
         B->ops->multiply_block(B, &op->x, &op->y);
         return;
@@ -135,37 +197,35 @@ static void multiply_block(const tct_op *op)
         B->ops->multiply(B, tct_column(&op->x, j), tct_column(&op->y, j), NULL);
 }
 
-static void run_product(tacit_queue *q, const tct_op *op)
+static void host_multiply_add(tacit_queue *q, const tct_op *op)
 {
-    const tct_block *B = op->block;
-    double *const *v = op->v;
-    host_state *h = q->device_state;
-    if (op->code != TCT_MULTIPLY_ADD) h->threads = B->threads;
-    switch ((int)op->code) {
-    case TCT_MULTIPLY:
-    case TCT_MULTIPLY_DOT: B->ops->multiply(B, v[0], v[1], op->out); break;
-    case TCT_MULTIPLY_DOTS: /* s of small matrices is still cached */
-        B->ops->multiply(B, v[0], v[1], op->out);
-        run_vector(q, threads_of(q),
-                   &(tct_op){.code = TCT_PASS,
-                             .pass = PASS_dots,
-                             .n = op->n,
-                             .v = {v[2], v[1]},
-                             .out = op->out + 1});
-        break;
-    case TCT_MULTIPLY_PASS:
-        B->ops->multiply_pass(B, op, h->vector->pass[op->pass]);
-        break;
-    case TCT_MULTIPLY_BLOCK: multiply_block(op); break;
-    case TCT_MULTIPLY_ADD: B->ops->multiply_add(B, op); break;
-    default: q_refuse(q, op);
-    }
+    (void)q;
+    op->block->ops->multiply_add(op->block, op);
 }
 
-static void pack(const tct_op *op)
+/* --- the others ----------------------------------------------------------- */
+
+static void pack_floats(const tct_op *op)
 {
     const tct_exchange *e = op->exchange;
     const int columns = op->x.columns;
+    float *to = (float *)(void *)op->v[0];
+    for (int j = 0; j < columns; j++) {
+        const float *x = tct_float_column(&op->x, j);
+        for (int64_t i = 0; i < e->values; i++)
+            to[i * columns + j] = x[e->index[i]];
+    }
+}
+
+static void host_pack(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    const tct_exchange *e = op->exchange;
+    const int columns = op->x.columns;
+    if (op->element == TACIT_F32) {
+        pack_floats(op);
+        return;
+    }
     for (int j = 0; j < columns; j++) {
         const double *x = tct_column(&op->x, j);
         for (int64_t i = 0; i < e->values; i++)
@@ -173,61 +233,87 @@ static void pack(const tct_op *op)
     }
 }
 
-static void unpack(const tct_op *op)
+static void unpack_floats(const tct_op *op)
 {
     const tct_exchange *e = op->exchange;
     const int columns = op->x.columns;
+    const float *from = (const float *)(const void *)op->v[0];
+    float *ghost = (float *)(void *)e->ghost;
+    for (int j = 0; j < columns; j++)
+        for (int64_t i = 0; i < e->ghosts; i++)
+            ghost[j * e->ghosts + i] = from[i * columns + j];
+}
+
+static void host_unpack(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    const tct_exchange *e = op->exchange;
+    const int columns = op->x.columns;
+    if (op->element == TACIT_F32) {
+        unpack_floats(op);
+        return;
+    }
     for (int j = 0; j < columns; j++)
         for (int64_t i = 0; i < e->ghosts; i++)
             e->ghost[j * e->ghosts + i] = op->v[0][i * columns + j];
 }
 
-static void run_blocks(const tct_op *op)
+static void host_blocks(tacit_queue *q, const tct_op *op)
 {
+    (void)q;
     tct_blocks_desk desk;
     tct_blocks_run(op->block_step, op->blocks, op->count, op->v[0], op->out,
                    &desk);
 }
 
-static void run_one(tacit_queue *q, const tct_op *op)
+static void host_get(tacit_queue *q, const tct_op *op)
 {
-    switch ((int)op->code) {
-    case TCT_PACK: pack(op); break;
-    case TCT_UNPACK: unpack(op); break;
-    case TCT_GET: memcpy(op->host, op->v[0], op->n * sizeof(double)); break;
-    case TCT_PUT: memcpy(op->v[0], op->host, op->n * sizeof(double)); break;
-    case TCT_STEP:
-        if (op->batch.count > 0) tct_step_counted(op->step, op->out);
-        else tct_step_run(op->step, op->out);
-        break;
-    case TCT_BLOCKS: run_blocks(op); break;
-    case TCT_SAMPLE: break; /* the host reads scalars at once */
-    case TCT_MULTIPLY:
-    case TCT_MULTIPLY_DOT:
-    case TCT_MULTIPLY_DOTS:
-    case TCT_MULTIPLY_PASS:
-    case TCT_MULTIPLY_BLOCK:
-    case TCT_MULTIPLY_ADD: run_product(q, op); break;
-    case TCT_PASS:
-    case TCT_GATHER:
-    case TCT_RESTRICT:
-    case TCT_PROLONG: run_vector(q, threads_of(q), op); break;
-    case TCT_GRAM:
-    case TCT_COMBINE: run_panel(q, threads_of(q), op); break;
-    case TCT_MIX:
-        if (*op->beta == 0.0) run_panel(q, threads_of(q), op);
-        break;
-    default: q_refuse(q, op);
-    }
+    (void)q;
+    memcpy(op->host, op->v[0], op->n * tct_element_bytes(op->element));
 }
+
+static void host_put(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    memcpy(op->v[0], op->host, op->n * tct_element_bytes(op->element));
+}
+
+static void host_step(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    if (op->batch.count > 0) tct_step_counted(op->step, op->out);
+    else tct_step_run(op->step, op->out);
+}
+
+/* The host reads scalars at once. */
+static void host_sample(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    (void)op;
+}
+
+static void host_none(tacit_queue *q, const tct_op *op)
+{
+    q_refuse(q, op);
+}
+
+/* --- the device ----------------------------------------------------------- */
+
+typedef void host_function(tacit_queue *q, const tct_op *op);
+static host_function *const run_one[TCT_OPCODES] = {
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums, line, host, ...) \
+    [TCT_##code] = host_##host,
+    TCT_OPS(X)
+#undef X
+};
 
 static void host_run(tacit_queue *q, const tct_op *op)
 {
     const bool together = op->code == TCT_MULTIPLY_PASS;
-    if (together) run_one(q, op);
+    if (together) run_one[op->code](q, op);
     for (int j = 0; j < tct_op_batch(op) && !together; j++) {
         const tct_op one = tct_op_system(op, j);
-        run_one(q, &one);
+        run_one[op->code](q, &one);
     }
 }
 
@@ -265,7 +351,7 @@ static void *host_alloc(tacit_queue *q, size_t bytes)
     const size_t n = bytes / sizeof(double);
     if (p && q->threads > 1 && n >= SERIAL_BELOW)
         run_vector(
-            q, q->threads,
+            q, q->threads, loops_of(q)->vector->pass[TACIT_F64][PASS_fill],
             &(tct_op){.code = TCT_PASS, .pass = PASS_fill, .n = n, .v = {p}});
     return p;
 }

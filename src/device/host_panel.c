@@ -187,7 +187,7 @@ static void mix_range(const tct_op *op, size_t from, size_t to, double *sums)
     tct_op last = {.x = op->x, .alpha = op->alpha + k * m, .sign = op->sign};
     tct_op first = {.x = op->x, .alpha = op->alpha, .sign = 1.0};
     last.y = tct_single(op->v[0]);
-    first.y = (tct_panel){buffer, STRIP, m};
+    first.y = tct_panel_of(buffer, STRIP, m);
     for (; from < to; from += STRIP) {
         const size_t rows = to - from < STRIP ? to - from : STRIP;
         memset(buffer, 0, (size_t)(m * STRIP) * sizeof *buffer);

@@ -18,7 +18,21 @@ typedef struct {
     int vectors;
     unsigned reads, writes;
     int sums;
+    tacit_element element;
 } row;
+
+/* Element `i` of a vector, and its new value. */
+INLINE double load(tacit_element element, const double *v, size_t i)
+{
+    return element == TACIT_F32 ? (double)((const float *)(const void *)v)[i]
+                                : v[i];
+}
+
+INLINE void store(tacit_element element, double *v, size_t i, double e)
+{
+    if (element == TACIT_F32) ((float *)(void *)v)[i] = (float)e;
+    else v[i] = e;
+}
 
 /* Element `i` of the vectors `v`. */
 #define SUM(k) , double *s##k
@@ -27,7 +41,7 @@ INLINE void place(const row *p, double *const *v, size_t i, double a,
 {
     double e[VECTORS], s[8];
 #define DO(k) \
-    if (p->reads >> k & 1) e[k] = v[k][i];
+    if (p->reads >> k & 1) e[k] = load(p->element, v[k], i);
     EACH_VECTOR(DO)
 #undef DO
 #define DO(k) \
@@ -36,7 +50,7 @@ INLINE void place(const row *p, double *const *v, size_t i, double a,
 #undef DO
     p->body(e, a, b, s);
 #define DO(k) \
-    if (p->writes >> k & 1) v[k][i] = e[k];
+    if (p->writes >> k & 1) store(p->element, v[k], i, e[k]);
     EACH_VECTOR(DO)
 #undef DO
 #define DO(k) \
@@ -63,14 +77,26 @@ INLINE void sweep(const row *p, const tct_op *op, size_t from, size_t to,
 #undef DO
 }
 
-#define X(name, text, vectors, reads, writes, sums, ...)               \
-    static void name##_range(const tct_op *op, size_t from, size_t to, \
-                             double *out)                              \
-    {                                                                  \
-        const row p = {pass_##name, vectors, reads, writes, sums};     \
-        sweep(&p, op, from, to, out);                                  \
+#define X(name, text, vectors, reads, writes, sums, ...)                      \
+    static void name##_range(const tct_op *op, size_t from, size_t to,        \
+                             double *out)                                     \
+    {                                                                         \
+        const row p = {pass_##name, vectors, reads, writes, sums, TACIT_F64}; \
+        sweep(&p, op, from, to, out);                                         \
     }
 TCT_PASSES(X)
+#undef X
+
+#define X(name)                                                         \
+    static void name##_floats(const tct_op *op, size_t from, size_t to, \
+                              double *out)                              \
+    {                                                                   \
+        const row p = {pass_##name,       PASS_VECTORS_##name,          \
+                       PASS_READS_##name, PASS_WRITES_##name,           \
+                       PASS_SUMS_##name,  TACIT_F32};                   \
+        sweep(&p, op, from, to, out);                                   \
+    }
+TCT_FLOAT_PASSES(X)
 #undef X
 
 static void gather_range(const tct_op *op, size_t from, size_t to, double *sums)
@@ -128,7 +154,10 @@ const tct_host_vector tct_host_vector_isa = {.gather = gather_range,
                                              .restrict_to = restrict_range,
                                              .prolong = prolong_range,
                                              .pass = {
-#define X(name, ...) [PASS_##name] = name##_range,
+#define X(name, ...) [TACIT_F64][PASS_##name] = name##_range,
                                                  TCT_PASSES(X)
+#undef X
+#define X(name) [TACIT_F32][PASS_##name] = name##_floats,
+                                                     TCT_FLOAT_PASSES(X)
 #undef X
                                              }};

@@ -10,7 +10,8 @@
 typedef void (*tct_host_range)(const tct_op *op, size_t from, size_t to,
                                double *sums);
 typedef struct tct_host_vector {
-    tct_host_range pass[TCT_PASS_COUNT], gather, restrict_to, prolong;
+    tct_host_range pass[TCT_ELEMENTS][TCT_PASS_COUNT]; /* NULL: none */
+    tct_host_range gather, restrict_to, prolong;
 } tct_host_vector;
 
 /* The same for operations on panels; `sums` gets the whole small matrix. */

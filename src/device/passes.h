@@ -50,9 +50,15 @@ typedef enum tct_pass {
         TCT_PASS_COUNT
 } tct_pass;
 
-/* The number of vectors of each pass, and the maximum. */
+/* Rows that vectors of floats take, too: they are loaded and stored as floats,
+ * the arithmetic and the sums are in doubles. */
+#define TCT_FLOAT_PASSES(X) X(copy) X(scale) X(axpy) X(norm)
+
+/* The number of vectors of each pass, and the maximum; its columns. */
 enum {
-#define X(name, text, vectors, ...) PASS_VECTORS_##name = (vectors),
+#define X(name, text, vectors, reads, writes, sums, ...)          \
+    PASS_VECTORS_##name = (vectors), PASS_READS_##name = (reads), \
+    PASS_WRITES_##name = (writes), PASS_SUMS_##name = (sums),
     TCT_PASSES(X)
 #undef X
 };

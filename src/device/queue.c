@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/queue.c - the queue: its base layer, decorators and memory. */
+ * device/queue.c - the queue: its failure, layers and memory. */
 #include "device/queue.h"
 #include "device/decorators.h"
 #include "device/thread_pool.h"
@@ -8,60 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const tct_op_info op_table[TCT_OPCODES] = {
-#define X(code, text, spmv, dot, nrm2, axpy, moved, sums) \
-    [TCT_##code] = {text, spmv, dot, nrm2, axpy, moved, sums},
-    TCT_OPS(X)
-#undef X
-};
-
-static const tct_op_info pass_table[TCT_PASS_COUNT] = {
-#define X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy)  \
-    [PASS_##name] = {                                                       \
-        text, 0,    dot,                                                    \
-        nrm2, axpy, __builtin_popcount(reads) + __builtin_popcount(writes), \
-        sums},
-    TCT_PASSES(X)
-#undef X
-};
-
-/* As the pass, without t, which is not stored; x is one of its vectors. */
-static const tct_op_info product_table[TCT_PASS_COUNT] = {
-#define X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy)   \
-    [PASS_##                                                                 \
-        name] = {"product+" text,                                            \
-                 1,                                                          \
-                 dot,                                                        \
-                 nrm2,                                                       \
-                 axpy,                                                       \
-                 __builtin_popcount(reads) + __builtin_popcount(writes) - 1, \
-                 sums},
-    TCT_PASSES(X)
-#undef X
-};
-
-const tct_op_info *tct_op_info_of(const tct_op *op)
-{
-    if (op->code == TCT_PASS) return &pass_table[op->pass];
-    if (op->code == TCT_MULTIPLY_PASS) return &product_table[op->pass];
-    return &op_table[op->code];
-}
-
-tct_op tct_op_system(const tct_op *op, int j)
-{
-    tct_op one = *op;
-    const ptrdiff_t scalars = (ptrdiff_t)j * TCT_SCALARS;
-    one.batch = (tct_system_batch){.count = op->batch.count > 0};
-    for (int k = 0; k < TCT_OP_VECTORS; k++)
-        if (one.v[k] && !(op->batch.shared >> k & 1))
-            one.v[k] += (size_t)j * op->batch.stride;
-    const bool own = !(op->batch.shared & TCT_SHARED_SCALARS);
-    if (one.alpha && own) one.alpha += scalars;
-    if (one.beta && own) one.beta += scalars;
-    if (one.out) one.out += scalars;
-    return one;
-}
 
 /* --- failure -------------------------------------------------------------- */
 
@@ -103,8 +49,14 @@ bool q_is_deserted(tacit_queue *q)
 
 void q_refuse(tacit_queue *q, const tct_op *op)
 {
-    q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",
-           q->device->name, tct_op_info_of(op)->text);
+    const char *name = tct_op_info_of(op)->text;
+    if (op->element == TACIT_F64)
+        q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",
+               q->device->name, name);
+    else
+        q_fail(q, TACIT_UNSUPPORTED,
+               "device %s: it has no operation '%s' on elements %s",
+               q->device->name, name, tct_element_name(op->element));
 }
 
 /* By the first layer from `at` down that can. */
@@ -153,184 +105,7 @@ void q_tell(tacit_queue *q)
     else q->device->tell(q, tct_flags_mine(q));
 }
 
-/* --- base layer: device work to the device, messages to the link ---------- */
-
-static void run(tacit_queue *q, const tct_op *op)
-{
-    if (q->failed == TACIT_OK) q->device->run(q, op);
-}
-
-/* Does the CPU start messages for an asynchronous device with its own memory?
- * Then scalars are copied, and the device is waited for. */
-static bool needs_copies(const tacit_queue *q)
-{
-    return q->device->alloc_shared && q->link->starter == TCT_BY_CPU;
-}
-
-/* Start enqueued work, to run while the CPU waits for messages. */
-static void start_enqueued(tacit_queue *q)
-{
-    if (q->device->flush) q->device->flush(q);
-}
-
-/* Copy the scalars of a sum, system by system, to q->sum, or back. */
-static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
-{
-    for (int j = 0; j < tct_op_batch(op); j++)
-        q->device->run(q, &(tct_op){.code = code,
-                                    .n = (size_t)op->count,
-                                    .v = {op->out + j * TCT_SCALARS},
-                                    .host = q->sum + j * op->count});
-}
-
-/* A sum over ranks of scalars that are on the device, or not contiguous. */
-static void sum_by_copies(tacit_queue *q, const tct_op *op)
-{
-    tct_op local = *op;
-    local.out = q->sum;
-    local.count = op->count * tct_op_batch(op);
-    if (op->code == TCT_SUM_BEGIN) {
-        move_scalars(q, op, TCT_GET);
-        q->device->sync(q);
-        tct_start_messages(q);
-        q->link->sum_begin(q, &local);
-    } else {
-        start_enqueued(q);
-        q->link->sum_end(q, &local);
-        move_scalars(q, op, TCT_PUT);
-    }
-}
-
-static void sum(tacit_queue *q, const tct_op *op)
-{
-    const bool by_device = q->link->launch != NULL;
-    if (needs_copies(q) || (q->ranks > 1 && tct_op_batch(op) > 1 && !by_device))
-        sum_by_copies(q, op);
-    else if (op->code == TCT_SUM_BEGIN) q->link->sum_begin(q, op);
-    else q->link->sum_end(q, op);
-}
-
-/* Also in a failed queue: the function may exchange messages. */
-static void call(tacit_queue *q, const tct_op *op)
-{
-    if (q->device->flush) q->device->flush(q);
-    tct_start_messages(q);
-    const tct_system_batch batch = q->batch; /* it works on single systems */
-    q->batch = (tct_system_batch){0};
-    const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
-    q->batch = batch;
-    if (status < 0) q_fail(q, status, "%s", tacit_error_message());
-}
-
-/* Messages of an asynchronous device start when it has packed. This wait is
- * delayed to the exchange's end, a sum, or any other wait for ranks, and the
- * device works on what is enqueued until then. */
-void tct_start_messages(tacit_queue *q)
-{
-    const tct_op op = q->begun;
-    if (!op.exchange) return;
-    q->begun.exchange = NULL;
-    if (q->peers_know) return; /* its end will not come either */
-    start_enqueued(q);
-    q->device->reach(q);
-    q->link->exchange_begin(q, &op);
-}
-
-static void begin_exchange(tacit_queue *q, const tct_op *op)
-{
-    tct_op pack = *op;
-    pack.code = TCT_PACK;
-    pack.n = (size_t)op->exchange->values;
-    pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
-    tct_start_messages(q);
-    if (pack.n > 0 && !q->link->launch) run(q, &pack);
-    if (needs_copies(q)) {
-        q->device->mark(q);
-        q->begun = *op;
-    } else {
-        q->link->exchange_begin(q, op);
-    }
-}
-
-static void end_exchange(tacit_queue *q, const tct_op *op)
-{
-    tct_op unpack = *op;
-    unpack.code = TCT_UNPACK;
-    unpack.n = (size_t)op->exchange->ghosts;
-    unpack.v[0] = tct_landing(q, op->exchange, op->x.columns);
-    tct_start_messages(q);
-    if (needs_copies(q)) start_enqueued(q);
-    q->link->exchange_end(q, op);
-    if (!q->link->launch && unpack.v[0] != op->exchange->ghost) run(q, &unpack);
-}
-
-/* RECORD_END must reach the device even if the queue has failed since. */
-static void record(tacit_queue *q, const tct_op *op)
-{
-    tct_recording *r = op->recording;
-    switch ((int)op->code) {
-    case TCT_RECORD_BEGIN:
-        if (r->dry_run) q->in_dry_run = true;
-        else if (q->failed == TACIT_OK) q->device->record_begin(q);
-        break;
-    case TCT_RECORD_END:
-        if (!r->dry_run) r->device = q->device->record_end(q, r->looks, r->c);
-        q->in_dry_run = false;
-        break;
-    case TCT_REPLAY: q->device->replay(q, r->device, op->times); break;
-    default: break; /* for decorators that count */
-    }
-}
-
-static bool is_record(const tct_op *op)
-{
-    return op->code >= TCT_RECORD_BEGIN && op->code <= TCT_REPLAYED;
-}
-
-static void base_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
-{
-    (void)self;
-    if (is_record(op)) record(q, op);
-    if (is_record(op) || q->in_dry_run) return;
-    if (q->peers_know) return; /* all ranks have stopped */
-    switch ((int)op->code) {
-    case TCT_SUM_BEGIN:
-    case TCT_SUM_END: sum(q, op); break;
-    case TCT_CALL: call(q, op); break;
-    case TCT_EXCHANGE_BEGIN: begin_exchange(q, op); break;
-    case TCT_EXCHANGE_END: end_exchange(q, op); break;
-    default:
-        if (q->failed == TACIT_OK || op->code == TCT_GET ||
-            (op->code == TCT_SAMPLE && q_goes_on(q)))
-            q->device->run(q, op); /* sums agree on all ranks */
-    }
-}
-
-static void base_sync(tct_layer *self, tacit_queue *q)
-{
-    (void)self;
-    q->device->sync(q);
-}
-
-static void *base_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
-{
-    (void)self;
-    return q->device->alloc(q, bytes);
-}
-
-static void base_free(tct_layer *self, tacit_queue *q, void *p)
-{
-    (void)self;
-    q->device->free(q, p);
-}
-
-static const tct_layer_ops base_ops = {
-    .about = {.name = "line"},
-    .submit = base_submit,
-    .sync = base_sync,
-    .alloc = base_alloc,
-    .free = base_free,
-};
+/* --- layers --------------------------------------------------------------- */
 
 void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
@@ -499,7 +274,7 @@ static tacit_status build(tacit_queue *q, const char *spec)
     TRY(q->device->open(q));
     q->sum = tct_alloc_shared(q, TCT_SUM_MOST * sizeof *q->sum);
     if (!q->sum) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
-    TRY(push_layer(q, &base_ops, ""));
+    TRY(push_layer(q, &tct_base_layer, ""));
     return push_decorators(q, spec, name);
 }
 
@@ -642,20 +417,38 @@ void tacit_queue_free(tacit_queue *queue, double **x)
     *x = NULL;
 }
 
-void q_get(tacit_queue *q, size_t n, const double *x, double *host)
+static void copy(tacit_queue *q, tct_opcode code, tacit_element element,
+                 size_t n, const void *x, const void *host)
 {
-    const tct_op op = {
-        .code = TCT_GET, .n = n, .v = {(double *)(uintptr_t)x}, .host = host};
+    const tct_op op = {.code = code,
+                       .element = element,
+                       .n = n,
+                       .v = {(double *)(uintptr_t)x},
+                       .host = (void *)(uintptr_t)host};
     q_submit(q, &op);
     q_sync(q);
 }
 
+void q_get_in(tacit_queue *q, tacit_element element, size_t n, const void *x,
+              void *host)
+{
+    copy(q, TCT_GET, element, n, x, host);
+}
+
+void q_put_in(tacit_queue *q, tacit_element element, size_t n, const void *host,
+              void *x)
+{
+    copy(q, TCT_PUT, element, n, x, host);
+}
+
+void q_get(tacit_queue *q, size_t n, const double *x, double *host)
+{
+    copy(q, TCT_GET, TACIT_F64, n, x, host);
+}
+
 void q_put(tacit_queue *q, size_t n, const double *host, double *x)
 {
-    const tct_op op = {
-        .code = TCT_PUT, .n = n, .v = {x}, .host = (void *)(uintptr_t)host};
-    q_submit(q, &op);
-    q_sync(q);
+    copy(q, TCT_PUT, TACIT_F64, n, x, host);
 }
 
 tacit_status tacit_queue_put(tacit_queue *queue, size_t n, const double *host,

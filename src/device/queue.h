@@ -81,6 +81,12 @@ static inline void **tct_link_state(tacit_queue *q)
     return &q->links[q->via].state;
 }
 
+/* The launcher of the link in use, or NULL. */
+static inline const tct_launcher *tct_launcher_of(const tacit_queue *q)
+{
+    return q->links[q->via].launcher;
+}
+
 /* The message buffers of this link. */
 static inline const tct_buffers *tct_buffers_of(const tacit_queue *q,
                                                 const tct_exchange *e)
@@ -112,6 +118,7 @@ void tct_flags_agreed(tacit_queue *q, double word);
 void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
 void tct_below_sync(tct_layer *self, tacit_queue *q);
 
+extern const tct_layer_ops tct_base_layer;
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 
 /* The kind of a device; one that this build lacks is a GPU. */
@@ -173,7 +180,7 @@ bool q_is_deserted(tacit_queue *q);
  * of the device? */
 static inline bool q_goes_on(const tacit_queue *q)
 {
-    return q->failed != TACIT_OK && !q->peers_know && q->link->launch != NULL;
+    return q->failed != TACIT_OK && !q->peers_know && tct_launcher_of(q);
 }
 
 /* Pass on this rank's changed flags while recordings or a persistent kernel
@@ -192,8 +199,7 @@ void q_batch(tacit_queue *q, int count, size_t stride);
 static inline tct_panel q_panel(const tacit_queue *q, const double *x)
 {
     const int count = q->batch.count;
-    return (tct_panel){(double *)(uintptr_t)x, (ptrdiff_t)q->batch.stride,
-                       count > 1 ? count : 1};
+    return tct_panel_of(x, (ptrdiff_t)q->batch.stride, count > 1 ? count : 1);
 }
 
 /* Wait until the queue is empty; returns its first failure. */
@@ -215,12 +221,23 @@ void q_memory_pool(tacit_queue *q, size_t slab);
 /* Blocking copies between host and device. */
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
 void q_put(tacit_queue *q, size_t n, const double *host, double *x);
+/* The same of `n` elements of any type. */
+void q_get_in(tacit_queue *q, tacit_element element, size_t n, const void *x,
+              void *host);
+void q_put_in(tacit_queue *q, tacit_element element, size_t n, const void *host,
+              void *x);
 
 /* Enqueue a pass on its vectors `v`, with alpha times `sign` (alpha NULL is 1)
  * and beta; `out` gets this rank's sums: sum them over ranks with q_sum. */
 void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                 const double *alpha, const double *beta, const double *const *v,
                 double *out);
+
+/* The same on vectors of any element type that the pass has, of one system;
+ * else the queue fails. */
+void q_run_pass_in(tacit_queue *q, tacit_element element, tct_pass pass,
+                   size_t n, double sign, const double *alpha,
+                   const double *beta, const void *const *v, double *out);
 
 /* The same, as methods write it: by name, with (alpha, beta) and the vectors in
  * the order of the pass's row:

@@ -44,15 +44,38 @@ void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
     q_submit(q, &op);
 }
 
+void q_run_pass_in(tacit_queue *q, tacit_element element, tct_pass pass,
+                   size_t n, double sign, const double *alpha,
+                   const double *beta, const void *const *v, double *out)
+{
+    tct_op op = {.code = TCT_PASS,
+                 .pass = pass,
+                 .element = element,
+                 .n = n,
+                 .sign = sign,
+                 .alpha = alpha,
+                 .beta = beta,
+                 .out = out};
+    for (int k = 0; k < pass_vectors[pass]; k++)
+        op.v[k] = (double *)(uintptr_t)v[k];
+    q_submit(q, &op);
+}
+
 void q_gram(tacit_queue *q, size_t n, tct_panel Z, tct_panel W, double *G)
 {
-    q_submit(q, &(tct_op){.code = TCT_GRAM, .n = n, .x = Z, .y = W, .out = G});
+    q_submit(q, &(tct_op){.code = TCT_GRAM,
+                          .element = Z.element,
+                          .n = n,
+                          .x = Z,
+                          .y = W,
+                          .out = G});
 }
 
 void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
                const double *C, tct_panel Y)
 {
     q_submit(q, &(tct_op){.code = TCT_COMBINE,
+                          .element = X.element,
                           .n = n,
                           .sign = sign,
                           .alpha = C,
@@ -64,6 +87,7 @@ void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
            const double *C, double *y, const double *held)
 {
     q_submit(q, &(tct_op){.code = TCT_MIX,
+                          .element = X.element,
                           .n = n,
                           .sign = sign,
                           .alpha = C,
@@ -192,14 +216,22 @@ void q_sum(tacit_queue *q, int count, double *data)
     sum(q, TCT_SUM_END, count, data, true);
 }
 
+/* The messages go out even if this fails: other ranks wait for them. */
 void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x)
 {
-    q_submit(q, &(tct_op){.code = TCT_EXCHANGE_BEGIN, .exchange = e, .x = x});
+    if (x.element != e->element)
+        q_fail(q, TACIT_INVALID, "vectors of %s in an exchange of %s",
+               tct_element_name(x.element), tct_element_name(e->element));
+    q_submit(q, &(tct_op){.code = TCT_EXCHANGE_BEGIN,
+                          .element = e->element,
+                          .exchange = e,
+                          .x = x});
 }
 
 void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns)
 {
     q_submit(q, &(tct_op){.code = TCT_EXCHANGE_END,
+                          .element = e->element,
                           .exchange = e,
                           .x = {.columns = columns}});
 }
@@ -254,6 +286,7 @@ void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
                       tct_panel Y)
 {
     q_submit(q, &(tct_op){.code = TCT_MULTIPLY_BLOCK,
+                          .element = X.element,
                           .n = (size_t)B->rows,
                           .block = B,
                           .x = X,

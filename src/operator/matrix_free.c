@@ -30,7 +30,7 @@ static void exchange_rest(tacit_queue *q, const tct_call_log *log, int first)
         tct_exchange *e = log->made[i].exchange;
         const int columns = log->made[i].columns;
         if (log->made[i].end) q_exchange_end(q, e, columns);
-        else q_exchange_begin(q, e, (tct_panel){NULL, 0, columns});
+        else q_exchange_begin(q, e, tct_panel_in(e->element, NULL, 0, columns));
     }
 }
 

@@ -184,8 +184,8 @@ static tacit_status end(refinement *R)
 /* r = b - A x of all columns, and their norms. */
 static void form_residuals(const refinement *R, double *norm)
 {
-    const tct_panel X = {R->x, (ptrdiff_t)R->stride, R->columns},
-                    Y = {R->r, (ptrdiff_t)R->stride, R->columns};
+    const tct_panel X = tct_panel_of(R->x, (ptrdiff_t)R->stride, R->columns),
+                    Y = tct_panel_of(R->r, (ptrdiff_t)R->stride, R->columns);
     apply_block(R->A, R->q, X, Y);
     for (int j = 0; j < R->columns; j++)
         q_aypx(R->q, R->n, -1.0, NULL, column(R, R->b, j), column(R, R->r, j));

@@ -43,9 +43,10 @@ static tacit_status convert(const tacit_queue *q, int count,
     return TACIT_OK;
 }
 
-/* A signature of the channels to or from each rank: their number, and a hash of
- * their counts. */
-static void sign(int count, const tct_channel *channel, int64_t (*mark)[2])
+/* A signature of the channels to or from each rank: their number, a hash of
+ * their counts, and the element type. */
+typedef int64_t signature[3];
+static void sign(int count, const tct_channel *channel, signature *mark)
 {
     for (int k = 0; k < count; k++) {
         int64_t *m = mark[channel[k].peer];
@@ -55,32 +56,44 @@ static void sign(int count, const tct_channel *channel, int64_t (*mark)[2])
     }
 }
 
+/* Compare what this rank wants of rank `r` with what that sends. */
+static tacit_status compare(const tacit_world *w, int r, const signature wanted,
+                            const signature sent)
+{
+    if (wanted[2] != sent[2])
+        FAIL(TACIT_INVALID,
+             "tacit_exchange_create_in: the exchange is %s on rank %d, %s on "
+             "rank %d: give all ranks one type",
+             tct_element_name((tacit_element)wanted[2]), w->rank,
+             tct_element_name((tacit_element)sent[2]), r);
+    if (wanted[0] == sent[0] && wanted[1] == sent[1]) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "tacit_exchange_create: rank %d receives through "
+         "%lld channels from rank %d, which sends through "
+         "%lld, or they differ in their counts",
+         w->rank, (long long)wanted[0], r, (long long)sent[0]);
+}
+
 /* Check that senders and receivers agree. Collective. */
-static tacit_status match(tacit_world *w, int sends, const tct_channel *send,
-                          int receives, const tct_channel *receive)
+static tacit_status match(tacit_world *w, tacit_element element, int sends,
+                          const tct_channel *send, int receives,
+                          const tct_channel *receive)
 {
     const size_t size = (size_t)w->size;
-    int64_t(*mark)[2] = tct_calloc(3 * size * sizeof *mark);
+    signature *mark = tct_calloc(3 * size * sizeof *mark);
     int64_t *bytes = tct_calloc(size * sizeof *bytes);
     tacit_status status = mark && bytes ? TACIT_OK : TACIT_NO_MEMORY;
     if (status < 0) tacit_error_set(status, "no memory for an exchange");
     status = tct_agree(w, status);
     if (status >= 0) {
         for (size_t r = 0; r < size; r++) bytes[r] = sizeof *mark;
+        for (size_t r = 0; r < 2 * size; r++) mark[r][2] = element;
         sign(sends, send, mark);
         sign(receives, receive, mark + size);
         status = tct_alltoallv(w, bytes, mark, bytes, mark + 2 * size);
     }
-    for (size_t r = 0; status >= 0 && r < size; r++) {
-        const int64_t *wanted = mark[size + r], *comes = mark[2 * size + r];
-        if (wanted[0] == comes[0] && wanted[1] == comes[1]) continue;
-        status = tacit_error_set(
-            TACIT_INVALID,
-            "tacit_exchange_create: rank %d receives through "
-            "%lld channels from rank %d, which sends through "
-            "%lld, or they differ in their counts",
-            w->rank, (long long)wanted[0], (int)r, (long long)comes[0]);
-    }
+    for (int r = 0; status >= 0 && r < w->size; r++)
+        status = compare(w, r, mark[w->size + r], mark[2 * w->size + r]);
     tct_free(mark);
     tct_free(bytes);
     return tct_agree(w, status);
@@ -92,7 +105,18 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
                                    const tacit_channel *receive, int columns,
                                    tacit_exchange **out)
 {
+    return tacit_exchange_create_in(queue, TACIT_F64, sends, send, index,
+                                    receives, receive, columns, out);
+}
+
+tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
+                                      int sends, const tacit_channel *send,
+                                      const int32_t *index, int receives,
+                                      const tacit_channel *receive, int columns,
+                                      tacit_exchange **out)
+{
     REQUIRE(queue != NULL && out != NULL);
+    REQUIRE((int)element >= 0 && (int)element < (int)TCT_ELEMENTS);
     q_enter(queue);
     tct_channel *to = NULL, *from = NULL;
     tacit_exchange *e = tct_calloc(sizeof *e);
@@ -104,10 +128,11 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
     if (status >= 0) status = convert(queue, sends, send, &to);
     if (status >= 0) status = convert(queue, receives, receive, &from);
     status = tct_agree(queue->world, status);
-    if (status >= 0) status = match(queue->world, sends, to, receives, from);
     if (status >= 0)
-        status = tct_plan_from_lists(queue, sends, to, index, receives, from,
-                                     columns, &e->plan);
+        status = match(queue->world, element, sends, to, receives, from);
+    if (status >= 0)
+        status = tct_plan_in(queue, element, sends, to, index, receives, from,
+                             columns, &e->plan);
     tct_free(to);
     tct_free(from);
     if (status < 0) tacit_exchange_destroy(&e);
@@ -144,8 +169,27 @@ static void flush_and_log(tct_plan *p, int columns, bool end)
     if (log->count <= TCT_CALL_MOST) log->count++;
 }
 
+/* `x`, or NULL and a failed queue if it is of another type. A failed queue sends
+ * all the same, since other ranks wait for the messages, and reads nothing. */
+static const void *require_element(tct_plan *p, tacit_element element,
+                                   const void *x)
+{
+    if (element == p->base.element) return x;
+    q_fail(p->q, TACIT_INVALID,
+           "tacit_exchange_begin: vectors of %s, but the exchange is %s: make "
+           "it with tacit_exchange_create_in",
+           tct_element_name(element), tct_element_name(p->base.element));
+    return NULL;
+}
+
 void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
                           ptrdiff_t stride, int columns)
+{
+    tacit_exchange_begin_in(exchange, TACIT_F64, x, stride, columns);
+}
+
+void tacit_exchange_begin_in(tacit_exchange *exchange, tacit_element element,
+                             const void *x, ptrdiff_t stride, int columns)
 {
     if (!exchange) {
         tct_log(TCT_WARN, "tacit_exchange_begin: expected exchange != NULL");
@@ -162,17 +206,23 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
     }
     if (!x && p->base.values > 0) {
         exchange->columns = 0;
-        q_fail(p->q, TACIT_INVALID, "%s: expected x != NULL", __func__);
+        q_fail(p->q, TACIT_INVALID, "tacit_exchange_begin: expected x != NULL");
         return;
     }
+    x = require_element(p, element, x);
     exchange->columns = columns;
     q_exchange_begin(p->q, &p->base,
-                     (tct_panel){(double *)(uintptr_t)x, stride, columns});
+                     tct_panel_in(p->base.element, x, stride, columns));
     tct_start_messages(p->q); /* the caller may wait for ranks */
     flush_and_log(p, columns, false);
 }
 
 const double *tacit_exchange_end(tacit_exchange *exchange)
+{
+    return tacit_exchange_end_in(exchange);
+}
+
+const void *tacit_exchange_end_in(tacit_exchange *exchange)
 {
     if (!exchange) return NULL;
     tct_plan *p = exchange->plan;

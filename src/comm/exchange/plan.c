@@ -40,11 +40,11 @@ static tacit_status upload(tacit_queue *q, int64_t n, const int32_t *index,
 
 typedef void *allocator(tacit_queue *q, size_t bytes);
 
-/* Allocate `n` doubles for each column. */
+/* Allocate `n` elements for each column. */
 static tacit_status alloc_columns(const tct_plan *p, allocator *alloc,
                                   int64_t n, double **out)
 {
-    *out = alloc(p->q, (size_t)(p->base.columns * n) * sizeof **out);
+    *out = alloc(p->q, tct_plan_bytes(p, p->base.columns, n));
     if (!*out) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
     return TACIT_OK;
 }
@@ -63,7 +63,7 @@ static bool has_messages(const tacit_queue *q, bool on_device)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++) {
         const tct_open_link *open = &q->links[i];
-        if (open->link && !open->link->launch && open->on_device == on_device)
+        if (open->link && !open->launcher && open->on_device == on_device)
             return true;
     }
     return false;
@@ -98,10 +98,10 @@ static tacit_status build(tct_plan *p, int sends, const tct_channel *send,
     return alloc_values(p, values, ghosts);
 }
 
-tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
-                                 const tct_channel *send, const int32_t *index,
-                                 int recvs, const tct_channel *recv,
-                                 int columns, tct_plan **out)
+tacit_status tct_plan_in(tacit_queue *q, tacit_element element, int sends,
+                         const tct_channel *send, const int32_t *index,
+                         int recvs, const tct_channel *recv, int columns,
+                         tct_plan **out)
 {
     tct_plan *p = tct_calloc(sizeof *p);
     tacit_status status =
@@ -110,6 +110,7 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
     if (p) {
         p->q = q;
         p->base.columns = columns;
+        p->base.element = element;
         status = build(p, sends, send, index, recvs, recv);
     }
     status = tct_agree(q->world, status);
@@ -117,6 +118,15 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
     if (status < 0) tct_plan_destroy(&p);
     else *out = p;
     return status;
+}
+
+tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
+                                 const tct_channel *send, const int32_t *index,
+                                 int recvs, const tct_channel *recv,
+                                 int columns, tct_plan **out)
+{
+    return tct_plan_in(q, TACIT_F64, sends, send, index, recvs, recv, columns,
+                       out);
 }
 
 static void free_values(tacit_queue *q, const tct_exchange *e)

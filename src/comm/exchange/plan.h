@@ -53,7 +53,28 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
                                  const tct_channel *send, const int32_t *index,
                                  int recvs, const tct_channel *recv,
                                  int columns, tct_plan **out);
+/* The same for vectors of any element type.
+ * Errors also INVALID: no open link carries it. */
+tacit_status tct_plan_in(tacit_queue *q, tacit_element element, int sends,
+                         const tct_channel *send, const int32_t *index,
+                         int recvs, const tct_channel *recv, int columns,
+                         tct_plan **out);
 void tct_plan_destroy(tct_plan **plan);
+
+/* The bytes of `columns` columns of a channel's values, and of the values before
+ * them in the same buffer. */
+static inline size_t tct_plan_bytes(const tct_plan *plan, int columns,
+                                    int64_t values)
+{
+    return (size_t)(columns * values) * tct_element_bytes(plan->base.element);
+}
+
+/* The values of a channel in `buffer`. */
+static inline void *tct_plan_at(const tct_plan *plan, const double *buffer,
+                                int columns, const tct_channel *c)
+{
+    return tct_element_at(plan->base.element, buffer, columns * c->first);
+}
 
 static inline const tct_plan *tct_plan_of(const tct_op *op)
 {

@@ -110,6 +110,20 @@ void tct_link_drop(tacit_queue *q, int i)
     take_first(q);
 }
 
+/* Open the state of a plan in the link in use. Collective. */
+static tacit_status open_of_plan(tct_plan *plan)
+{
+    const tct_link *link = plan->q->link;
+    const tacit_element element = plan->base.element;
+    if (!(link->elements >> element & 1))
+        FAIL(TACIT_INVALID,
+             "link %s carries %s only; this exchange is %s: name another link, "
+             "as in '%s@mpi'",
+             link->name, tct_element_name(TACIT_F64), tct_element_name(element),
+             plan->q->device->name);
+    return link->plan_open ? link->plan_open(plan) : TACIT_OK;
+}
+
 tacit_status tct_links_plan_open(tct_plan *plan)
 {
     tacit_queue *q = plan->q;
@@ -119,9 +133,7 @@ tacit_status tct_links_plan_open(tct_plan *plan)
     for (int i = 0; i < TCT_LINKS_MOST; i++) {
         if (!q->links[i].link) continue;
         tct_link_take(q, i);
-        if (!q->link->plan_open) continue;
-        const tacit_status status =
-            tct_agree(q->world, q->link->plan_open(plan));
+        const tacit_status status = tct_agree(q->world, open_of_plan(plan));
         if (status >= 0) continue;
         if (tct_links_open(q) == 1) return status;
         tct_log(TCT_DETAIL, "link %s: closed: %s", q->link->name,
@@ -175,7 +187,7 @@ static tacit_status open_link(tacit_queue *q, int i)
 static bool has_device_link(const tacit_queue *q)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++)
-        if (q->links[i].link && q->links[i].link->launch) return true;
+        if (q->links[i].launcher) return true;
     return false;
 }
 

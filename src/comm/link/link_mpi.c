@@ -93,20 +93,22 @@ static tacit_status make_requests(const tct_plan *plan, int columns)
     const MPI_Comm halo = tct_mpi_of(plan->q->world)->halo;
     double *landing = tct_landing(plan->q, &plan->base, columns);
     double *pack = tct_buffers_of(plan->q, &plan->base)->pack;
+    const MPI_Datatype type =
+        plan->base.element == TACIT_F32 ? MPI_FLOAT : MPI_DOUBLE;
     MPI_Request *set = NULL;
     TRY(TCT_ALLOC(p->count, "an exchange", &set));
     for (int i = 0; i < p->count; i++) set[i] = MPI_REQUEST_NULL;
     p->requests[columns] = set;
     for (int k = 0; k < plan->recvs; k++, set++) {
         const tct_channel *c = &plan->recv[k];
-        MPI_TRY(MPI_Recv_init(landing + columns * c->first,
-                              (int)(columns * c->count), MPI_DOUBLE, c->peer,
+        MPI_TRY(MPI_Recv_init(tct_plan_at(plan, landing, columns, c),
+                              (int)(columns * c->count), type, c->peer,
                               tag_of(p, plan->recv, k), halo, set));
     }
     for (int k = 0; k < plan->sends; k++, set++) {
         const tct_channel *c = &plan->send[k];
-        MPI_TRY(MPI_Send_init(pack + columns * c->first,
-                              (int)(columns * c->count), MPI_DOUBLE, c->peer,
+        MPI_TRY(MPI_Send_init(tct_plan_at(plan, pack, columns, c),
+                              (int)(columns * c->count), type, c->peer,
                               tag_of(p, plan->send, k), halo, set));
     }
     return TACIT_OK;
@@ -255,12 +257,9 @@ static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
 }
 
 const tct_link tct_link_mpi = {
-    TCT_LINK_OPS(mpi),
-    .summary = "MPI, started by the CPU",
-    .starter = TCT_BY_CPU,
+    TCT_LINK_OPS(mpi),          .summary = "MPI, started by the CPU",
+    .starter = TCT_BY_CPU,      .elements = TCT_ALL_ELEMENTS,
     .probe = tct_mpi_about, /* always available; describes its use */
-    .open = mpi_open,
-    .close = mpi_close,
-    .plan_open = mpi_plan_open,
-    .plan_close = mpi_plan_close,
+    .open = mpi_open,           .close = mpi_close,
+    .plan_open = mpi_plan_open, .plan_close = mpi_plan_close,
 };

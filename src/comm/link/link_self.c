@@ -29,11 +29,13 @@ static void self_exchange_begin(tacit_queue *q, const tct_op *op)
     const int columns = op->x.columns;
     double *landing = tct_landing(q, &plan->base, columns);
     for (int k = 0; k < plan->sends && q->failed == TACIT_OK; k++) {
-        double *from = plan->base.shared.pack + columns * plan->send[k].first;
-        double *to = landing + columns * plan->recv[k].first;
+        double *from =
+            tct_plan_at(plan, plan->base.shared.pack, columns, &plan->send[k]);
+        double *to = tct_plan_at(plan, landing, columns, &plan->recv[k]);
         const size_t n = (size_t)(columns * plan->send[k].count);
         q->device->run(q, &(tct_op){.code = TCT_PASS,
                                     .pass = PASS_copy,
+                                    .element = plan->base.element,
                                     .n = n,
                                     .v = {from, to}});
     }
@@ -49,4 +51,5 @@ const tct_link tct_link_self = {
     TCT_LINK_OPS(self),
     .summary = "a process alone",
     .starter = TCT_BY_KERNEL,
+    .elements = TCT_ALL_ELEMENTS,
 };

@@ -226,8 +226,10 @@ static head *head_of(const shm_plan *p, int rank)
 static tacit_status share(tct_plan *plan, shm_plan *p)
 {
     const int64_t ends = plan->sends + plan->recvs;
-    const int64_t column = plan->base.columns * (int64_t)sizeof(double);
-    const head own = {plan->sends, ends, lines(column * plan->base.ghosts)};
+    const int columns = plan->base.columns;
+    const head own = {
+        plan->sends, ends,
+        lines((int64_t)tct_plan_bytes(plan, columns, plan->base.ghosts))};
     const int64_t list = lines(ends * (int64_t)sizeof(tct_channel));
     tacit_world *w = plan->q->world;
     const size_t bytes = (size_t)((1 + ends) * LINE + list + 2 * own.half);
@@ -266,8 +268,9 @@ static void join(tct_plan *plan, shm_plan *p)
         p->end[k].own = counter_of(h, k);
         p->end[k].other = counter_of(peer, other);
         for (int half = 0; half < 2; half++)
-            p->end[k].half[half] = half_of(receiver, half) +
-                                   columns * ends_of(receiver)[receive].first;
+            p->end[k].half[half] =
+                tct_plan_at(plan, half_of(receiver, half), columns,
+                            &ends_of(receiver)[receive]);
     }
 }
 
@@ -295,11 +298,6 @@ static void shm_plan_close(tct_plan *plan)
 
 /* --- exchanges ------------------------------------------------------------ */
 
-static size_t bytes_of(const tct_channel *c, int columns)
-{
-    return (size_t)(columns * c->count) * sizeof(double);
-}
-
 static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
 {
     const tct_plan *plan = tct_plan_of(op);
@@ -311,8 +309,8 @@ static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
         const shm_end *e = &p->end[k];
         if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
         memcpy(e->half[tct_buffer_of(now)],
-               plan->base.shared.pack + columns * c->first,
-               bytes_of(c, columns));
+               tct_plan_at(plan, plan->base.shared.pack, columns, c),
+               tct_plan_bytes(plan, columns, c->count));
         tct_signal(e->other, now);
     }
 }
@@ -328,8 +326,9 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
         const tct_channel *c = &plan->recv[k];
         const shm_end *e = &p->end[plan->sends + k];
         if (!await(q, e->own, now, c->peer)) return;
-        memcpy(landing + columns * c->first, e->half[tct_buffer_of(now)],
-               bytes_of(c, columns));
+        memcpy(tct_plan_at(plan, landing, columns, c),
+               e->half[tct_buffer_of(now)],
+               tct_plan_bytes(plan, columns, c->count));
         tct_signal(e->other, now);
     }
 }
@@ -338,6 +337,7 @@ const tct_link tct_link_shm = {
     TCT_LINK_OPS(shm),
     .summary = "shared memory of one machine, written by the CPU",
     .starter = TCT_BY_CPU,
+    .elements = TCT_ALL_ELEMENTS,
     .open = shm_open_queue,
     .close = shm_close_queue,
     .plan_open = shm_plan_open,

@@ -8,6 +8,7 @@
 typedef struct {
     tacit_tally tally;
     tacit_tally before; /* before the current recording */
+    double aside;       /* bytes of set-up and scalars, which do not count */
     bool timed;
 } count_state;
 
@@ -18,83 +19,140 @@ static void add(tacit_tally_row *row, int times, double flops, double bytes)
     row->bytes += times * bytes;
 }
 
-/* The factor of the table's counts. */
-static int times_of(const tct_op *op)
+/* Bytes of an element of its vectors. */
+static double bytes_of(const tct_op *op)
 {
-    const int columns = op->x.columns;
-    const bool small = op->code == TCT_GRAM || op->code == TCT_COMBINE;
-    if (small) return columns * op->y.columns;
-    if (op->code == TCT_MIX) return columns * (op->y.columns + 1);
-    return op->code == TCT_MULTIPLY_BLOCK ? columns : tct_op_batch(op);
+    return (double)tct_element_bytes(op->element);
 }
 
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
-static void add_work(tacit_tally *t, const tct_op *op)
+static void add_work(tacit_tally *t, const tct_op *op, int times)
 {
     const tct_op_info *info = tct_op_info_of(op);
     const double m = (double)op->n;
     const double k = op->block ? (double)op->block->nonzeros : 0.0;
-    const int times = times_of(op);
+    const double bytes = bytes_of(op);
     add(&t->spmv, times * info->spmv, 2 * k, 20 * (k + m));
-    add(&t->dot, times * info->dot, 2 * m, 16 * m);
-    add(&t->nrm2, times * info->nrm2, 2 * m, 8 * m);
-    add(&t->axpy, times * info->axpy, 2 * m, 24 * m);
-    if (op->code == TCT_MULTIPLY_ADD) { /* the rest of a product counted */
-        t->spmv.flops += 2 * k;
-        t->spmv.bytes += 20 * k;
-    }
+    add(&t->dot, times * info->dot, 2 * m, 2 * bytes * m);
+    add(&t->nrm2, times * info->nrm2, 2 * m, bytes * m);
+    add(&t->axpy, times * info->axpy, 2 * m, 3 * bytes * m);
 }
 
-/* Doubles moved per element, each column of a panel once. */
-static int moved_by(const tct_op *op)
+/* The row that the time of a (perhaps fused) operation goes to. */
+static tacit_tally_row *row_of(tacit_tally *t, const tct_op_info *info)
 {
-    if (op->code == TCT_GRAM) return op->x.columns + op->y.columns;
-    if (op->code == TCT_COMBINE) return op->x.columns + 2 * op->y.columns;
-    if (op->code == TCT_MIX) return op->x.columns + op->y.columns + 2;
-    return times_of(op) * tct_op_info_of(op)->moved;
+    if (info->spmv) return &t->spmv;
+    if (info->axpy) return &t->axpy;
+    if (info->dot) return &t->dot;
+    return info->nrm2 ? &t->nrm2 : NULL;
 }
 
-/* Further bytes of transfers between levels: 32-bit numbers, weights but one of
- * a row, and in a restriction the summed vectors. */
-static double bytes_between(const tct_op *op)
+/* --- the counts of operations; each returns the row of its time ----------- */
+
+/* `times` the counts of the table, `moved` doubles for each element, and
+ * `further` bytes. */
+static tacit_tally_row *count_work(count_state *s, const tct_op *op, int times,
+                                   int moved, double further)
+{
+    tacit_tally *t = &s->tally;
+    const double matrix = op->block ? op->block->matrix_bytes : 0.0;
+    add_work(t, op, times);
+    t->moved_bytes += bytes_of(op) * moved * (double)op->n + matrix + further;
+    return row_of(t, tct_op_info_of(op));
+}
+
+static tacit_tally_row *count_each(count_state *s, const tct_op *op)
 {
     const int times = tct_op_batch(op);
-    if (op->code == TCT_PROLONG)
-        return times * (4.0 + 8.0 * op->count) * (double)op->n;
-    if (op->code != TCT_RESTRICT) return 0.0;
+    return count_work(s, op, times, times * tct_op_info_of(op)->moved, 0.0);
+}
+
+static tacit_tally_row *count_columns(count_state *s, const tct_op *op)
+{
+    const int times = op->x.columns;
+    return count_work(s, op, times, times * tct_op_info_of(op)->moved, 0.0);
+}
+
+/* The rest of a product that has been counted. */
+static tacit_tally_row *count_ghosts(count_state *s, const tct_op *op)
+{
+    const double k = (double)op->block->nonzeros;
+    count_each(s, op);
+    s->tally.spmv.flops += 2 * k;
+    s->tally.spmv.bytes += 20 * k;
+    return &s->tally.spmv;
+}
+
+/* Each column of a panel moves once. */
+static tacit_tally_row *count_gram(count_state *s, const tct_op *op)
+{
+    const int k = op->x.columns, m = op->y.columns;
+    return count_work(s, op, k * m, k + m, 0.0);
+}
+
+static tacit_tally_row *count_combine(count_state *s, const tct_op *op)
+{
+    const int k = op->x.columns, m = op->y.columns;
+    return count_work(s, op, k * m, k + 2 * m, 0.0);
+}
+
+static tacit_tally_row *count_mix(count_state *s, const tct_op *op)
+{
+    const int k = op->x.columns, m = op->y.columns;
+    return count_work(s, op, k * (m + 1), k + m + 2, 0.0);
+}
+
+/* Transfers between levels also read 32-bit numbers and weights but one of a
+ * row; a restriction reads the summed vectors, too. */
+static tacit_tally_row *count_restrict(count_state *s, const tct_op *op)
+{
+    const int times = tct_op_batch(op);
     const tct_sets *G = op->sets;
-    return times * (4.0 * (double)G->count +
-                    (20.0 + 8.0 * G->width) * (double)G->elements);
+    const double further =
+        times * (4.0 * (double)G->count +
+                 (20.0 + 8.0 * G->width) * (double)G->elements);
+    return count_work(s, op, times, times * tct_op_info_of(op)->moved, further);
 }
 
-tct_work tct_op_work(const tct_op *op)
+static tacit_tally_row *count_prolong(count_state *s, const tct_op *op)
 {
-    tacit_tally t = {0};
-    add_work(&t, op);
-    const double matrix = op->block ? op->block->matrix_bytes : 0.0;
-    return (tct_work){
-        .flops = t.spmv.flops + t.dot.flops + t.nrm2.flops + t.axpy.flops,
-        .bytes = t.spmv.bytes + t.dot.bytes + t.nrm2.bytes + t.axpy.bytes,
-        .moved =
-            8.0 * moved_by(op) * (double)op->n + matrix + bytes_between(op)};
+    const int times = tct_op_batch(op);
+    const double further = times * (4.0 + 8.0 * op->count) * (double)op->n;
+    return count_work(s, op, times, times * tct_op_info_of(op)->moved, further);
 }
 
-static void count_op(tacit_tally *t, const tct_op *op)
+static tacit_tally_row *count_aside(count_state *s, const tct_op *op)
 {
-    switch ((int)op->code) {
-    case TCT_SAMPLE:
-    case TCT_GET:
-    case TCT_PUT: break; /* set-up and scalars */
-    case TCT_SUM_END:
-        add(&t->reduce, 1, 0.0, 8.0 * op->count * tct_op_batch(op));
-        break;
-    case TCT_EXCHANGE_END:
-        add(&t->exchange, 1, 0.0,
-            8.0 * op->x.columns * (double)op->exchange->values);
-        t->exchange.messages += op->exchange->messages;
-        break;
-    default: add_work(t, op); t->moved_bytes += tct_op_work(op).moved;
-    }
+    s->aside += bytes_of(op) * tct_op_info_of(op)->moved * (double)op->n;
+    return NULL;
+}
+
+static tacit_tally_row *count_sum_begin(count_state *s, const tct_op *op)
+{
+    (void)op;
+    return &s->tally.reduce;
+}
+
+static tacit_tally_row *count_sum_end(count_state *s, const tct_op *op)
+{
+    tacit_tally_row *row = &s->tally.reduce;
+    add(row, 1, 0.0, 8.0 * op->count * tct_op_batch(op));
+    return row;
+}
+
+static tacit_tally_row *count_exchange_begin(count_state *s, const tct_op *op)
+{
+    (void)op;
+    return &s->tally.exchange;
+}
+
+static tacit_tally_row *count_exchange_end(count_state *s, const tct_op *op)
+{
+    tacit_tally_row *row = &s->tally.exchange;
+    add(row, 1, 0.0,
+        bytes_of(op) * op->x.columns * (double)op->exchange->values);
+    row->messages += op->exchange->messages;
+    return row;
 }
 
 static void add_row(tacit_tally_row *t, const tacit_tally_row *d, int64_t times)
@@ -119,38 +177,49 @@ static void add_tally(tacit_tally *t, const tacit_tally *d, int64_t times)
 }
 
 /* A recording counts only when it is replayed. */
-static void count_record(count_state *s, const tct_op *op)
+static tacit_tally_row *count_record_begin(count_state *s, const tct_op *op)
 {
-    tct_recording *r = op->recording;
-    switch ((int)op->code) {
-    case TCT_RECORD_BEGIN: s->before = s->tally; break;
-    case TCT_RECORD_END:
-        r->tally = s->tally;
-        add_tally(&r->tally, &s->before, -1);
-        s->tally = s->before;
-        break;
-    case TCT_REPLAYED: add_tally(&s->tally, &r->tally, op->times); break;
-    default: break;
-    }
+    (void)op;
+    s->before = s->tally;
+    return NULL;
 }
 
-/* The row that the time of a (perhaps fused) operation goes to. */
-static tacit_tally_row *row_of(tacit_tally *t, const tct_op *op)
+static tacit_tally_row *count_record_end(count_state *s, const tct_op *op)
 {
-    const tct_op_info *info = tct_op_info_of(op);
-    switch ((int)op->code) {
-    case TCT_SUM_BEGIN:
-    case TCT_SUM_END: return &t->reduce;
-    case TCT_EXCHANGE_BEGIN:
-    case TCT_EXCHANGE_END: return &t->exchange;
-    case TCT_MULTIPLY_ADD: return &t->spmv;
-    default: break;
-    }
-    if (info->spmv) return &t->spmv;
-    if (info->axpy) return &t->axpy;
-    if (info->dot) return &t->dot;
-    return info->nrm2 ? &t->nrm2 : NULL;
+    tacit_tally *own = &op->recording->tally;
+    *own = s->tally;
+    add_tally(own, &s->before, -1);
+    s->tally = s->before;
+    return NULL;
 }
+
+static tacit_tally_row *count_replayed(count_state *s, const tct_op *op)
+{
+    add_tally(&s->tally, &op->recording->tally, op->times);
+    return NULL;
+}
+
+typedef tacit_tally_row *count_function(count_state *s, const tct_op *op);
+static count_function *const count_of[TCT_OPCODES] = {
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums, line, host, take, \
+          start, count, ...)                                                \
+    [TCT_##code] = count_##count,
+    TCT_OPS(X)
+#undef X
+};
+
+tct_work tct_op_work(const tct_op *op)
+{
+    count_state s = {0};
+    const tacit_tally *t = &s.tally;
+    if (!op->recording) count_of[op->code](&s, op);
+    return (tct_work){
+        .flops = t->spmv.flops + t->dot.flops + t->nrm2.flops + t->axpy.flops,
+        .bytes = t->spmv.bytes + t->dot.bytes + t->nrm2.bytes + t->axpy.bytes,
+        .moved = t->moved_bytes + s.aside};
+}
+
+/* --- the layer ------------------------------------------------------------ */
 
 static tacit_status count_open(tct_layer *self, tacit_queue *q,
                                const char *argument)
@@ -168,10 +237,8 @@ static tacit_status count_open(tct_layer *self, tacit_queue *q,
 static void count_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     count_state *s = self->state;
-    if (op->recording) count_record(s, op);
-    else count_op(&s->tally, op);
-    tacit_tally_row *row = s->timed ? row_of(&s->tally, op) : NULL;
-    if (!row) {
+    tacit_tally_row *row = count_of[op->code](s, op);
+    if (!s->timed || !row) {
         tct_below_submit(self, q, op);
         return;
     }

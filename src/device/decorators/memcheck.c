@@ -5,7 +5,6 @@
  * are poisoned until it ends. So a missing copy, wait or initial value fails
  * without a GPU. */
 #include "device/decorators.h"
-#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,15 +30,18 @@ static void protect(memcheck_state *s, int how)
         mprotect(r->data, r->bytes, how);
 }
 
-static void poison(double *x, int64_t n)
+/* All bits set is NaN, in doubles and in floats. */
+static void poison(void *x, size_t bytes)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = NAN;
+    memset(x, 0xff, bytes);
 }
 
 static void pass_on(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     if (op->code == TCT_EXCHANGE_BEGIN)
-        poison(op->exchange->ghost, op->x.columns * op->exchange->ghosts);
+        poison(op->exchange->ghost,
+               (size_t)(op->x.columns * op->exchange->ghosts) *
+                   tct_element_bytes(op->element));
     tct_below_submit(self, q, op);
 }
 
@@ -102,7 +104,7 @@ static void *memcheck_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
         tct_free(r);
         return NULL;
     }
-    poison(r->data, (int64_t)(r->bytes / sizeof(double)));
+    poison(r->data, r->bytes);
     mprotect(r->data, r->bytes, PROT_NONE);
     r->next = s->regions;
     s->regions = r;

@@ -25,7 +25,7 @@ extern "C" void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L)
  * in shared memory, its last column multiplied by `sign`. */
 template <int K>
 static __global__ void __launch_bounds__(THREADS, BOTH_AT_LEAST)
-    mix(tct_panel X, int m, const double *C, double sign, double *y,
+    mix(tct_gpu_panel<double> X, int m, const double *C, double sign, double *y,
         const double *held, int64_t n,
         const __grid_constant__ tct_ending ending)
 {
@@ -60,9 +60,9 @@ static __global__ void __launch_bounds__(THREADS, BOTH_AT_LEAST)
 template <int K> static void start(const tct_op *op, const tct_gpu_launch *L)
 {
     const int grid = tct_blocks_for((int64_t)op->n, THREADS, INT32_MAX);
-    mix<K><<<grid, THREADS, 0, L->stream>>>(op->x, op->y.columns, op->alpha,
-                                            op->sign, op->v[0], op->beta,
-                                            (int64_t)op->n, tct_ending_of(L));
+    mix<K><<<grid, THREADS, 0, L->stream>>>(
+        tct_gpu_panel_of<double>(op->x), op->y.columns, op->alpha, op->sign,
+        op->v[0], op->beta, (int64_t)op->n, tct_ending_of(L));
 }
 
 extern "C" void tct_gpu_mix(const tct_op *op, const tct_gpu_launch *L)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/cuda.c - the cuda device: memory, the pending operation,
- * samples. */
+ * device/gpu/cuda.c - the cuda device: memory, waits, samples. */
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
 #include "device/gpu/persistent_grid.h"
@@ -207,8 +206,8 @@ static bool goes_on(tct_gpu *g, uint64_t *looks)
     return *looks != before;
 }
 
-/* Wait for all enqueued work, beyond the limit as long as samples arrive. */
-static gpu_error finish(tacit_queue *q)
+/* Beyond the limit as long as samples arrive. */
+gpu_error tct_gpu_finish(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     gpu_error state = GPU_NOT_READY;
@@ -236,7 +235,7 @@ static void cuda_sync(tacit_queue *q)
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
     if (g->capturing) return;
-    tct_gpu_ok(q, finish(q), "running kernels");
+    tct_gpu_ok(q, tct_gpu_finish(q), "running kernels");
     if (is_late(q)) return;
     if (q->ranks == 1 || tct_gpu_deserted(q)) return;
     const double flags = g->mailbox->flags;
@@ -267,206 +266,6 @@ static void cuda_free_shared(tacit_queue *q, void *p)
 {
     cuda_sync(q);
     (void)gpu_host_free(p);
-}
-
-/* --- the pending operation ------------------------------------------------ */
-
-static tct_gpu_launch launch_of(const tacit_queue *q, double *out)
-{
-    const tct_gpu *g = tct_gpu_of(q);
-    return (tct_gpu_launch){.stream = g->stream,
-                            .sms = g->sms,
-                            .partial = g->partial,
-                            .ticket = g->ticket,
-                            .out = out,
-                            .keeps = q->rank == 0,
-                            .epilogue = g->epilogue,
-                            .l2_bytes = g->l2_bytes};
-}
-
-static const tct_gpu_block *gpu_block(const tct_block *B)
-{
-    return (const tct_gpu_block *)(const void *)B;
-}
-
-/* Three dots with a product: in its kernel, or in one more. */
-static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
-                          const tct_op *op)
-{
-    double *const *v = op->v;
-    if (B->gpu->multiply_dots && B->gpu->multiply_dots(B, L, v[0], v[2], v[1]))
-        return;
-    tct_gpu_launch product = *L, dots = *L;
-    product.epilogue.count = 0;
-    dots.out = L->out + 1;
-    B->gpu->multiply(B, &product, v[0], v[1]);
-    tct_gpu_vector(
-        &(tct_op){
-            .code = TCT_PASS, .pass = PASS_dots, .n = op->n, .v = {v[2], v[1]}},
-        &dots);
-}
-
-/* Several columns per pass, if the block can. */
-static void multiply_block(const tct_gpu_block *B, const tct_gpu_launch *L,
-                           const tct_op *op)
-{
-    const int columns = op->x.columns;
-    if (B->gpu->multiply_columns) {
-        B->gpu->multiply_columns(B, L, &op->x, &op->y);
-        return;
-    }
-    for (int j = 0; j < columns; j++) {
-        tct_gpu_launch part = *L;
-        if (j + 1 < columns) part.epilogue.count = 0;
-        B->gpu->multiply(B, &part, tct_column(&op->x, j),
-                         tct_column(&op->y, j));
-    }
-}
-
-static void launch(tacit_queue *q)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    const tct_op *op = &g->held;
-    const tct_gpu_block *B = gpu_block(op->block);
-    double *const *v = op->v;
-    tct_gpu_launch L = launch_of(q, op->out);
-    switch ((int)op->code) {
-    case TCT_STEP:
-    case TCT_SAMPLE:
-        L.out = NULL;
-        tct_gpu_epilogue(&L);
-        break;
-    case TCT_SUM_END:
-    case TCT_EXCHANGE_BEGIN:
-    case TCT_EXCHANGE_END: q->link->launch(q, op, &L); break;
-    case TCT_MULTIPLY:
-    case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
-    case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
-    case TCT_MULTIPLY_PASS: B->gpu->multiply_pass(B, &L, op); break;
-    case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, op); break;
-    case TCT_PACK: tct_gpu_pack(op, v[0], &L); break;
-    case TCT_UNPACK: tct_gpu_unpack(op, v[0], &L); break;
-    case TCT_GRAM:
-    case TCT_COMBINE: tct_gpu_panel(op, &L); break;
-    case TCT_MIX: tct_gpu_mix(op, &L); break;
-    case TCT_BLOCKS: tct_gpu_blocks(op, &L); break;
-    case TCT_MULTIPLY_BLOCK: multiply_block(B, &L, op); break;
-    case TCT_PASS:
-    case TCT_GATHER:
-    case TCT_RESTRICT:
-    case TCT_PROLONG: tct_gpu_vector(op, &L); break;
-    default: q_refuse(q, op);
-    }
-}
-
-void tct_gpu_flush(tacit_queue *q)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    if (!g->holding) return;
-    g->holding = false;
-    launch(q);
-    tct_gpu_ok(q, gpu_last_error(), tct_op_info_of(&g->held)->text);
-}
-
-static void hold(tacit_queue *q, const tct_op *op)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    tct_gpu_flush(q);
-    g->held = *op;
-    g->epilogue = (tct_epilogue){.outbox = g->outbox, .batch = op->batch.count};
-    g->holding = true;
-}
-
-/* A step or a sample: part of the pending operation's epilogue, or a kernel of
- * its own. */
-static void follow(tacit_queue *q, const tct_op *op)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    /* sending kernels have no epilogue */
-    const bool fits = g->holding && g->held.code != TCT_EXCHANGE_BEGIN &&
-                      g->epilogue.count < TCT_EPILOGUE_MOST &&
-                      g->epilogue.batch == op->batch.count &&
-                      (g->epilogue.count == 0 || g->epilogue.c == op->out);
-    if (!fits) hold(q, op);
-    g->epilogue.c = op->out;
-    g->epilogue.action[g->epilogue.count].kind =
-        op->code == TCT_SAMPLE ? EPILOGUE_SAMPLE : EPILOGUE_STEP;
-    g->epilogue.action[g->epilogue.count++].step = op->step;
-    if (op->code == TCT_SAMPLE && !g->capturing) g->made++;
-}
-
-/* A sum over no elements is 0. */
-static void sum_nothing(tacit_queue *q, const tct_op *op)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    const size_t sums = op->code == TCT_GRAM
-                            ? (size_t)(op->x.columns * op->y.columns)
-                            : (size_t)tct_op_info_of(op)->sums;
-    if (sums == 0 || !op->out) return;
-    tct_gpu_flush(q);
-    for (int j = 0; j < tct_op_batch(op); j++)
-        tct_gpu_ok(q,
-                   gpu_memset_async(op->out + j * TCT_SCALARS, 0,
-                                    sums * sizeof(double), g->stream),
-                   "clearing sums");
-}
-
-/* To or from pageable memory: the runtime waits for earlier work, without a
- * limit. */
-static void copy(tacit_queue *q, const tct_op *op)
-{
-    const tct_gpu *g = tct_gpu_of(q);
-    const gpu_stream stream = g->stream;
-    const size_t bytes = op->n * sizeof(double);
-    tct_gpu_flush(q);
-    if (q->link && q->link->give_up && !g->capturing &&
-        !tct_gpu_ok(q, finish(q), "running kernels"))
-        return;
-    if (op->code == TCT_GET)
-        tct_gpu_ok(
-            q, gpu_memcpy_async(op->host, op->v[0], bytes, GPU_TO_HOST, stream),
-            "copying from the device");
-    else
-        tct_gpu_ok(
-            q,
-            gpu_memcpy_async(op->v[0], op->host, bytes, GPU_TO_DEVICE, stream),
-            "copying to the device");
-}
-
-static void cuda_run(tacit_queue *q, const tct_op *op)
-{
-    switch ((int)op->code) {
-    case TCT_STEP:
-    case TCT_SAMPLE: follow(q, op); break;
-    case TCT_BLOCKS: hold(q, op); break;
-    case TCT_SUM_END:
-    case TCT_EXCHANGE_BEGIN:
-    case TCT_EXCHANGE_END:
-        if (q->link->launch) hold(q, op);
-        else q_refuse(q, op);
-        break;
-    case TCT_GET:
-    case TCT_PUT: copy(q, op); break;
-    case TCT_PASS:
-    case TCT_GATHER:
-    case TCT_RESTRICT:
-    case TCT_PROLONG:
-    case TCT_MULTIPLY:
-    case TCT_MULTIPLY_DOT:
-    case TCT_MULTIPLY_DOTS:
-    case TCT_MULTIPLY_PASS:
-    case TCT_MULTIPLY_BLOCK:
-    case TCT_MULTIPLY_ADD:
-    case TCT_PACK:
-    case TCT_UNPACK:
-    case TCT_GRAM:
-    case TCT_COMBINE:
-    case TCT_MIX:
-        if (op->n > 0) hold(q, op);
-        else sum_nothing(q, op);
-        break;
-    default: q_refuse(q, op);
-    }
 }
 
 /* --- samples -------------------------------------------------------------- */
@@ -761,7 +560,7 @@ const tct_device_ops tct_device_cuda = {
     .alloc = cuda_alloc,
     .free = cuda_free,
     .pool = cuda_memory_pool,
-    .run = cuda_run,
+    .run = tct_gpu_run,
     .sync = cuda_sync,
     .flush = tct_gpu_flush,
     .describe = cuda_describe,

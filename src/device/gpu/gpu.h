@@ -14,6 +14,18 @@
 #include "device/queue.h"
 
 #ifdef __cplusplus
+/* A panel as an argument of kernels, whose type says that of its elements. */
+template <class T> struct tct_gpu_panel {
+    T *at;
+    ptrdiff_t stride;
+    int columns;
+};
+template <class T>
+static inline tct_gpu_panel<T> tct_gpu_panel_of(const tct_panel &x)
+{
+    return {(T *)x.at, x.stride, x.columns};
+}
+
 extern "C" {
 #endif
 
@@ -67,6 +79,7 @@ typedef struct tct_epilogue {
 /* A launch, besides its data. `out` NULL: no sums, or (in a kernel with
  * optional sums) none wanted. */
 typedef struct tct_gpu_launch {
+    tacit_queue *queue;
     gpu_stream stream;
     int sms;          /* multiprocessors                          */
     double *partial;  /* [TCT_BLOCKS_MOST * TCT_OP_SUMS]          */
@@ -145,8 +158,12 @@ tacit_status tct_gpu_status(gpu_error error, const char *call);
  * queue fails. */
 bool tct_gpu_deserted(tacit_queue *q);
 
+/* The device's `run`: take an operation (operations.c). */
+void tct_gpu_run(tacit_queue *q, const tct_op *op);
 /* Launch the pending operation. */
 void tct_gpu_flush(tacit_queue *q);
+/* Wait for all enqueued work that has been launched. */
+gpu_error tct_gpu_finish(tacit_queue *q);
 
 /* This rank's flags for the sum launched now; recordings read later ones from
  * outbox->mine. */
@@ -173,17 +190,22 @@ bool tct_gpu_poisons(void);
  * memory. */
 tacit_status tct_gpu_require(double bytes, const char *what);
 
-/* --- kernels (vector.cu) -------------------------------------------------- */
+/* --- kernels of operations ------------------------------------------------ */
 
-/* Vector operation `op`; its sums and epilogue are in L. */
-void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);
-/* Pack from op->x, or unpack to the ghosts (exchange.cu); then the epilogue. */
+/* Each starts the kernel of operation `op`, whose sums and epilogue are in L.
+ * vector.cu */
+void tct_gpu_pass(const tct_op *op, const tct_gpu_launch *L);
+void tct_gpu_gather(const tct_op *op, const tct_gpu_launch *L);
+void tct_gpu_restrict(const tct_op *op, const tct_gpu_launch *L);
+void tct_gpu_prolong(const tct_op *op, const tct_gpu_launch *L);
+/* exchange.cu: pack from op->x, or unpack to the ghosts */
 void tct_gpu_pack(const tct_op *op, double *to, const tct_gpu_launch *L);
 void tct_gpu_unpack(const tct_op *op, const double *from,
                     const tct_gpu_launch *L);
-/* GRAM or COMBINE (panel.cu); then the epilogue. */
-void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L);
-/* BLOCKS, MIX (blocks.cu); then the epilogue. */
+/* panel.cu */
+void tct_gpu_gram(const tct_op *op, const tct_gpu_launch *L);
+void tct_gpu_combine(const tct_op *op, const tct_gpu_launch *L);
+/* blocks.cu */
 void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L);
 void tct_gpu_mix(const tct_op *op, const tct_gpu_launch *L);
 /* The epilogue alone. */

@@ -37,7 +37,8 @@ static __host__ __device__ inline int tiles_of(int columns, int size)
 /* A tile of a stretch; beyond the last column it repeats that column, and drops
  * the result. */
 static __global__ void __launch_bounds__(THREADS)
-    gram(tct_panel Z, tct_panel W, int64_t n, double *partial)
+    gram(tct_gpu_panel<double> Z, tct_gpu_panel<double> W, int64_t n,
+         double *partial)
 {
     const int down = tiles_of(Z.columns, TILE);
     const place at = place_of(down * tiles_of(W.columns, TILE));
@@ -96,7 +97,7 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_gram(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_gram(const tct_op *op, const tct_gpu_launch *L)
 {
     const int k = op->x.columns, m = op->y.columns, entries = k * m;
     const int each = tiles_of(k, TILE) * tiles_of(m, TILE);
@@ -105,15 +106,16 @@ static void start_gram(const tct_op *op, const tct_gpu_launch *L)
     if (most > room) most = room;
     const int stretches = tct_blocks_for((int64_t)op->n, STRETCH, most);
     gram<<<each * stretches, THREADS, 0, L->stream>>>(
-        op->x, op->y, (int64_t)op->n, L->partial);
+        tct_gpu_panel_of<double>(op->x), tct_gpu_panel_of<double>(op->y),
+        (int64_t)op->n, L->partial);
     add_stretches<<<tiles_of(entries, ENTRIES), THREADS, 0, L->stream>>>(
         L->partial, entries, stretches, op->out, tct_ending_of(L));
 }
 
 /* A row of COLUMNS columns of Y; coefficients in shared memory. */
 static __global__ void __launch_bounds__(THREADS)
-    combine(tct_panel X, tct_panel Y, const double *C, double sign, int64_t n,
-            const __grid_constant__ tct_ending ending)
+    combine(tct_gpu_panel<double> X, tct_gpu_panel<double> Y, const double *C,
+            double sign, int64_t n, const __grid_constant__ tct_ending ending)
 {
     __shared__ double c[TCT_COLUMNS_MOST][COLUMNS];
     const place at = place_of(tiles_of(Y.columns, COLUMNS));
@@ -144,17 +146,12 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_combine(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_combine(const tct_op *op, const tct_gpu_launch *L)
 {
     const int each = tiles_of(op->y.columns, COLUMNS);
     const int stretches =
         tct_blocks_for((int64_t)op->n, THREADS, INT32_MAX / each);
     combine<<<each * stretches, THREADS, 0, L->stream>>>(
-        op->x, op->y, op->alpha, op->sign, (int64_t)op->n, tct_ending_of(L));
-}
-
-extern "C" void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L)
-{
-    if (op->code == TCT_GRAM) start_gram(op, L);
-    else start_combine(op, L);
+        tct_gpu_panel_of<double>(op->x), tct_gpu_panel_of<double>(op->y),
+        op->alpha, op->sign, (int64_t)op->n, tct_ending_of(L));
 }

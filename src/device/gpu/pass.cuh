@@ -10,6 +10,7 @@
         static constexpr int vectors = vectors_, sums = sums_;              \
         static constexpr unsigned reads = reads_, writes = writes_;         \
         static constexpr bool held = held_;                                 \
+        using stored = double;                                              \
         static __device__ void at(double *v, double a, double b, double *s) \
         {                                                                   \
             pass_##name(v, a, b, s);                                        \
@@ -17,5 +18,10 @@
     };
 TCT_PASSES(X)
 #undef X
+
+/* The same pass on vectors of floats. */
+template <class PASS> struct tct_of_floats : PASS {
+    using stored = float;
+};
 
 #endif

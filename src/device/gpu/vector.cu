@@ -9,7 +9,24 @@
 enum { THREADS = 512, PER_SM = 4 };
 
 template <class PASS> struct vectors {
-    double *v[PASS::vectors];
+    typename PASS::stored *v[PASS::vectors];
+};
+
+/* Two elements in memory. */
+template <class STORED> struct two_of;
+template <> struct two_of<double> {
+    using type = double2;
+    static __device__ inline double2 make(double x, double y)
+    {
+        return make_double2(x, y);
+    }
+};
+template <> struct two_of<float> {
+    using type = float2;
+    static __device__ inline float2 make(double x, double y)
+    {
+        return make_float2((float)x, (float)y);
+    }
 };
 
 /* Two adjacent elements of each vector. */
@@ -21,10 +38,11 @@ template <class PASS>
 static __device__ inline void load(const vectors<PASS> &V, size_t i,
                                    pair<PASS> &e)
 {
+    using two = typename two_of<typename PASS::stored>::type;
 #pragma unroll
     for (int k = 0; k < PASS::vectors; k++)
         if (PASS::reads >> k & 1) {
-            const double2 d = ((const double2 *)V.v[k])[i];
+            const two d = ((const two *)V.v[k])[i];
             e.v[k][0] = d.x;
             e.v[k][1] = d.y;
         }
@@ -34,6 +52,7 @@ template <class PASS>
 static __device__ inline void work(const vectors<PASS> &V, size_t i, double a,
                                    double b, double *s, pair<PASS> &e)
 {
+    using two = two_of<typename PASS::stored>;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         double v[PASS::vectors];
@@ -46,7 +65,7 @@ static __device__ inline void work(const vectors<PASS> &V, size_t i, double a,
 #pragma unroll
     for (int k = 0; k < PASS::vectors; k++)
         if (PASS::writes >> k & 1)
-            ((double2 *)V.v[k])[i] = make_double2(e.v[k][0], e.v[k][1]);
+            ((typename two::type *)V.v[k])[i] = two::make(e.v[k][0], e.v[k][1]);
 }
 
 template <class PASS>
@@ -60,11 +79,11 @@ static __device__ inline void one(const vectors<PASS> &V, size_t i, double a,
     PASS::at(v, a, b, s);
 #pragma unroll
     for (int k = 0; k < PASS::vectors; k++)
-        if (PASS::writes >> k & 1) V.v[k][i] = v[k];
+        if (PASS::writes >> k & 1) V.v[k][i] = (typename PASS::stored)v[k];
 }
 
 /* `pairs` of the n elements are loaded in twos; 0 if a vector is not aligned to
- * 16 bytes. */
+ * 16 bytes, of floats to 8. */
 template <class PASS, bool SYSTEMS>
 __global__ void __launch_bounds__(THREADS, PASS::vectors <= 3 ? PER_SM : 1)
     run(vectors<PASS> V, size_t n, size_t pairs, double sign,
@@ -103,18 +122,21 @@ static void start(const tct_op *op, const tct_gpu_launch *L)
     vectors<PASS> V;
     uintptr_t bits = 0;
     for (int k = 0; k < PASS::vectors; k++) {
-        V.v[k] = op->v[k];
+        V.v[k] = (typename PASS::stored *)op->v[k];
         if ((PASS::reads | PASS::writes) >> k & 1) bits |= (uintptr_t)op->v[k];
     }
     const int batch = tct_op_batch(op);
     const bool counted = op->batch.count > 0;
     if (batch > 1) bits |= op->batch.stride * sizeof(double);
-    const size_t pairs = bits % 16 == 0 ? op->n / 2 : 0;
+    const size_t pairs =
+        bits % (2 * sizeof(typename PASS::stored)) == 0 ? op->n / 2 : 0;
     const double *held = PASS::held ? op->alpha - C_ALPHA + C_HELD : nullptr;
     const int grid =
         tct_blocks_for((int64_t)(pairs ? pairs : op->n), THREADS,
                        PASS::sums ? (int64_t)L->sms * PER_SM : INT32_MAX);
-    const auto kernel = counted ? run<PASS, true> : run<PASS, false>;
+    auto kernel = run<PASS, false>;
+    if constexpr (sizeof(typename PASS::stored) == sizeof(double))
+        if (counted) kernel = run<PASS, true>; /* batches are of doubles */
     kernel<<<dim3((unsigned)grid, (unsigned)batch), THREADS, 0, L->stream>>>(
         V, op->n, pairs, op->sign, op->alpha, op->beta, held, op->batch,
         tct_ending_of(L));
@@ -129,7 +151,7 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_gather(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_gather(const tct_op *op, const tct_gpu_launch *L)
 {
     const size_t blocks = (op->n + THREADS - 1) / THREADS;
     gather<<<(unsigned)blocks, THREADS, 0, L->stream>>>(
@@ -171,27 +193,41 @@ static __global__ void __launch_bounds__(THREADS)
     tct_kernel_end<0>(nullptr, ending);
 }
 
-static void start_between(const tct_op *op, const tct_gpu_launch *L)
+static unsigned blocks_of(const tct_op *op)
 {
-    double *const *v = op->v;
-    const unsigned blocks = (unsigned)((op->n + THREADS - 1) / THREADS);
-    if (op->code == TCT_RESTRICT)
-        restrict_to<<<blocks, THREADS, 0, L->stream>>>(
-            *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
-    else
-        prolong<<<blocks, THREADS, 0, L->stream>>>(op->index, v[1], v[0], v[2],
-                                                   op->n, op->count, op->sign,
-                                                   tct_ending_of(L));
+    return (unsigned)((op->n + THREADS - 1) / THREADS);
 }
 
-extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_restrict(const tct_op *op, const tct_gpu_launch *L)
 {
-    if (op->code == TCT_GATHER) {
-        start_gather(op, L);
-        return;
+    double *const *v = op->v;
+    restrict_to<<<blocks_of(op), THREADS, 0, L->stream>>>(
+        *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
+}
+
+extern "C" void tct_gpu_prolong(const tct_op *op, const tct_gpu_launch *L)
+{
+    double *const *v = op->v;
+    prolong<<<blocks_of(op), THREADS, 0, L->stream>>>(
+        op->index, v[1], v[0], v[2], op->n, op->count, op->sign,
+        tct_ending_of(L));
+}
+
+static void start_floats(const tct_op *op, const tct_gpu_launch *L)
+{
+    switch (op->pass) {
+#define X(name) \
+    case PASS_##name: start<tct_of_floats<tct_pass_##name>>(op, L); break;
+        TCT_FLOAT_PASSES(X)
+#undef X
+    default: break; /* the base layer has refused it */
     }
-    if (op->code != TCT_PASS) {
-        start_between(op, L);
+}
+
+extern "C" void tct_gpu_pass(const tct_op *op, const tct_gpu_launch *L)
+{
+    if (op->element == TACIT_F32) {
+        start_floats(op, L);
         return;
     }
     switch (op->pass) {

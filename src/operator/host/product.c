@@ -209,8 +209,9 @@ static void pass_chunk(void *passing_of, int64_t k)
     double here[4][CHUNK];
     const uintptr_t row_0 = (uintptr_t)here - (uintptr_t)k * sizeof here[0];
     for (int j = 0; j < x->columns;) {
-        const tct_panel t = {(double *)(row_0 - (uintptr_t)j * sizeof here[0]),
-                             CHUNK, x->columns};
+        const tct_panel t =
+            tct_panel_of((double *)(row_0 - (uintptr_t)j * sizeof here[0]),
+                         CHUNK, x->columns);
         const group g = group_at(x, &t, j);
         multiply_group(p->kernels, p->S, k, &g);
         for (int v = 0; v < g.columns; v++) pass_on(p, k, j + v, g.y[v]);

@@ -20,8 +20,8 @@ static tacit_status allocate(tct_run *R, tct_sstep *S)
     const int columns = 2 * S->most; /* and r */
     for (int i = 0; i < 2; i++)
         TRY(tacit_queue_alloc(q, R->n * (size_t)(columns + i), &S->memory[i]));
-    S->PZ = (tct_panel){S->memory[0], (ptrdiff_t)R->n, columns};
-    S->QY = (tct_panel){S->memory[1], (ptrdiff_t)R->n, columns + 1};
+    S->PZ = tct_panel_of(S->memory[0], (ptrdiff_t)R->n, columns);
+    S->QY = tct_panel_of(S->memory[1], (ptrdiff_t)R->n, columns + 1);
     TRY(tacit_queue_alloc(q, TCT_SSTEP_SUMS, &S->sums));
     TRY(tacit_queue_alloc(q, TCT_SSTEP_OPENING * TCT_SSTEP_NOTED, &S->noted));
     TRY(tacit_queue_alloc(q, TCT_BLOCKS_DOUBLES, &S->own));

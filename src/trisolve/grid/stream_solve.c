@@ -74,7 +74,8 @@ static tacit_status return_solution(void *ctx, tacit_queue *q, const double *x,
 static void exchange(tct_stream_solve *J, tct_plan *p, int columns,
                      const double *x, size_t stride)
 {
-    const tct_panel X = {(double *)(uintptr_t)x, (ptrdiff_t)stride, columns};
+    const tct_panel X =
+        tct_panel_of((double *)(uintptr_t)x, (ptrdiff_t)stride, columns);
     q_exchange_begin(J->q, &p->base, X);
     q_exchange_end(J->q, &p->base, columns);
 }

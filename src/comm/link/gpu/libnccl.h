@@ -12,7 +12,8 @@ typedef struct tct_nccl_id {
     char bytes[128];
 } tct_nccl_id;
 
-enum { TCT_NCCL_OK = 0, TCT_NCCL_DOUBLE = 8 }; /* ncclSuccess, ncclFloat64 */
+/* ncclSuccess, ncclFloat32, ncclFloat64 */
+enum { TCT_NCCL_OK = 0, TCT_NCCL_FLOAT = 7, TCT_NCCL_DOUBLE = 8 };
 
 /* X(function, its result's type, its parameters): int is ncclResult_t. */
 #define TCT_NCCL(X)                                                     \

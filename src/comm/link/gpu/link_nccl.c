@@ -158,11 +158,14 @@ static tacit_status first_use(const nccl *n, int result)
     return tct_gpu_status(gpu_stream_sync(n->apart), "the first message");
 }
 
+static const tct_launcher nccl_launcher; /* defined below */
+
 static tacit_status nccl_open(tacit_queue *q)
 {
     char reason[256] = "no memory for a queue";
     nccl *n = tct_calloc(sizeof *n);
     *tct_link_state(q) = n;
+    q->links[q->via].launcher = &nccl_launcher;
     if (n) n->lib = tct_nccl_load(reason, sizeof reason);
     tacit_status status = TACIT_OK;
     if (!n || !n->lib)
@@ -230,20 +233,22 @@ static int send_and_receive(const nccl *n, const tct_plan *plan,
 {
     const tct_nccl_library *lib = n->lib;
     double *landing = landing_of(plan, p, columns);
+    const int type =
+        plan->base.element == TACIT_F32 ? TCT_NCCL_FLOAT : TCT_NCCL_DOUBLE;
     int result = lib->GroupStart();
     for (int k = 0; k < plan->sends && result == TCT_NCCL_OK; k++) {
         const tct_channel *c = &plan->send[k];
         if (c->count > 0)
-            result = lib->Send(p->pack + columns * c->first,
-                               (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
-                               c->peer, n->exchanges, n->apart);
+            result = lib->Send(tct_plan_at(plan, p->pack, columns, c),
+                               (size_t)(columns * c->count), type, c->peer,
+                               n->exchanges, n->apart);
     }
     for (int k = 0; k < plan->recvs && result == TCT_NCCL_OK; k++) {
         const tct_channel *c = &plan->recv[k];
         if (c->count > 0)
-            result = lib->Recv(landing + columns * c->first,
-                               (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
-                               c->peer, n->exchanges, n->apart);
+            result = lib->Recv(tct_plan_at(plan, landing, columns, c),
+                               (size_t)(columns * c->count), type, c->peer,
+                               n->exchanges, n->apart);
     }
     const int end = lib->GroupEnd();
     return result == TCT_NCCL_OK ? end : result;
@@ -252,7 +257,7 @@ static int send_and_receive(const nccl *n, const tct_plan *plan,
 static tacit_status open_plan(const tct_plan *plan, nccl_plan *p)
 {
     const tct_exchange *e = &plan->base;
-    const size_t column = (size_t)e->columns * sizeof(double);
+    const size_t column = (size_t)e->columns * tct_element_bytes(e->element);
     p->speaks = e->values > 0 || e->ghosts > 0;
     TRY(tct_gpu_upload(NULL, column * (size_t)e->values, &p->pack));
     if (e->columns > 1)
@@ -288,42 +293,36 @@ static void nccl_plan_close(tct_plan *plan)
 
 /* --- stream plane --------------------------------------------------------- */
 
-/* The whole sum is enqueued at its end. */
-static void nccl_sum_begin(tacit_queue *q, const tct_op *op)
+/* The link before a launch; NULL: given up. No launch while a recording runs:
+ * see above. */
+static nccl *settled(tacit_queue *q)
 {
-    (void)q;
-    (void)op;
+    nccl *n = nccl_of(q);
+    const uint64_t launched = tct_gpu_of(q)->launched;
+    if (!tct_gpu_of(q)->capturing) {
+        if (n->launched != launched) q->device->sync(q);
+        n->launched = launched;
+    }
+    return n->over ? NULL : n;
 }
 
-static void nccl_sum_end(tacit_queue *q, const tct_op *op)
+static void launch_sum(tacit_queue *q, const tct_op *op,
+                       const tct_gpu_launch *L)
 {
-    q->device->run(q, op);
-}
-
-static void nccl_exchange_begin(tacit_queue *q, const tct_op *op)
-{
-    q->device->run(q, op);
-}
-
-static void nccl_exchange_end(tacit_queue *q, const tct_op *op)
-{
-    q->device->run(q, op);
-}
-
-static void sum(tacit_queue *q, const nccl *n, const tct_op *op,
-                const tct_gpu_launch *L)
-{
+    const nccl *n = settled(q);
+    if (!n) return;
     tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), L);
     note(q, gather(n, tct_nccl_slots(op), L->stream), "a sum");
     tct_nccl_add(&n->sum, op, L);
 }
 
-static void begin(tacit_queue *q, const nccl *n, const tct_op *op,
-                  const tct_gpu_launch *L)
+static void launch_begin(tacit_queue *q, const tct_op *op,
+                         const tct_gpu_launch *L)
 {
+    const nccl *n = settled(q);
     const tct_plan *plan = tct_plan_of(op);
     const nccl_plan *p = *tct_plan_state(plan);
-    if (!p->speaks) return;
+    if (!n || !p->speaks) return;
     if (plan->base.values > 0) tct_gpu_pack(op, p->pack, L);
     /* send even after a failure: others wait for the messages */
     tct_gpu_ok(q, tct_fork_begin(&p->fork, L->stream), "an exchange");
@@ -331,10 +330,12 @@ static void begin(tacit_queue *q, const nccl *n, const tct_op *op,
     tct_gpu_ok(q, tct_fork_end(&p->fork), "an exchange");
 }
 
-static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
+static void launch_end(tacit_queue *q, const tct_op *op,
+                       const tct_gpu_launch *L)
 {
     const tct_plan *plan = tct_plan_of(op);
     const nccl_plan *p = *tct_plan_state(plan);
+    if (!settled(q)) return;
     if (p->speaks)
         tct_gpu_ok(q, tct_fork_join(&p->fork, L->stream), "an exchange");
     if (op->x.columns > 1 && plan->base.ghosts > 0)
@@ -342,31 +343,15 @@ static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
     else if (L->epilogue.count > 0) tct_gpu_epilogue(L);
 }
 
-/* No launch while a recording runs: see above. */
-static void settle(tacit_queue *q, nccl *n)
-{
-    const uint64_t launched = tct_gpu_of(q)->launched;
-    if (n->launched != launched) q->device->sync(q);
-    n->launched = launched;
-}
-
-static void nccl_launch(tacit_queue *q, const tct_op *op,
-                        const tct_gpu_launch *L)
-{
-    nccl *n = nccl_of(q);
-    if (!tct_gpu_of(q)->capturing) settle(q, n);
-    if (n->over) return;
-    switch ((int)op->code) {
-    case TCT_SUM_END: sum(q, n, op, L); break;
-    case TCT_EXCHANGE_BEGIN: begin(q, n, op, L); break;
-    default: end(q, op, L);
-    }
-}
+static const tct_launcher nccl_launcher = {launch_sum, launch_begin,
+                                           launch_end};
 
 const tct_link tct_link_nccl = {
-    TCT_LINK_OPS(nccl),
+    .name = "nccl",
+    .available = nccl_available,
     .summary = "NCCL, on the stream: recordings are replayed by the CPU",
     .starter = TCT_BY_STREAM,
+    .elements = TCT_ALL_ELEMENTS,
     .expensive = true,
     .nodes = false,
     .probe = nccl_probe,
@@ -374,6 +359,5 @@ const tct_link tct_link_nccl = {
     .close = nccl_close,
     .plan_open = nccl_plan_open,
     .plan_close = nccl_plan_close,
-    .launch = nccl_launch,
     .give_up = nccl_give_up,
 };

@@ -130,10 +130,13 @@ static tacit_status open_slots(tacit_queue *q, peer *p)
     return TACIT_OK;
 }
 
+static const tct_launcher peer_launcher; /* defined below */
+
 static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
     peer *p = tct_calloc(sizeof *p);
     *tct_link_state(q) = p;
+    q->links[q->via].launcher = &peer_launcher;
     if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
     p->slots.arena = p->persistent_slots.arena = -1;
@@ -184,7 +187,8 @@ typedef struct {
 
 static int64_t half_bytes(const tct_plan *plan, int64_t values)
 {
-    const int64_t bytes = plan->base.columns * values * (int64_t)sizeof(double);
+    const int64_t bytes =
+        (int64_t)tct_plan_bytes(plan, plan->base.columns, values);
     return (bytes + COUNTER - 1) / COUNTER * COUNTER;
 }
 
@@ -212,7 +216,7 @@ static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
     const tct_channel *c = &plan->recv[k - plan->sends];
     for (int h = 0; h < 2 && k >= plan->sends; h++) {
         e.half[h] = half_at(plan, h) +
-                    plan->base.columns * c->first * (int64_t)sizeof(double);
+                    (int64_t)tct_plan_bytes(plan, plan->base.columns, c->first);
         e.box[h] = box_at(plan, h) + TCT_PEER_BOXES * SLOT * c->first;
     }
     return e;
@@ -272,8 +276,9 @@ static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
         e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
         if (!sends || !tct_windows_no_p2p(W, c->peer)) continue;
         e.there[h] = e.half[h];
-        e.half[h] = (double *)(void *)(here + sent_at(plan, h)) +
-                    plan->base.columns * c->first;
+        e.half[h] =
+            tct_plan_at(plan, (double *)(void *)(here + sent_at(plan, h)),
+                        plan->base.columns, c);
     }
     return e;
 }
@@ -366,28 +371,6 @@ static void peer_plan_close(tct_plan *plan)
 
 /* --- stream plane --------------------------------------------------------- */
 
-/* The whole sum is one kernel at its end. */
-static void peer_sum_begin(tacit_queue *q, const tct_op *op)
-{
-    (void)q;
-    (void)op;
-}
-
-static void peer_sum_end(tacit_queue *q, const tct_op *op)
-{
-    q->device->run(q, op);
-}
-
-static void peer_exchange_begin(tacit_queue *q, const tct_op *op)
-{
-    q->device->run(q, op);
-}
-
-static void peer_exchange_end(tacit_queue *q, const tct_op *op)
-{
-    q->device->run(q, op);
-}
-
 /* Is the exchange put on the side stream? In recordings, and if sending takes
  * longer than the CPU needs to enqueue it there. */
 static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
@@ -396,61 +379,90 @@ static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
     return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
 }
 
-/* The begin sends and receives on the side stream, the end waits for it. All
- * calls are made even if one fails: other ranks wait for the messages. */
-static gpu_error exchange_apart(const peer *p, const peer_plan *own,
-                                const tct_peer_kernels *K, const tct_op *op,
-                                const tct_gpu_launch *L)
+/* The link before a launch, with the time limit of now. */
+static peer *timed(tacit_queue *q)
 {
-    if (op->code == TCT_EXCHANGE_END) {
-        const gpu_error joined = tct_fork_join(&own->fork, L->stream);
-        if (L->epilogue.count > 0) tct_gpu_epilogue(L);
-        return joined;
-    }
+    peer *p = peer_of(q);
+    p->common.limit_ns = (uint64_t)(1e9 * q->peer_seconds);
+    return p;
+}
+
+static const tct_peer_kernels *kernels_of(const peer *p)
+{
+    return p->calls ? &p->calls->kernels : &tct_peer_near;
+}
+
+static void launch_sum(tacit_queue *q, const tct_op *op,
+                       const tct_gpu_launch *L)
+{
+    const peer *p = timed(q);
+    (void)tct_gpu_ok(q, kernels_of(p)->sum(&p->common, op, tct_gpu_flags(q), L),
+                     tct_op_info_of(op)->text);
+}
+
+static gpu_error exchange(const peer *p, const peer_plan *own, const tct_op *op,
+                          const tct_gpu_launch *L)
+{
+    return kernels_of(p)->exchange(&p->common, &own->plan, op, L);
+}
+
+/* Send and receive on the side stream. All calls are made even if one fails:
+ * other ranks wait for the messages. */
+static gpu_error begin_apart(const peer *p, const peer_plan *own,
+                             const tct_op *op, const tct_gpu_launch *L)
+{
     tct_op take = *op;
     tct_gpu_launch beside = *L;
     take.code = TCT_EXCHANGE_END;
     beside.stream = p->apart;
     gpu_error error[4];
     error[0] = tct_fork_begin(&own->fork, L->stream);
-    error[1] = K->exchange(&p->common, &own->plan, op, &beside);
-    error[2] = K->exchange(&p->common, &own->plan, &take, &beside);
+    error[1] = exchange(p, own, op, &beside);
+    error[2] = exchange(p, own, &take, &beside);
     error[3] = tct_fork_end(&own->fork);
     for (int i = 0; i < 3; i++)
         if (error[i] != GPU_OK) return error[i];
     return error[3];
 }
 
-static gpu_error exchange(const tacit_queue *q, const tct_peer_kernels *K,
-                          const tct_op *op, const tct_gpu_launch *L)
+static gpu_error end_apart(const peer_plan *own, const tct_gpu_launch *L)
 {
-    const tct_plan *plan = tct_plan_of(op);
-    const peer *p = peer_of(q);
-    const peer_plan *own = *tct_plan_state(plan);
-    return goes_apart(q, plan) ? exchange_apart(p, own, K, op, L)
-                               : K->exchange(&p->common, &own->plan, op, L);
+    const gpu_error joined = tct_fork_join(&own->fork, L->stream);
+    if (L->epilogue.count > 0) tct_gpu_epilogue(L);
+    return joined;
 }
 
-static void peer_launch(tacit_queue *q, const tct_op *op,
-                        const tct_gpu_launch *L)
+static void launch_begin(tacit_queue *q, const tct_op *op,
+                         const tct_gpu_launch *L)
 {
-    peer *p = peer_of(q);
-    const tct_peer_kernels *K = p->calls ? &p->calls->kernels : &tct_peer_near;
-    gpu_error error;
-    p->common.limit_ns = (uint64_t)(1e9 * q->peer_seconds);
-    if (op->code == TCT_SUM_END) {
-        error = K->sum(&p->common, op, tct_gpu_flags(q), L);
-    } else {
-        error = exchange(q, K, op, L);
-    }
-    (void)tct_gpu_ok(q, error, tct_op_info_of(op)->text);
+    const peer *p = timed(q);
+    const tct_plan *plan = tct_plan_of(op);
+    const peer_plan *own = *tct_plan_state(plan);
+    (void)tct_gpu_ok(q,
+                     goes_apart(q, plan) ? begin_apart(p, own, op, L)
+                                         : exchange(p, own, op, L),
+                     tct_op_info_of(op)->text);
 }
+
+static void launch_end(tacit_queue *q, const tct_op *op,
+                       const tct_gpu_launch *L)
+{
+    const peer *p = timed(q);
+    const tct_plan *plan = tct_plan_of(op);
+    const peer_plan *own = *tct_plan_state(plan);
+    (void)tct_gpu_ok(
+        q, goes_apart(q, plan) ? end_apart(own, L) : exchange(p, own, op, L),
+        tct_op_info_of(op)->text);
+}
+
+static const tct_launcher peer_launcher = {launch_sum, launch_begin,
+                                           launch_end};
 
 /* --- for kernels of a whole solve ----------------------------------------- */
 
 const char *tct_peer_why_not(const tacit_queue *q)
 {
-    if (q->link->launch != peer_launch)
+    if (tct_launcher_of(q) != &peer_launcher)
         return "of several GPUs only with links peer and nvshmem";
     if (peer_of(q)->calls)
         return "of several GPUs only where all reach each other's memory, not "
@@ -495,13 +507,11 @@ const tct_peer_end *tct_peer_ends(const tct_plan *plan)
 }
 
 /* The members that both links share. */
-#define BY_STORES(link)                                                       \
-    .name = #link, .available = link##_available, .open = link##_open,        \
-    .close = peer_close, .starter = TCT_BY_KERNEL, .nodes = true,             \
-    .plan_open = peer_plan_open, .plan_close = peer_plan_close,               \
-    .sum_begin = peer_sum_begin, .sum_end = peer_sum_end,                     \
-    .exchange_begin = peer_exchange_begin, .exchange_end = peer_exchange_end, \
-    .launch = peer_launch
+#define BY_STORES(link)                                                \
+    .name = #link, .available = link##_available, .open = link##_open, \
+    .close = peer_close, .starter = TCT_BY_KERNEL, .nodes = true,      \
+    .elements = TCT_ALL_ELEMENTS, .plan_open = peer_plan_open,         \
+    .plan_close = peer_plan_close
 
 const tct_link tct_link_peer = {
     BY_STORES(peer),

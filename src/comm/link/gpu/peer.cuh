@@ -207,10 +207,10 @@ static __device__ inline void announce(const tct_peer_common &C,
 }
 
 /* Each row of the grid serves one channel. In a failed queue x may be NULL. */
-template <class FAR>
+template <class FAR, class T>
 static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     put(const __grid_constant__ tct_peer_common C,
-        const __grid_constant__ tct_peer_plan P, tct_panel x,
+        const __grid_constant__ tct_peer_plan P, tct_gpu_panel<T> x,
         const int32_t *index)
 {
     const uint64_t number = *P.number + 1;
@@ -223,13 +223,13 @@ static __global__ void __launch_bounds__(TCT_PEER_THREADS)
             tct_await_room(e.own + h, number, limit_of(C)) == TCT_MISSED)
             give_up(C, e.peer);
         __syncthreads();
-        double *const half = e.half[h];
+        T *const half = (T *)e.half[h];
         for (int64_t i = (int64_t)blockIdx.x * TCT_PEER_THREADS + threadIdx.x;
              i < count; i += (int64_t)gridDim.x * TCT_PEER_THREADS)
             for (int j = 0; j < x.columns; j++)
                 half[i * x.columns + j] =
-                    x.at ? x.at[j * x.stride + row[i]] : 0.0;
-        announce<FAR>(C, e, number, count * x.columns * sizeof(double));
+                    x.at ? x.at[j * x.stride + row[i]] : T(0);
+        announce<FAR>(C, e, number, count * x.columns * sizeof(T));
     }
     __syncthreads();
     if (threadIdx.x == 0 && tct_is_last(P.ticket, gridDim.x * gridDim.y))
@@ -249,20 +249,20 @@ static __device__ inline void await(const tct_peer_common &C,
     if (status == TCT_MISSED) give_up(C, e.peer);
 }
 
-template <class FAR>
+template <class FAR, class T>
 static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     take(const __grid_constant__ tct_peer_common C,
-         const __grid_constant__ tct_peer_plan P, int columns, double *ghost,
+         const __grid_constant__ tct_peer_plan P, int columns, T *ghost,
          int64_t ghosts, const __grid_constant__ tct_epilogue tail)
 {
     const uint64_t number = *P.number;
     if ((int)blockIdx.y < P.recvs) {
         const tct_peer_end &e = P.end[P.sends + (int)blockIdx.y];
-        double *const to = ghost + e.first;
+        T *const to = ghost + e.first;
         const int64_t count = e.count;
         if (threadIdx.x == 0) await<FAR>(C, e, number);
         __syncthreads();
-        const double *const half = e.half[tct_buffer_of(number)];
+        const T *const half = (const T *)e.half[tct_buffer_of(number)];
         for (int64_t i = (int64_t)blockIdx.x * TCT_PEER_THREADS + threadIdx.x;
              i < count; i += (int64_t)gridDim.x * TCT_PEER_THREADS)
             for (int j = 0; j < columns; j++)
@@ -276,10 +276,9 @@ static __global__ void __launch_bounds__(TCT_PEER_THREADS)
         tct_epilogue_run_all(tail);
 }
 
-template <class FAR>
-static gpu_error launch_exchange(const tct_peer_common *C,
-                                 const tct_peer_plan *P, const tct_op *op,
-                                 const tct_gpu_launch *L)
+template <class FAR, class T>
+static void start_exchange(const tct_peer_common *C, const tct_peer_plan *P,
+                           const tct_op *op, const tct_gpu_launch *L)
 {
     const tct_exchange *e = op->exchange;
     const bool begins = op->code == TCT_EXCHANGE_BEGIN;
@@ -291,11 +290,20 @@ static gpu_error launch_exchange(const tct_peer_common *C,
     const dim3 grid((unsigned)tct_blocks_for(values, TCT_PEER_THREADS, most),
                     (unsigned)rows);
     if (begins)
-        put<FAR>
-            <<<grid, TCT_PEER_THREADS, 0, L->stream>>>(*C, *P, op->x, e->index);
+        put<FAR, T><<<grid, TCT_PEER_THREADS, 0, L->stream>>>(
+            *C, *P, tct_gpu_panel_of<T>(op->x), e->index);
     else
-        take<FAR><<<grid, TCT_PEER_THREADS, 0, L->stream>>>(
-            *C, *P, op->x.columns, e->ghost, e->ghosts, L->epilogue);
+        take<FAR, T><<<grid, TCT_PEER_THREADS, 0, L->stream>>>(
+            *C, *P, op->x.columns, (T *)e->ghost, e->ghosts, L->epilogue);
+}
+
+template <class FAR>
+static gpu_error launch_exchange(const tct_peer_common *C,
+                                 const tct_peer_plan *P, const tct_op *op,
+                                 const tct_gpu_launch *L)
+{
+    if (op->element == TACIT_F32) start_exchange<FAR, float>(C, P, op, L);
+    else start_exchange<FAR, double>(C, P, op, L);
     return gpu_last_error();
 }
 

@@ -356,7 +356,8 @@ static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
     tct_exchange *e = &C->plan->base;
     const size_t n = (size_t)C->rows, ghosts = (size_t)e->ghosts;
     const size_t before = ghosts > 0 ? (size_t)C->starts[q->rank] : 0;
-    const tct_panel all = {C->all, (ptrdiff_t)(n + ghosts), b.columns};
+    const tct_panel all =
+        tct_panel_of(C->all, (ptrdiff_t)(n + ghosts), b.columns);
     const tct_system_batch batch = q->batch;
     q->batch = (tct_system_batch){0};
     q_exchange_begin(q, e, b);
