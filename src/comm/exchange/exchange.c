@@ -29,7 +29,7 @@ static tacit_status check(int sends, const tacit_channel *send,
 }
 
 static tacit_status convert(const tacit_queue *q, int count,
-                            const tacit_channel *from, tct_channel **out)
+                            const tacit_channel *from, tct_plan_part **out)
 {
     TRY(TCT_ALLOC(count, "an exchange", out));
     for (int k = 0; k < count; k++) {
@@ -38,14 +38,15 @@ static tacit_status convert(const tacit_queue *q, int count,
                  "tacit_exchange_create: channel %d: %lld values of rank %d: "
                  "expected 0 or more, and a rank from 0 to %d",
                  k, (long long)from[k].count, from[k].rank, q->ranks - 1);
-        (*out)[k] = (tct_channel){.peer = from[k].rank, .count = from[k].count};
+        (*out)[k] =
+            (tct_plan_part){.peer = from[k].rank, .count = from[k].count};
     }
     return TACIT_OK;
 }
 
 /* A signature of the channels to or from each rank: their number, and a hash of
  * their counts. */
-static void sign(int count, const tct_channel *channel, int64_t (*mark)[2])
+static void sign(int count, const tct_plan_part *channel, int64_t (*mark)[2])
 {
     for (int k = 0; k < count; k++) {
         int64_t *m = mark[channel[k].peer];
@@ -56,8 +57,8 @@ static void sign(int count, const tct_channel *channel, int64_t (*mark)[2])
 }
 
 /* Check that senders and receivers agree. Collective. */
-static tacit_status match(tacit_world *w, int sends, const tct_channel *send,
-                          int receives, const tct_channel *receive)
+static tacit_status match(tacit_world *w, int sends, const tct_plan_part *send,
+                          int receives, const tct_plan_part *receive)
 {
     const size_t size = (size_t)w->size;
     int64_t(*mark)[2] = tct_calloc(3 * size * sizeof *mark);
@@ -94,7 +95,7 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
 {
     REQUIRE(queue != NULL && out != NULL);
     q_enter(queue);
-    tct_channel *to = NULL, *from = NULL;
+    tct_plan_part *to = NULL, *from = NULL;
     tacit_exchange *e = tct_calloc(sizeof *e);
     tacit_status status =
         e ? TACIT_OK

@@ -6,8 +6,8 @@
 
 /* --- from lists ----------------------------------------------------------- */
 
-static tacit_status copy_channels(const tct_channel *from, int count,
-                                  tct_channel **to, int64_t *total)
+static tacit_status copy_channels(const tct_plan_part *from, int count,
+                                  tct_plan_part **to, int64_t *total)
 {
     *total = 0;
     TRY(TCT_ALLOC(count, "an exchange", to));
@@ -85,9 +85,9 @@ static tacit_status alloc_values(tct_plan *p, int64_t values, int64_t ghosts)
     return TACIT_OK;
 }
 
-static tacit_status build(tct_plan *p, int sends, const tct_channel *send,
+static tacit_status build(tct_plan *p, int sends, const tct_plan_part *send,
                           const int32_t *index, int recvs,
-                          const tct_channel *recv)
+                          const tct_plan_part *recv)
 {
     int64_t values = 0, ghosts = 0;
     p->sends = sends;
@@ -99,9 +99,10 @@ static tacit_status build(tct_plan *p, int sends, const tct_channel *send,
 }
 
 tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
-                                 const tct_channel *send, const int32_t *index,
-                                 int recvs, const tct_channel *recv,
-                                 int columns, tct_plan **out)
+                                 const tct_plan_part *send,
+                                 const int32_t *index, int recvs,
+                                 const tct_plan_part *recv, int columns,
+                                 tct_plan **out)
 {
     tct_plan *p = tct_calloc(sizeof *p);
     tacit_status status =
@@ -146,7 +147,7 @@ void tct_plan_destroy(tct_plan **plan)
 
 typedef struct {
     int64_t *wanted, *asked; /* [size] from each rank, by each rank */
-    tct_channel *send, *recv;
+    tct_plan_part *send, *recv;
     int sends, recvs;
     int32_t *index;
 } lists;
@@ -157,14 +158,14 @@ static void lists_clear(lists *l)
 }
 
 /* A channel for each rank with values[rank] > 0. */
-static tacit_status channels(const int64_t *values, int size, tct_channel **out,
-                             int *count)
+static tacit_status channels(const int64_t *values, int size,
+                             tct_plan_part **out, int *count)
 {
     for (int r = 0; r < size; r++) *count += values[r] > 0;
     TRY(TCT_ALLOC(*count, "an exchange", out));
     for (int r = 0, k = 0; r < size; r++)
         if (values[r] > 0)
-            (*out)[k++] = (tct_channel){.peer = r, .count = values[r]};
+            (*out)[k++] = (tct_plan_part){.peer = r, .count = values[r]};
     return TACIT_OK;
 }
 

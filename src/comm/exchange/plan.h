@@ -12,17 +12,18 @@
 #define TCT_COMM_EXCHANGE_PLAN_H
 #include "comm/world/world.h"
 
-/* The values to or from one peer: a range of those of a column. */
-typedef struct tct_channel {
+/* The values to or from one peer: a range of those of a column. Each link sends
+ * them through a channel of its own. */
+typedef struct tct_plan_part {
     int peer;
     int64_t first, count;
-} tct_channel;
+} tct_plan_part;
 
 typedef struct tct_plan {
     tct_exchange base; /* the part that devices know; first member */
     tacit_queue *q;
     int sends, recvs;
-    tct_channel *send, *recv;    /* [sends], [recvs] */
+    tct_plan_part *send, *recv;  /* [sends], [recvs] */
     void *state[TCT_LINKS_MOST]; /* of each open link */
     struct tct_plan *next;       /* of the queue */
     bool lost; /* messages may still arrive: its memory is not freed */
@@ -50,9 +51,10 @@ tacit_status tct_plan_create(tacit_queue *q, const int64_t *starts,
  * ignored, and set in the plan.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
-                                 const tct_channel *send, const int32_t *index,
-                                 int recvs, const tct_channel *recv,
-                                 int columns, tct_plan **out);
+                                 const tct_plan_part *send,
+                                 const int32_t *index, int recvs,
+                                 const tct_plan_part *recv, int columns,
+                                 tct_plan **out);
 void tct_plan_destroy(tct_plan **plan);
 
 static inline const tct_plan *tct_plan_of(const tct_op *op)

@@ -206,14 +206,14 @@ static tct_counter *counter_of(head *h, int64_t end)
     return (tct_counter *)(void *)((char *)h + (1 + end) * LINE);
 }
 
-static tct_channel *ends_of(head *h)
+static tct_plan_part *ends_of(head *h)
 {
-    return (tct_channel *)(void *)counter_of(h, h->ends);
+    return (tct_plan_part *)(void *)counter_of(h, h->ends);
 }
 
 static double *half_of(head *h, int half)
 {
-    const int64_t list = lines(h->ends * (int64_t)sizeof(tct_channel));
+    const int64_t list = lines(h->ends * (int64_t)sizeof(tct_plan_part));
     return (double *)(void *)((char *)ends_of(h) + list + half * h->half);
 }
 
@@ -228,7 +228,7 @@ static tacit_status share(tct_plan *plan, shm_plan *p)
     const int64_t ends = plan->sends + plan->recvs;
     const int64_t column = plan->base.columns * (int64_t)sizeof(double);
     const head own = {plan->sends, ends, lines(column * plan->base.ghosts)};
-    const int64_t list = lines(ends * (int64_t)sizeof(tct_channel));
+    const int64_t list = lines(ends * (int64_t)sizeof(tct_plan_part));
     tacit_world *w = plan->q->world;
     const size_t bytes = (size_t)((1 + ends) * LINE + list + 2 * own.half);
     TRY(tct_shared_create(w, bytes, &p->memory));
@@ -295,7 +295,7 @@ static void shm_plan_close(tct_plan *plan)
 
 /* --- exchanges ------------------------------------------------------------ */
 
-static size_t bytes_of(const tct_channel *c, int columns)
+static size_t bytes_of(const tct_plan_part *c, int columns)
 {
     return (size_t)(columns * c->count) * sizeof(double);
 }
@@ -307,7 +307,7 @@ static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
     const int columns = op->x.columns;
     const uint64_t now = ++p->exchanges;
     for (int k = 0; k < plan->sends; k++) {
-        const tct_channel *c = &plan->send[k];
+        const tct_plan_part *c = &plan->send[k];
         const shm_end *e = &p->end[k];
         if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
         memcpy(e->half[tct_buffer_of(now)],
@@ -325,7 +325,7 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
     const uint64_t now = p->exchanges;
     double *landing = tct_landing(q, &plan->base, columns);
     for (int k = 0; k < plan->recvs; k++) {
-        const tct_channel *c = &plan->recv[k];
+        const tct_plan_part *c = &plan->recv[k];
         const shm_end *e = &p->end[plan->sends + k];
         if (!await(q, e->own, now, c->peer)) return;
         memcpy(landing + columns * c->first, e->half[tct_buffer_of(now)],

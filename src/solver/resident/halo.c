@@ -181,7 +181,7 @@ static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
     const tct_peer_end *end = tct_peer_ends(plan) + plan->sends;
     TRY(TCT_ALLOC(plan->base.ghosts, "a persistent kernel", out));
     for (int k = 0; k < plan->recvs; k++) {
-        const tct_channel *c = &plan->recv[k];
+        const tct_plan_part *c = &plan->recv[k];
         for (int half = 0; half < 2; half++)
             H->come[half] = end[k].box[half] - TCT_PEER_BOXES * c->first;
         for (int64_t i = 0; i < c->count; i++)

@@ -232,14 +232,14 @@ static int send_and_receive(const nccl *n, const tct_plan *plan,
     double *landing = landing_of(plan, p, columns);
     int result = lib->GroupStart();
     for (int k = 0; k < plan->sends && result == TCT_NCCL_OK; k++) {
-        const tct_channel *c = &plan->send[k];
+        const tct_plan_part *c = &plan->send[k];
         if (c->count > 0)
             result = lib->Send(p->pack + columns * c->first,
                                (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
                                c->peer, n->exchanges, n->apart);
     }
     for (int k = 0; k < plan->recvs && result == TCT_NCCL_OK; k++) {
-        const tct_channel *c = &plan->recv[k];
+        const tct_plan_part *c = &plan->recv[k];
         if (c->count > 0)
             result = lib->Recv(landing + columns * c->first,
                                (size_t)(columns * c->count), TCT_NCCL_DOUBLE,

@@ -209,7 +209,7 @@ static int64_t sent_at(const tct_plan *plan, int half)
 static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
 {
     end_at e = {.window = p->window, .counter = COUNTER * k};
-    const tct_channel *c = &plan->recv[k - plan->sends];
+    const tct_plan_part *c = &plan->recv[k - plan->sends];
     for (int h = 0; h < 2 && k >= plan->sends; h++) {
         e.half[h] = half_at(plan, h) +
                     plan->base.columns * c->first * (int64_t)sizeof(double);
@@ -221,9 +221,10 @@ static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
 /* Send the descriptions `mine` of the ends of one direction to their peers, and
  * receive `theirs` of the other direction, matched rank by rank in channel
  * order. Collective. */
-static tacit_status trade(tct_plan *plan, int count, const tct_channel *channel,
-                          const end_at *mine, int others,
-                          const tct_channel *other, end_at *theirs)
+static tacit_status trade(tct_plan *plan, int count,
+                          const tct_plan_part *channel, const end_at *mine,
+                          int others, const tct_plan_part *other,
+                          end_at *theirs)
 {
     const int size = plan->q->ranks;
     int64_t bytes[2][TCT_PEERS_MOST] = {{0}};
@@ -255,7 +256,7 @@ static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
 {
     const tct_windows *W = peer_of(plan->q)->windows;
     const bool sends = k < plan->sends;
-    const tct_channel *c =
+    const tct_plan_part *c =
         sends ? &plan->send[k] : &plan->recv[k - plan->sends];
     const end_at *receiver = sends ? other : own;
     char *here = tct_windows_at(W, plan->q->rank, &own->window);
@@ -304,7 +305,7 @@ static tacit_status upload(const tct_plan *plan, peer_plan *p,
     return status;
 }
 
-static int64_t most_of(const tct_channel *c, int count)
+static int64_t most_of(const tct_plan_part *c, int count)
 {
     int64_t most = 0;
     for (int k = 0; k < count; k++)
