@@ -8,8 +8,8 @@
  * Each rank's piece of the memory: what others read, its queues [2][tags], and
  * its room. */
 #include "comm/active/active.h"
+#include "comm/channel/shared.h"
 #include "comm/link/link.h"
-#include "comm/link/shared.h"
 
 enum { LINE = 64, CHECKS = 2000, CHECKS_CROWDED = 50 };
 

@@ -12,9 +12,9 @@
  * receiver's window. The receiver acknowledges each message in a counter of the
  * sender, since the two may not exchange messages in the other direction; the
  * sender waits for this before it reuses a half. */
+#include "comm/channel/shared.h"
 #include "comm/exchange/plan.h"
 #include "comm/link/link.h"
-#include "comm/link/shared.h"
 #include "device/protocol.h"
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  *
  * If a rank's process has ended, the barrier fails at once on the others
  * (COMM). */
-#include "comm/link/shared.h"
+#include "comm/channel/shared.h"
 #include "comm/world/processes.h"
 #include <limits.h>
 #include <sched.h>

@@ -3,12 +3,12 @@
  * kernels. Kernels get addresses of memory on other GPUs; the links differ in
  * where this memory comes from. If nvshmem has pairs of ranks without P2P, the
  * kernels come from a module that uses NVSHMEM's calls. */
+#include "comm/channel/shared.h"
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/peer.h"
 #include "comm/link/link.h"
-#include "comm/link/shared.h"
 #include "device/gpu/fork.h"
 #include <stdio.h>
 #include <string.h>
