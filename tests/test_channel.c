@@ -89,7 +89,7 @@ static void one_channel_is_started_alone(void **state)
         tct_channels *set = NULL;
         tct_channel *mine = rank_of() == 0 ? c : c + 1;
         const int count = (rank_of() == 0) + (rank_of() == last);
-        OK(tct_channels_match(&h.medium, count, mine, &set));
+        OK(tct_channels_match(&h.medium, TACIT_OK, count, mine, &set));
         for (uint64_t e = 1; e <= STARTS; e++) {
             if (rank_of() == 0) send(&c[0], 0, e);
             if (rank_of() == last) receive(&c[1], 0, e);
@@ -147,7 +147,7 @@ static void many_channels_are_kept_apart(void **state)
     assert_in_range(size_of(), 1, RANKS);
     open_host(&h, test_world());
     const int n = list(c);
-    OK(tct_channels_match(&h.medium, n, c, &set));
+    OK(tct_channels_match(&h.medium, TACIT_OK, n, c, &set));
     for (uint64_t e = 1; e <= ROUNDS; e++)
         for (int sends = 1; sends >= 0; sends--) {
             const int first = (int)(tct_mix(e * 7 + (uint64_t)rank_of()) % 97);
@@ -171,7 +171,7 @@ static void a_sender_is_two_ahead(void **state)
     tct_channels *set = NULL;
     host h;
     open_host(&h, test_world());
-    OK(tct_channels_match(&h.medium, 2, c, &set));
+    OK(tct_channels_match(&h.medium, TACIT_OK, 2, c, &set));
     for (uint64_t e = 1; e <= 200; e += 2) {
         for (uint64_t k = 0; k < 2; k++) send(&c[0], 0, e + k);
         for (uint64_t k = 0; k < 2; k++) receive(&c[1], 0, e + k);
@@ -190,7 +190,7 @@ static void a_message_may_be_shorter(void **state)
     tct_channels *set = NULL;
     host h;
     open_host(&h, test_world());
-    OK(tct_channels_match(&h.medium, 2, c, &set));
+    OK(tct_channels_match(&h.medium, TACIT_OK, 2, c, &set));
     for (int64_t n = 0; n <= 64; n++) {
         char from[64], to[64] = "";
         memset(from, (int)(n + 1), sizeof from);
@@ -231,7 +231,8 @@ static void check_match(int64_t bytes, int count, int tag, const char *one,
     int n = rank_of() == 0;
     for (int k = 0; k < count && rank_of() == last; k++)
         c[n++] = (tct_channel){.bytes = bytes, .tag = tag};
-    assert_int_equal(tct_channels_match(&h.medium, n, c, &set), TACIT_INVALID);
+    assert_int_equal(tct_channels_match(&h.medium, TACIT_OK, n, c, &set),
+                     TACIT_INVALID);
     assert_null(set);
     expect_words(one, other);
     assert_int_equal(tct_channel_start(&c[0], data, 1), TACIT_INVALID);
@@ -273,11 +274,30 @@ static void what_is_no_end_is_refused(void **state)
         tct_channels *set = NULL;
         host h;
         open_host(&h, test_world());
-        REFUSES(TACIT_INVALID, "expected 0 or more, and a rank from 0",
-                tct_channels_match(&h.medium, rank_of() == 0, c, &set));
+        REFUSES(
+            TACIT_INVALID, "expected 0 or more, and a rank from 0",
+            tct_channels_match(&h.medium, TACIT_OK, rank_of() == 0, c, &set));
         assert_null(set);
         close_host(&h);
     }
+}
+
+/* A rank that has failed before fails all, with its message. */
+static void a_failed_rank_fails_all(void **state)
+{
+    (void)state;
+    const int last = size_of() - 1;
+    tct_channel c[] = {{.peer = last, .sends = true, .bytes = SEVEN}};
+    tct_channels *set = NULL;
+    host h;
+    open_host(&h, test_world());
+    const tacit_status mine =
+        rank_of() == last ? tacit_error_set(TACIT_NO_MEMORY, "it was so before")
+                          : TACIT_OK;
+    REFUSES(TACIT_NO_MEMORY, "it was so before",
+            tct_channels_match(&h.medium, mine, rank_of() == 0, c, &set));
+    assert_null(set);
+    close_host(&h);
 }
 
 static void starts_out_of_order_are_refused(void **state)
@@ -296,7 +316,8 @@ static void starts_out_of_order_are_refused(void **state)
                                        : "rank 0's end is matched");
         assert_int_equal(tct_channel_end(&c[i]), TACIT_INVALID);
     }
-    OK(tct_channels_match(&h.medium, (rank_of() == 0) + (rank_of() == last),
+    OK(tct_channels_match(&h.medium, TACIT_OK,
+                          (rank_of() == 0) + (rank_of() == last),
                           rank_of() == 0 ? c : c + 1, &set));
     if (rank_of() == 0) {
         assert_int_equal(tct_channel_end(&c[0]), TACIT_INVALID);
@@ -344,7 +365,7 @@ static void the_lost_rank_is_named(void **state)
                        {.peer = rank + 1, .sends = true, .bytes = SEVEN}};
     open_host(&h, w);
     h.waits.limit = limit;
-    OK(tct_channels_match(&h.medium, (rank > 0) + (rank < last),
+    OK(tct_channels_match(&h.medium, TACIT_OK, (rank > 0) + (rank < last),
                           rank > 0 ? c : c + 1, &set));
     const double start = tct_seconds();
     if (rank > 0) {
@@ -373,6 +394,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ends_that_differ_are_refused),
         cmocka_unit_test(an_end_without_another_is_refused),
         cmocka_unit_test(what_is_no_end_is_refused),
+        cmocka_unit_test(a_failed_rank_fails_all),
         cmocka_unit_test(starts_out_of_order_are_refused),
         cmocka_unit_test(the_lost_rank_is_named),
     };

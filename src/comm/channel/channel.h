@@ -4,7 +4,7 @@
  *
  *     tct_channel c[] = {{.peer = next, .sends = true, .bytes = 7},
  *                        {.peer = last, .bytes = 7}};
- *     tct_channels_match(&medium, 2, c, &set);   // collective
+ *     tct_channels_match(&medium, TACIT_OK, 2, c, &set); // collective
  *     tct_channel_start(&c[0], from, 7);         // by this end alone
  *     tct_channel_end(&c[0]);                    // `from` may change
  *     tct_channel_start(&c[1], to, 7);
@@ -28,7 +28,7 @@
  * shared by threads or processes of one machine (also of MPI ranks); link peer
  * has one of GPUs (comm/link/gpu/peer.h).
  *
- * Cost: a match has two all-to-alls and one window; a start or an end copies
+ * Cost: a match has a reduction, an all-to-all and a window; a start or an end copies
  * the message, and has one store to a counter. */
 #ifndef TCT_COMM_CHANNEL_CHANNEL_H
 #define TCT_COMM_CHANNEL_CHANNEL_H
@@ -76,12 +76,13 @@ tct_medium tct_medium_host(const tct_waits *waits);
 
 typedef struct tct_channels tct_channels;
 
-/* Match the ends `c` [count] with those of all ranks. Borrows `medium`, `c`.
+/* Match the ends `c` [count] with those of all ranks; if `mine` is below 0, this
+ * rank has failed before, and all ranks fail. Borrows `medium`, `c`.
  * Collective.  Errors INVALID (on all ranks; the message has the words of both
  *             ends: ends that differ in bytes or signals, an end without another
  *             one), NO_MEMORY, COMM, and the medium's. */
-tacit_status tct_channels_match(const tct_medium *medium, int count,
-                                tct_channel *c, tct_channels **out);
+tacit_status tct_channels_match(const tct_medium *medium, tacit_status mine,
+                                int count, tct_channel *c, tct_channels **out);
 /* The ends can be matched again afterwards. Not collective: another rank may
  * still read its last messages. NULL is allowed. */
 void tct_channels_free(tct_channels **set);

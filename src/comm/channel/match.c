@@ -3,14 +3,13 @@
  * window with signals and halves for its ends, tells each peer where they are,
  * and finds the other end of each of its own. */
 #include "comm/channel/channel.h"
-#include "comm/setup/alltoall.h"
 
-enum { LINE = 64 };
+enum { LINE = 64, ENOUGH = 2 /* ends of two ranks, usually */ };
 
 /* An end as it is described to its peer. */
 typedef struct {
     int tag, signals;
-    bool sends, matched;
+    bool exists, sends, matched;
     int64_t bytes;
     int64_t signal, half[2]; /* offsets in the window; half: of a receiver */
     tct_peer_window window;
@@ -46,109 +45,141 @@ static tacit_status check(const tacit_world *w, int count, tct_channel *c)
     return TACIT_OK;
 }
 
+/* A window begins at a multiple of 16 bytes if its bytes are one, or of 8:
+ * windows of doubles are as dense as the messages in the vector that they come
+ * from, and copies are aligned alike. */
+static int64_t align(int64_t at, int64_t bytes)
+{
+    const int64_t unit = bytes % 16 == 0 ? 16 : 8;
+    return (at + unit - 1) / unit * unit;
+}
+
 /* Signals of all ends, then the first halves of those that receive, then the
  * second ones, at one distance. Returns the bytes of the window. */
 static int64_t lay_out(int count, const tct_channel *c, end *e)
 {
     int64_t at = 0;
     for (int k = 0; k < count; k++) {
-        e[k] = (end){.tag = c[k].tag,
+        e[k] = (end){.exists = true,
+                     .tag = c[k].tag,
                      .signals = c[k].signals,
                      .sends = c[k].sends,
                      .bytes = c[k].bytes,
                      .signal = at};
         at += lines(2 * c[k].signals * (int64_t)sizeof(tct_counter));
     }
-    for (int half = 0; half < 2; half++)
+    for (int half = 0; half < 2; half++) {
         for (int k = 0; k < count; k++) {
-            e[k].half[half] = at;
-            if (!c[k].sends) at += lines(c[k].bytes);
+            if (c[k].sends) continue;
+            e[k].half[half] = align(at, c[k].bytes);
+            at = e[k].half[half] + c[k].bytes;
         }
+        at = lines(at);
+    }
     return at;
 }
 
 /* --- exchange of descriptions --------------------------------------------- */
 
+/* Ends that ranks share with this one: `most` places for each rank, of which
+ * the first number[rank] are taken. */
 typedef struct {
-    end *of;         /* sorted by rank; those of rank r begin */
-    int64_t *first;  /* at first[r], [ranks + 1] */
-    int64_t *number; /* [3 ranks] ends to each rank, from each rank; scratch */
-} ends;
+    tacit_world *world;
+    int64_t most;
+    int64_t *number; /* [ranks] of this rank's own ends */
+    int64_t *bytes;  /* [ranks] */
+    end *to, *from;  /* [ranks][most] */
+} table;
 
-static void ends_clear(ends *e)
+static void table_clear(table *t)
 {
-    TCT_FREE(e->of, e->first, e->number);
+    TCT_FREE(t->number, t->bytes, t->to, t->from);
 }
 
-static tacit_status ends_open(ends *e, int ranks, int64_t count)
+static tacit_status make_room(table *t, int64_t most)
 {
-    TRY(TCT_ALLOC(count, "channels", &e->of));
-    TRY(TCT_ALLOC(ranks + 1, "channels", &e->first));
-    TRY(TCT_ALLOC(3 * ranks, "channels", &e->number));
-    memset(e->first, 0, (size_t)(ranks + 1) * sizeof *e->first);
+    const int64_t ends = t->world->size * most;
+    TCT_FREE(t->to, t->from);
+    t->to = t->from = NULL;
+    t->most = most;
+    TRY(TCT_ALLOC(ends, "channels", &t->to));
+    TRY(TCT_ALLOC(ends, "channels", &t->from));
+    memset(t->to, 0, (size_t)ends * sizeof *t->to);
     return TACIT_OK;
 }
 
-/* Sort this rank's ends by peer, in their order. */
-static void sort(int ranks, int count, const tct_channel *c, const end *mine,
-                 ends *out)
+static tacit_status count_ends(table *t, int count, const tct_channel *c)
 {
-    int64_t *next = out->first + 1; /* the end of the ranks before it */
-    for (int k = 0; k < count; k++) out->first[c[k].peer + 1]++;
-    for (int r = 0; r < ranks; r++) out->number[r] = next[r];
-    for (int64_t r = 0, at = 0; r < ranks; r++) {
-        at += next[r];
-        next[r] = at - next[r];
-    }
-    for (int k = 0; k < count; k++) out->of[next[c[k].peer]++] = mine[k];
+    TRY(TCT_ALLOC(t->world->size, "channels", &t->number));
+    TRY(TCT_ALLOC(t->world->size, "channels", &t->bytes));
+    memset(t->number, 0, (size_t)t->world->size * sizeof *t->number);
+    for (int k = 0; k < count; k++) t->number[c[k].peer]++;
+    return make_room(t, ENOUGH);
 }
 
-/* Receive the other ranks' ends that are of this one. Collective. */
-static tacit_status trade(tacit_world *w, ends *to, ends *from)
+/* Agree on `mine`, and on room for the ends of every two ranks. Collective. */
+static tacit_status agree_on_room(table *t, tacit_status mine)
 {
-    int64_t *bytes[] = {to->number, to->number + w->size}, all = 0;
-    TRY(tct_trade_numbers(w, bytes[0], bytes[1], bytes[1] + w->size));
-    for (int r = 0; r < w->size; r++) all += bytes[1][r];
-    TRY(tct_agree(w, ends_open(from, w->size, all)));
-    for (int r = 0; r < w->size; r++) {
-        from->first[r + 1] = from->first[r] + bytes[1][r];
-        for (int i = 0; i < 2; i++) bytes[i][r] *= (int64_t)sizeof(end);
+    int64_t all[] = {0, mine < 0}; /* most ends of two ranks; a failure */
+    for (int r = 0; r < t->world->size && mine >= 0; r++)
+        if (t->number[r] > all[0]) all[0] = t->number[r];
+    TRY(tct_reduce_i64(t->world, TCT_MAX, 2, all));
+    if (all[1]) return tct_agree(t->world, mine);
+    if (all[0] <= ENOUGH) return TACIT_OK;
+    return tct_agree(t->world, make_room(t, all[0]));
+}
+
+/* Tell each rank the ends that it shares with this one. Collective. */
+static tacit_status trade(table *t, int count, const tct_channel *c,
+                          const end *own)
+{
+    memset(t->number, 0, (size_t)t->world->size * sizeof *t->number);
+    for (int k = 0; k < count; k++) {
+        const int r = c[k].peer;
+        t->to[r * t->most + t->number[r]++] = own[k];
     }
-    return tct_alltoallv(w, bytes[0], to->of, bytes[1], from->of);
+    for (int r = 0; r < t->world->size; r++)
+        t->bytes[r] = t->most * (int64_t)sizeof *t->to;
+    return tct_alltoallv(t->world, t->bytes, t->to, t->bytes, t->from);
 }
 
 /* --- pairs ---------------------------------------------------------------- */
 
-/* The first end of c's peer that can be the other end of it; NULL: none. */
-static end *find_other(const tct_channel *c, const ends *from)
+static bool can_match(const tct_channel *c, const end *e)
 {
-    for (int64_t i = from->first[c->peer]; i < from->first[c->peer + 1]; i++) {
-        end *e = &from->of[i];
-        if (e->matched || e->sends == c->sends || e->tag != c->tag) continue;
-        e->matched = true;
-        return e;
+    return e->exists && e->sends != c->sends && e->tag == c->tag;
+}
+
+/* The first end of c's peer that can be the other end of it; NULL: none. */
+static end *find_other(const tct_channel *c, const table *t)
+{
+    end *e = &t->from[c->peer * t->most];
+    for (int64_t i = 0; i < t->most; i++) {
+        if (e[i].matched || !can_match(c, &e[i])) continue;
+        e[i].matched = true;
+        return &e[i];
     }
     return NULL;
 }
 
 /* Number of ends of this rank, and of its peer, like `c` and its other end. */
 static void count_like(const tct_channel *c, int count, const tct_channel *all,
-                       const ends *from, int number[2])
+                       const table *t, int number[2])
 {
+    const end *e = &t->from[c->peer * t->most];
     number[0] = number[1] = 0;
     for (int k = 0; k < count; k++)
         number[0] += all[k].peer == c->peer && all[k].tag == c->tag &&
                      all[k].sends == c->sends;
-    for (int64_t i = from->first[c->peer]; i < from->first[c->peer + 1]; i++)
-        number[1] += from->of[i].tag == c->tag && from->of[i].sends != c->sends;
+    for (int64_t i = 0; i < t->most; i++) number[1] += can_match(c, &e[i]);
 }
 
 static tacit_status refuse_single(int rank, int k, int count,
-                                  const tct_channel *all, const ends *from)
+                                  const tct_channel *all, const table *t)
 {
     const tct_channel *c = &all[k];
     int number[2];
-    count_like(c, count, all, from, number);
+    count_like(c, count, all, t, number);
     FAIL(
         TACIT_INVALID,
         "channel %d with tag %d, of %lld bytes: rank %d %s through %d channels "
@@ -185,14 +216,13 @@ static void join(const tct_channels *set, tct_channel *c, const end *own,
 }
 
 static tacit_status pair_all(const tct_channels *set, const end *own,
-                             const ends *from)
+                             const table *t)
 {
     const int rank = set->medium->world->rank;
     for (int k = 0; k < set->count; k++) {
         tct_channel *c = &set->channel[k];
-        const end *other = find_other(c, from);
-        if (!other)
-            return refuse_single(rank, k, set->count, set->channel, from);
+        const end *other = find_other(c, t);
+        if (!other) return refuse_single(rank, k, set->count, set->channel, t);
         if (other->bytes != c->bytes || other->signals != c->signals)
             return refuse_pair(rank, k, c, other);
         join(set, c, &own[k], other);
@@ -203,47 +233,46 @@ static tacit_status pair_all(const tct_channels *set, const end *own,
 /* --- all ------------------------------------------------------------------ */
 
 /* Take the window, and match its ends. Collective. */
-static tacit_status match(tct_channels *set, end *own, ends *to)
+static tacit_status match(tct_channels *set, end *own, table *t)
 {
     const tct_medium *m = set->medium;
-    tacit_world *w = m->world;
     const int64_t bytes = lay_out(set->count, set->channel, own);
-    ends from = {.of = NULL};
     TRY(m->take(m->state, (size_t)bytes, &set->window, &set->handle));
     for (int k = 0; k < set->count; k++) own[k].window = set->window;
-    sort(w->size, set->count, set->channel, own, to);
-    tacit_status status = trade(w, to, &from);
-    if (status >= 0) status = pair_all(set, own, &from);
-    ends_clear(&from);
-    return tct_agree(w, status);
+    TRY(trade(t, set->count, set->channel, own));
+    return tct_agree(m->world, pair_all(set, own, t));
 }
 
-tacit_status tct_channels_match(const tct_medium *medium, int count,
-                                tct_channel *c, tct_channels **out)
+static void begin(tct_channels *set)
 {
-    tacit_world *w = medium->world;
+    for (int k = 0; k < set->count; k++) {
+        tct_channel *c = &set->channel[k];
+        c->medium = set->medium;
+        c->sequence = 0;
+        c->started = false;
+    }
+}
+
+tacit_status tct_channels_match(const tct_medium *medium, tacit_status mine,
+                                int count, tct_channel *c, tct_channels **out)
+{
     end *own = NULL;
-    ends to = {.of = NULL};
+    table t = {.world = medium->world};
     tct_channels *set = tct_calloc(sizeof *set);
-    tacit_status status =
-        set ? TACIT_OK
-            : tacit_error_set(TACIT_NO_MEMORY, "no memory for channels");
-    if (status >= 0) {
+    tacit_status status = mine;
+    if (!set)
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for channels");
+    else
         *set = (tct_channels){
             .medium = medium, .count = count, .channel = c, .window.arena = -1};
-        status = check(w, count, c);
-    }
+    if (status >= 0) status = check(medium->world, count, c);
     if (status >= 0) status = TCT_ALLOC(count, "channels", &own);
-    if (status >= 0) status = ends_open(&to, w->size, count);
-    status = tct_agree(w, status);
-    if (status >= 0) status = match(set, own, &to);
-    ends_clear(&to);
+    if (status >= 0) status = count_ends(&t, count, c);
+    status = agree_on_room(&t, status);
+    if (status >= 0) status = match(set, own, &t);
+    if (status >= 0) begin(set);
+    table_clear(&t);
     tct_free(own);
-    for (int k = 0; status >= 0 && k < count; k++) {
-        c[k].medium = medium;
-        c[k].sequence = 0;
-        c[k].started = false;
-    }
     if (status < 0) tct_channels_free(&set);
     else *out = set;
     return status;
@@ -253,7 +282,8 @@ void tct_channels_free(tct_channels **set)
 {
     tct_channels *s = *set;
     if (!s) return;
-    for (int k = 0; k < s->count; k++) s->channel[k].medium = NULL;
+    for (int k = 0; k < s->count && s->channel; k++)
+        s->channel[k].medium = NULL;
     if (s->window.arena >= 0)
         s->medium->give(s->medium->state, s->handle, &s->window);
     tct_free(s);

@@ -120,6 +120,27 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
     return status;
 }
 
+/* --- channels ------------------------------------------------------------- */
+
+static tct_channel channel_of(const tct_plan *p, const tct_plan_part *part,
+                              bool sends)
+{
+    return (tct_channel){.peer = part->peer,
+                         .sends = sends,
+                         .bytes = p->base.columns * part->count *
+                                  (int64_t)sizeof(double)};
+}
+
+void tct_plan_channels(const tct_plan *p, tct_channel *out)
+{
+    for (int k = 0; k < p->sends; k++)
+        out[k] = channel_of(p, &p->send[k], true);
+    for (int k = 0; k < p->recvs; k++)
+        out[p->sends + k] = channel_of(p, &p->recv[k], false);
+}
+
+/* --- the end -------------------------------------------------------------- */
+
 static void free_values(tacit_queue *q, const tct_exchange *e)
 {
     double *const own[] = {e->ghost, e->device.pack, e->device.landing};

@@ -10,6 +10,7 @@
  * and the links reach. Each open link keeps its own state for it. */
 #ifndef TCT_COMM_EXCHANGE_PLAN_H
 #define TCT_COMM_EXCHANGE_PLAN_H
+#include "comm/channel/channel.h"
 #include "comm/world/world.h"
 
 /* The values to or from one peer: a range of those of a column. Each link sends
@@ -56,6 +57,9 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
                                  const tct_plan_part *recv, int columns,
                                  tct_plan **out);
 void tct_plan_destroy(tct_plan **plan);
+
+/* The plan's messages as ends of channels, [sends + recvs]. */
+void tct_plan_channels(const tct_plan *plan, tct_channel *out);
 
 static inline const tct_plan *tct_plan_of(const tct_op *op)
 {
