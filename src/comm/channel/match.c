@@ -4,7 +4,7 @@
  * and finds the other end of each of its own. */
 #include "comm/channel/channel.h"
 
-enum { LINE = 64, ENOUGH = 2 /* ends of two ranks, usually */ };
+enum { LINE = 64, ENOUGH = 4 /* ends of two ranks, usually */ };
 
 /* An end as it is described to its peer. */
 typedef struct {
@@ -55,7 +55,8 @@ static int64_t align(int64_t at, int64_t bytes)
 }
 
 /* Signals of all ends, then the first halves of those that receive, then the
- * second ones, at one distance. Returns the bytes of the window. */
+ * second ones, at one distance; each tag begins a cache line. Returns the bytes
+ * of the window. */
 static int64_t lay_out(int count, const tct_channel *c, end *e)
 {
     int64_t at = 0;
@@ -70,6 +71,7 @@ static int64_t lay_out(int count, const tct_channel *c, end *e)
     }
     for (int half = 0; half < 2; half++) {
         for (int k = 0; k < count; k++) {
+            if (k > 0 && c[k].tag != c[k - 1].tag) at = lines(at);
             if (c[k].sends) continue;
             e[k].half[half] = align(at, c[k].bytes);
             at = e[k].half[half] + c[k].bytes;

@@ -122,21 +122,15 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
 
 /* --- channels ------------------------------------------------------------- */
 
-static tct_channel channel_of(const tct_plan *p, const tct_plan_part *part,
-                              bool sends)
-{
-    return (tct_channel){.peer = part->peer,
-                         .sends = sends,
-                         .bytes = p->base.columns * part->count *
-                                  (int64_t)sizeof(double)};
-}
-
 void tct_plan_channels(const tct_plan *p, tct_channel *out)
 {
-    for (int k = 0; k < p->sends; k++)
-        out[k] = channel_of(p, &p->send[k], true);
-    for (int k = 0; k < p->recvs; k++)
-        out[p->sends + k] = channel_of(p, &p->recv[k], false);
+    for (int k = 0; k < p->sends + p->recvs; k++) {
+        const tct_plan_part *part = tct_plan_part_at(p, k);
+        out[k] = (tct_channel){.peer = part->peer,
+                               .sends = k < p->sends,
+                               .bytes = p->base.columns * part->count *
+                                        (int64_t)sizeof(double)};
+    }
 }
 
 /* --- the end -------------------------------------------------------------- */

@@ -58,6 +58,11 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
                                  tct_plan **out);
 void tct_plan_destroy(tct_plan **plan);
 
+/* Part k of those sent, then of those received. */
+static inline const tct_plan_part *tct_plan_part_at(const tct_plan *plan, int k)
+{
+    return k < plan->sends ? &plan->send[k] : &plan->recv[k - plan->sends];
+}
 /* The plan's messages as ends of channels, [sends + recvs]. */
 void tct_plan_channels(const tct_plan *plan, tct_channel *out);
 
