@@ -83,6 +83,9 @@ typedef struct tct_channels tct_channels;
  *             one), NO_MEMORY, COMM, and the medium's. */
 tacit_status tct_channels_match(const tct_medium *medium, tacit_status mine,
                                 int count, tct_channel *c, tct_channels **out);
+/* The same, without a window: do all ends match? */
+tacit_status tct_channels_check(tacit_world *w, tacit_status mine, int count,
+                                tct_channel *c);
 /* The ends can be matched again afterwards. Not collective: another rank may
  * still read its last messages. NULL is allowed. */
 void tct_channels_free(tct_channels **set);

@@ -194,13 +194,15 @@ static tacit_status refuse_single(int rank, int k, int count,
 static tacit_status refuse_pair(int rank, int k, const tct_channel *c,
                                 const end *other)
 {
+    const bool bytes = other->bytes != c->bytes;
+    const char *unit = bytes ? "bytes" : "signals";
     FAIL(TACIT_INVALID,
-         "channel %d with tag %d: rank %d %s %lld bytes and %d signals %s rank "
-         "%d, which %s %lld bytes and %d signals: let both say the same",
-         k, c->tag, rank, c->sends ? "sends" : "receives", (long long)c->bytes,
-         c->signals, c->sends ? "to" : "from", c->peer,
-         c->sends ? "receives" : "sends", (long long)other->bytes,
-         other->signals);
+         "channel %d with tag %d: rank %d %s %lld %s %s rank %d, which %s %lld "
+         "%s: let both say the same",
+         k, c->tag, rank, c->sends ? "sends" : "receives",
+         (long long)(bytes ? c->bytes : c->signals), unit,
+         c->sends ? "to" : "from", c->peer, c->sends ? "receives" : "sends",
+         (long long)(bytes ? other->bytes : other->signals), unit);
 }
 
 /* Set the addresses of end k. */
@@ -227,7 +229,7 @@ static tacit_status pair_all(const tct_channels *set, const end *own,
         if (!other) return refuse_single(rank, k, set->count, set->channel, t);
         if (other->bytes != c->bytes || other->signals != c->signals)
             return refuse_pair(rank, k, c, other);
-        join(set, c, &own[k], other);
+        if (set->medium->take) join(set, c, &own[k], other);
     }
     return TACIT_OK;
 }
@@ -239,7 +241,8 @@ static tacit_status match(tct_channels *set, end *own, table *t)
 {
     const tct_medium *m = set->medium;
     const int64_t bytes = lay_out(set->count, set->channel, own);
-    TRY(m->take(m->state, (size_t)bytes, &set->window, &set->handle));
+    if (m->take)
+        TRY(m->take(m->state, (size_t)bytes, &set->window, &set->handle));
     for (int k = 0; k < set->count; k++) own[k].window = set->window;
     TRY(trade(t, set->count, set->channel, own));
     return tct_agree(m->world, pair_all(set, own, t));
@@ -278,6 +281,16 @@ tacit_status tct_channels_match(const tct_medium *medium, tacit_status mine,
     if (status < 0) tct_channels_free(&set);
     else *out = set;
     return status;
+}
+
+tacit_status tct_channels_check(tacit_world *w, tacit_status mine, int count,
+                                tct_channel *c)
+{
+    const tct_medium none = {.world = w};
+    tct_channels *set = NULL;
+    TRY(tct_channels_match(&none, mine, count, c, &set));
+    tct_channels_free(&set);
+    return TACIT_OK;
 }
 
 void tct_channels_free(tct_channels **set)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/exchange/exchange.c - exchanges of the public interface. */
 #include "comm/exchange/plan.h"
+#include <stdio.h>
 #include <tacit/exchange.h>
 
 struct tacit_exchange {
@@ -44,47 +45,37 @@ static tacit_status convert(const tacit_queue *q, int count,
     return TACIT_OK;
 }
 
-/* A signature of the channels to or from each rank: their number, and a hash of
- * their counts. */
-static void sign(int count, const tct_plan_part *channel, int64_t (*mark)[2])
+/* The message of an error that the channels have found. */
+static tacit_status explain(tacit_status status)
 {
-    for (int k = 0; k < count; k++) {
-        int64_t *m = mark[channel[k].peer];
-        m[0]++;
-        m[1] =
-            (int64_t)((uint64_t)m[1] * 1000003u + (uint64_t)channel[k].count);
-    }
+    char why[512];
+    if (status != TACIT_INVALID || strstr(tacit_error_message(), "exchange_"))
+        return status;
+    snprintf(why, sizeof why, "%s", tacit_error_message());
+    FAIL(status,
+         "tacit_exchange_create: %s; a value has %zu bytes, and counts of both "
+         "ends are the same",
+         why, sizeof(double));
 }
 
-/* Check that senders and receivers agree. Collective. */
-static tacit_status match(tacit_world *w, int sends, const tct_plan_part *send,
-                          int receives, const tct_plan_part *receive)
+/* Check that senders and receivers agree; `mine` is this rank's status so far.
+ * Collective. */
+static tacit_status match(tacit_world *w, tacit_status mine, int sends,
+                          const tct_plan_part *send, int receives,
+                          const tct_plan_part *receive)
 {
-    const size_t size = (size_t)w->size;
-    int64_t(*mark)[2] = tct_calloc(3 * size * sizeof *mark);
-    int64_t *bytes = tct_calloc(size * sizeof *bytes);
-    tacit_status status = mark && bytes ? TACIT_OK : TACIT_NO_MEMORY;
-    if (status < 0) tacit_error_set(status, "no memory for an exchange");
-    status = tct_agree(w, status);
-    if (status >= 0) {
-        for (size_t r = 0; r < size; r++) bytes[r] = sizeof *mark;
-        sign(sends, send, mark);
-        sign(receives, receive, mark + size);
-        status = tct_alltoallv(w, bytes, mark, bytes, mark + 2 * size);
+    const int ends = mine < 0 ? 0 : sends + receives;
+    tct_channel *c = NULL;
+    if (mine >= 0) mine = TCT_ALLOC(ends, "an exchange", &c);
+    for (int k = 0; k < ends && mine >= 0; k++) {
+        const tct_plan_part *part = k < sends ? &send[k] : &receive[k - sends];
+        c[k] = (tct_channel){.peer = part->peer,
+                             .sends = k < sends,
+                             .bytes = part->count * (int64_t)sizeof(double)};
     }
-    for (size_t r = 0; status >= 0 && r < size; r++) {
-        const int64_t *wanted = mark[size + r], *comes = mark[2 * size + r];
-        if (wanted[0] == comes[0] && wanted[1] == comes[1]) continue;
-        status = tacit_error_set(
-            TACIT_INVALID,
-            "tacit_exchange_create: rank %d receives through "
-            "%lld channels from rank %d, which sends through "
-            "%lld, or they differ in their counts",
-            w->rank, (long long)wanted[0], (int)r, (long long)comes[0]);
-    }
-    tct_free(mark);
-    tct_free(bytes);
-    return tct_agree(w, status);
+    mine = tct_channels_check(w, mine, ends, c);
+    tct_free(c);
+    return explain(mine);
 }
 
 tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
@@ -104,8 +95,7 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
         status = check(sends, send, index, receives, receive, columns);
     if (status >= 0) status = convert(queue, sends, send, &to);
     if (status >= 0) status = convert(queue, receives, receive, &from);
-    status = tct_agree(queue->world, status);
-    if (status >= 0) status = match(queue->world, sends, to, receives, from);
+    status = match(queue->world, status, sends, to, receives, from);
     if (status >= 0)
         status = tct_plan_from_lists(queue, sends, to, index, receives, from,
                                      columns, &e->plan);

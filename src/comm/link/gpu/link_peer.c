@@ -10,15 +10,14 @@
 #include "comm/link/gpu/peer.h"
 #include "comm/link/link.h"
 #include "device/gpu/fork.h"
-#include "device/protocol.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { NODES = 12040 /* first driver with while nodes */ };
 
 typedef struct { /* of a queue */
-    tacit_queue *q;
     tct_windows *windows;
+    tct_peer_channels channels;      /* in the windows */
     tct_medium medium;               /* of channels in them */
     const tct_nvshmem_module *calls; /* NULL: P2P between all ranks */
     tct_peer_window slots;
@@ -135,81 +134,10 @@ static tacit_status open_slots(tacit_queue *q, peer *p)
     return TACIT_OK;
 }
 
-/* --- channels ------------------------------------------------------------- */
-
-static tacit_status gpu_take(void *state, size_t bytes, tct_peer_window *out,
-                             void **handle)
-{
-    const peer *p = state;
-    *handle = NULL;
-    return tct_windows_take(p->windows, bytes, out);
-}
-
-static char *gpu_at(void *state, void *handle, int rank,
-                    const tct_peer_window *w)
-{
-    const peer *p = state;
-    (void)handle;
-    return tct_windows_at(p->windows, rank, w);
-}
-
-static void gpu_give(void *state, void *handle, const tct_peer_window *own)
-{
-    const peer *p = state;
-    (void)handle;
-    tct_windows_give(p->windows, own);
-}
-
-typedef gpu_error message_kernel(const tct_peer_common *C,
-                                 const tct_peer_message *m, gpu_stream stream);
-
-/* Enqueue the message, after all work so far. */
-static tacit_status enqueue(const tct_channel *c, message_kernel *kernel,
-                            const char *what)
-{
-    peer *p = c->medium->state;
-    const int half = tct_buffer_of(c->sequence);
-    const tct_peer_message m = {.peer = c->peer,
-                                .number = c->sequence,
-                                .data = c->data,
-                                .window = c->window[half],
-                                .bytes = c->part,
-                                .own = &c->own[half * c->signals].value,
-                                .other = &c->other[half * c->signals].value};
-    q_enter(p->q);
-    p->q->device->flush(p->q);
-    p->common.limit_ns = (uint64_t)(1e9 * p->q->peer_seconds);
-    return tct_gpu_status(kernel(&p->common, &m, tct_gpu_of(p->q)->stream),
-                          what);
-}
-
-static tacit_status gpu_send(const tct_channel *c)
-{
-    return enqueue(c, tct_peer_send, "sending a message");
-}
-
-static tacit_status gpu_receive(const tct_channel *c)
-{
-    return enqueue(c, tct_peer_receive, "receiving a message");
-}
-
-static tct_medium medium_of(peer *p)
-{
-    return (tct_medium){.world = p->q->world,
-                        .state = p,
-                        .take = gpu_take,
-                        .at = gpu_at,
-                        .give = gpu_give,
-                        .send = gpu_send,
-                        .receive = gpu_receive};
-}
-
 const tct_medium *tct_peer_medium(const tacit_queue *q)
 {
     return &peer_of(q)->medium;
 }
-
-/* --- open and close ------------------------------------------------------- */
 
 static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
@@ -217,10 +145,10 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
     *tct_link_state(q) = p;
     if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
-    p->q = q;
-    p->medium = medium_of(p);
     p->slots.arena = p->persistent_slots.arena = -1;
     TRY(tct_windows_open(q, source, &p->windows));
+    p->channels = (tct_peer_channels){q, p->windows, &p->common};
+    p->medium = tct_peer_medium_of(&p->channels);
     const tct_peer_state none = {0};
     p->common = (tct_peer_common){
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};

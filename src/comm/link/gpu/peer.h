@@ -96,6 +96,13 @@ const tct_peer_end *tct_peer_ends(const struct tct_plan *plan);
  * fails the queue. */
 const struct tct_medium *tct_peer_medium(const tacit_queue *q);
 
+typedef struct tct_peer_channels {
+    tacit_queue *q;
+    tct_windows *windows;
+    tct_peer_common *common;
+} tct_peer_channels;
+struct tct_medium tct_peer_medium_of(const tct_peer_channels *p);
+
 /* Message `number` of a channel that is started by itself, through a half of
  * its window, with the signals of this half. */
 typedef struct tct_peer_message {
