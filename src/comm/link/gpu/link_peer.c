@@ -134,11 +134,6 @@ static tacit_status open_slots(tacit_queue *q, peer *p)
     return TACIT_OK;
 }
 
-const tct_medium *tct_peer_medium(const tacit_queue *q)
-{
-    return &peer_of(q)->medium;
-}
-
 static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
     peer *p = tct_calloc(sizeof *p);
@@ -427,6 +422,11 @@ tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
 void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window)
 {
     tct_windows_give(peer_of(q)->windows, window);
+}
+
+const tct_medium *tct_peer_medium(const tacit_queue *q)
+{
+    return &peer_of(q)->medium;
 }
 
 const tct_peer_end *tct_peer_ends(const tct_plan *plan)
