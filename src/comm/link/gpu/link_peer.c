@@ -143,7 +143,7 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
     p->slots.arena = p->persistent_slots.arena = -1;
     TRY(tct_windows_open(q, source, &p->windows));
     p->channels = (tct_peer_channels){q, p->windows, &p->common};
-    p->medium = tct_peer_medium_of(&p->channels);
+    tct_peer_medium_of(&p->channels, &p->medium);
     const tct_peer_state none = {0};
     p->common = (tct_peer_common){
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};

@@ -101,7 +101,7 @@ typedef struct tct_peer_channels {
     tct_windows *windows;
     tct_peer_common *common;
 } tct_peer_channels;
-struct tct_medium tct_peer_medium_of(const tct_peer_channels *p);
+void tct_peer_medium_of(const tct_peer_channels *p, struct tct_medium *out);
 
 /* Message `number` of a channel that is started by itself, through a half of
  * its window, with the signals of this half. */

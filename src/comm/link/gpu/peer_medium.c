@@ -61,9 +61,9 @@ static tacit_status peer_receive(const tct_channel *c)
     return enqueue(c, tct_peer_receive, "receiving a message");
 }
 
-tct_medium tct_peer_medium_of(const tct_peer_channels *p)
+void tct_peer_medium_of(const tct_peer_channels *p, tct_medium *out)
 {
-    return (tct_medium){.world = p->q->world,
+    *out = (tct_medium){.world = p->q->world,
                         .state = (void *)(uintptr_t)p,
                         .take = peer_take,
                         .at = peer_at,
