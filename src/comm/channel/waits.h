@@ -9,7 +9,7 @@
  * Cost: a wait that is short publishes nothing. */
 #ifndef TCT_COMM_CHANNEL_WAITS_H
 #define TCT_COMM_CHANNEL_WAITS_H
-#include "comm/channel/shared.h"
+#include "comm/world/shared.h"
 
 typedef struct tct_waits {
     tacit_world *world;

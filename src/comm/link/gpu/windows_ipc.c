@@ -5,9 +5,9 @@
  * An arena is an allocation of its own, since a handle gives access to a whole
  * allocation. It may be freed once no rank has it open; ranks that close it
  * signal this in shared host memory. */
-#include "comm/channel/shared.h"
 #include "comm/link/gpu/reach.h"
 #include "comm/link/gpu/windows.h"
+#include "comm/world/shared.h"
 #include "device/gpu/gpu.h"
 #include <sched.h>
 #include <string.h>
