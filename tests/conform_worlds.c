@@ -8,7 +8,7 @@
  * PROCESSES: 1,2,3,4 */
 #define TEST_DEVICE "host"
 #include "comm/link/link.h"
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include "dealt.h"
 #include <tacit/exchange.h>
 

@@ -96,8 +96,8 @@ static void check_columns(tacit_queue *q)
     const int size = tacit_world_size(test_world());
     const int rank = tacit_world_rank(test_world());
     const int next = (rank + 1) % size, last = (rank + size - 1) % size;
-    const tct_channel send[] = {{next, 0, 3}, {next, 0, 2}, {rank, 0, 1}};
-    const tct_channel recv[] = {{last, 0, 3}, {last, 0, 2}, {rank, 0, 1}};
+    const tct_plan_part send[] = {{next, 0, 3}, {next, 0, 2}, {rank, 0, 1}};
+    const tct_plan_part recv[] = {{last, 0, 3}, {last, 0, 2}, {rank, 0, 1}};
     static const int32_t index[N] = {4, 2, 0, 1, 3, 5};
     tct_plan *plan = NULL;
     OK(tct_plan_from_lists(q, 3, send, index, 3, recv, COLUMNS, &plan));

@@ -346,9 +346,9 @@ static tct_plan *ring(tacit_queue *q)
 {
     static const int32_t index[SENT] = {2, 0};
     const int next = (q->rank + 1) % q->ranks;
-    const tct_channel send = {.peer = next, .count = SENT};
-    const tct_channel recv = {.peer = (q->rank + q->ranks - 1) % q->ranks,
-                              .count = SENT};
+    const tct_plan_part send = {.peer = next, .count = SENT};
+    const tct_plan_part recv = {.peer = (q->rank + q->ranks - 1) % q->ranks,
+                                .count = SENT};
     tct_plan *plan = NULL;
     OK(tct_plan_from_lists(q, 1, &send, index, 1, &recv, COLUMNS, &plan));
     return plan;

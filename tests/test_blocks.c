@@ -7,7 +7,7 @@
  * RUN: np=1,3
  * THREADS: 3 */
 #define TEST_DEVICE "host"
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include "device/protocol.h"
 #include "gpu.h"
 

@@ -505,6 +505,8 @@ static void senseless_exchanges_are_refused(void **state)
                               {-1, 1, 1, self, self, "sends"},
                               {1, -1, 1, self, self, "receives"},
                               {1, 1, 1, self, {rank, 3}, "counts"},
+                              {1, 1, 1, self, {rank, 3}, "sends 16 bytes"},
+                              {1, 1, 1, self, {rank, 3}, "receives 24"},
                               {1, 0, 1, self, self, "channels"},
                               {0, 1, 1, self, self, "channels"}};
     const bad_plan good = {1, 1, 1, self, self, ""};

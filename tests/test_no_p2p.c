@@ -8,7 +8,7 @@
  * RUN: np=3
  * THREADS: 2,3 */
 #define TEST_DEVICE "host"
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include "device/protocol.h"
 #include "gpu.h"
 

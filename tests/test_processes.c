@@ -5,7 +5,7 @@
  *
  * LIMIT: 120 */
 #define TEST_DEVICE "host"
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include "gpu.h"
 #include <errno.h>
 #include <sys/wait.h>

@@ -2,7 +2,7 @@
  * comm/active/active.c - active messages: choice of the transport, and what
  * both transports share. */
 #include "comm/active/active.h"
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include <time.h>
 #if TCT_HAVE_MPI
 #include "comm/world/mpi.h"

@@ -5,11 +5,10 @@
  * so that a queue needs no lock. A queue holds the descriptors of one round;
  * each tag has two, for odd and even rounds.
  *
- * Each rank's piece of the memory: what others read, its queues [2][tags], and
- * its room. */
+ * Each rank's piece of the memory: what others read, its board of waits, its
+ * queues [2][tags], and its room. */
 #include "comm/active/active.h"
-#include "comm/link/link.h"
-#include "comm/link/shared.h"
+#include "comm/channel/waits.h"
 
 enum { LINE = 64, CHECKS = 2000, CHECKS_CROWDED = 50 };
 
@@ -28,11 +27,9 @@ typedef struct {
 
 typedef struct {
     _Alignas(LINE) tct_counter taken; /* this rank's messages taken by others */
-    /* For others that search for a lost rank. */
+    /* For senders that wait for it */
     _Alignas(LINE) uint64_t read; /* messages this rank has dropped ... */
     uint64_t each;                /* ... and those it gets in a round */
-    uint64_t waits;               /* 1: it waits, and ... */
-    int64_t due;                  /* offset of [ranks] bytes, 1: waited for */
     _Alignas(LINE) int64_t room;  /* offset in the piece [bytes] */
     tag_head tag[2 * TCT_ACTIVE_TAGS];
 } piece;
@@ -42,8 +39,7 @@ typedef struct {
     piece *own;
     uint64_t sent;
     uint64_t taken_of[2 * TCT_ACTIVE_TAGS]; /* descriptors taken */
-    int checks;
-    int *list; /* [ranks] */
+    tct_waits waits;
 } transport;
 
 static piece *piece_of(const transport *o, int rank)
@@ -71,8 +67,7 @@ static size_t lines(size_t bytes)
 static size_t lay_out(const tct_active_needs *needs, int ranks, piece *q)
 {
     size_t at = lines(sizeof(piece));
-    if (q) q->due = (int64_t)at;
-    at += lines((size_t)ranks);
+    at += tct_waits_bytes(ranks);
     for (int k = 0; k < 2 * needs->tags; k++) {
         const int64_t most = needs->in[k % needs->tags];
         if (q) q->tag[k] = (tag_head){.most = most, .first = (int64_t)at};
@@ -90,80 +85,45 @@ static tacit_status shared_open(tct_active *p, const tct_active_needs *needs)
     if (!o) tacit_error_set(status, "no memory for messages");
     p->state = o;
     const int ranks = p->world->size;
-    if (status >= 0) status = TCT_ALLOC(ranks, "messages", &o->list);
     TRY(tct_agree(p->world, status));
     TRY(tct_shared_create(p->world, lay_out(needs, ranks, NULL), &o->memory));
     o->own = piece_of(o, p->world->rank);
     lay_out(needs, ranks, o->own);
     p->room = (char *)o->own + o->own->room;
+    status =
+        tct_waits_open(p->world, o->memory, lines(sizeof(piece)), &o->waits);
     const bool crowded = p->world->local_size > tct_processors();
-    o->checks = crowded ? CHECKS_CROWDED : CHECKS;
-    return tct_agree(p->world, TACIT_OK); /* all pieces are laid out */
+    o->waits.checks = crowded ? CHECKS_CROWDED : CHECKS;
+    return tct_agree(p->world, status); /* all pieces are laid out */
 }
 
 /* --- waiting -------------------------------------------------------------- */
 
 enum { NO_TAG = -1 }; /* waits until its messages are read */
 
-static char *due_of(piece *q)
+typedef struct {
+    const tct_active *p;
+    int tag;
+} wait_of;
+
+static bool is_due(const void *ctx, int rank)
 {
-    return (char *)q + q->due;
+    const wait_of *v = ctx;
+    const piece *q = piece_of(v->p->state, rank);
+    return v->tag == NO_TAG ? tct_signal_value(&q->read) < v->p->round * q->each
+                            : tct_active_is_due(v->p, v->tag, rank);
 }
 
-/* Publish for whom this rank waits. */
-static void publish_wait(const tct_active *p, int tag)
+/* Wait for `of` to reach `value`. */
+static tacit_status await(const tct_active *p, const tct_counter *of,
+                          uint64_t value, int tag)
 {
-    const transport *o = p->state;
-    for (int r = 0; r < p->world->size; r++) {
-        const piece *q = piece_of(o, r);
-        const bool due = tag == NO_TAG
-                             ? tct_signal_value(&q->read) < p->round * q->each
-                             : tct_active_is_due(p, tag, r);
-        __atomic_store_n(&due_of(o->own)[r], due && q != o->own,
-                         __ATOMIC_RELAXED);
-    }
-    tct_signal_send(&o->own->waits, 1);
-}
-
-/* A rank that does not wait itself, found by following the waits from this
- * rank; -1: none. */
-static int find_lost(const tct_active *p)
-{
-    const transport *o = p->state;
-    const int ranks = p->world->size;
-    int listed = 1;
-    o->list[0] = p->world->rank;
-    for (int k = 0; k < listed; k++)
-        for (int r = 0; r < ranks; r++) {
-            bool known = false;
-            for (int i = 0; i < listed && !known; i++) known = o->list[i] == r;
-            if (known || !__atomic_load_n(&due_of(piece_of(o, o->list[k]))[r],
-                                          __ATOMIC_RELAXED))
-                continue;
-            if (!tct_signal_value(&piece_of(o, r)->waits)) return r;
-            o->list[listed++] = r;
-        }
-    return -1;
-}
-
-/* Wait for `of` to reach `value`. A long wait is published; after a timeout it
- * stays published. */
-static tacit_status await(tct_active *p, const tct_counter *of, uint64_t value,
-                          int tag)
-{
-    const transport *o = p->state;
-    const double silent = p->limit / 8.0;
-    if (tct_spin(of, value, o->checks)) return TACIT_OK;
-    if (tct_await_for(p->world, of, value, silent)) return TACIT_OK;
-    TRY(tct_complete(p->world));
-    publish_wait(p, tag);
-    if (!tct_await_for(p->world, of, value, p->limit - silent)) {
-        if (!p->world->lost_rank.noted)
-            tct_note_lost_rank(&p->world->lost_rank, find_lost(p), p->limit);
-        return tct_complete(p->world);
-    }
-    tct_signal_send(&o->own->waits, 0);
-    return TACIT_OK;
+    transport *o = p->state;
+    if (tct_spin(of, value, o->waits.checks)) return TACIT_OK;
+    o->waits.limit = p->limit;
+    o->waits.silent = p->limit / 8.0;
+    return tct_waits_long(&o->waits, of, value, -1, is_due,
+                          &(wait_of){.p = p, .tag = tag});
 }
 
 static tacit_status shared_settle(tct_active *p)
@@ -216,8 +176,9 @@ static void shared_close(tct_active *p)
     transport *o = p->state;
     /* others may still read its messages; they stop on an error */
     if (o->own && p->round > 0 && shared_settle(p) < 0) o->own = NULL;
+    tct_waits_close(&o->waits);
     tct_shared_destroy(&o->memory);
-    TCT_FREE(o->list, o);
+    TCT_FREE(o);
 }
 
 const tct_active_ops tct_active_shared = {

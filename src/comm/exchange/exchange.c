@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/exchange/exchange.c - exchanges of the public interface. */
 #include "comm/exchange/plan.h"
+#include <stdio.h>
 #include <tacit/exchange.h>
 
 struct tacit_exchange {
@@ -29,7 +30,7 @@ static tacit_status check(int sends, const tacit_channel *send,
 }
 
 static tacit_status convert(const tacit_queue *q, int count,
-                            const tacit_channel *from, tct_channel **out)
+                            const tacit_channel *from, tct_plan_part **out)
 {
     TRY(TCT_ALLOC(count, "an exchange", out));
     for (int k = 0; k < count; k++) {
@@ -38,65 +39,45 @@ static tacit_status convert(const tacit_queue *q, int count,
                  "tacit_exchange_create: channel %d: %lld values of rank %d: "
                  "expected 0 or more, and a rank from 0 to %d",
                  k, (long long)from[k].count, from[k].rank, q->ranks - 1);
-        (*out)[k] = (tct_channel){.peer = from[k].rank, .count = from[k].count};
+        (*out)[k] =
+            (tct_plan_part){.peer = from[k].rank, .count = from[k].count};
     }
     return TACIT_OK;
 }
 
-/* A signature of the channels to or from each rank: their number, a hash of
- * their counts, and the element type. */
-typedef int64_t signature[3];
-static void sign(int count, const tct_channel *channel, signature *mark)
+/* The message of an error that the channels have found. */
+static tacit_status explain(tacit_status status, tacit_element element)
 {
-    for (int k = 0; k < count; k++) {
-        int64_t *m = mark[channel[k].peer];
-        m[0]++;
-        m[1] =
-            (int64_t)((uint64_t)m[1] * 1000003u + (uint64_t)channel[k].count);
-    }
+    char why[512];
+    if (status != TACIT_INVALID || strstr(tacit_error_message(), "exchange_"))
+        return status;
+    snprintf(why, sizeof why, "%s", tacit_error_message());
+    FAIL(status,
+         "tacit_exchange_create: %s; a value has %zu bytes, and counts of both "
+         "ends are the same",
+         why, tct_element_bytes(element));
 }
 
-/* Compare what this rank wants of rank `r` with what that sends. */
-static tacit_status compare(const tacit_world *w, int r, const signature wanted,
-                            const signature sent)
+/* Check that senders and receivers agree; `mine` is this rank's status so far.
+ * Collective. */
+static tacit_status match(tacit_world *w, tacit_status mine,
+                          tacit_element element, int sends,
+                          const tct_plan_part *send, int receives,
+                          const tct_plan_part *receive)
 {
-    if (wanted[2] != sent[2])
-        FAIL(TACIT_INVALID,
-             "tacit_exchange_create_in: the exchange is %s on rank %d, %s on "
-             "rank %d: give all ranks one type",
-             tct_element_name((tacit_element)wanted[2]), w->rank,
-             tct_element_name((tacit_element)sent[2]), r);
-    if (wanted[0] == sent[0] && wanted[1] == sent[1]) return TACIT_OK;
-    FAIL(TACIT_INVALID,
-         "tacit_exchange_create: rank %d receives through "
-         "%lld channels from rank %d, which sends through "
-         "%lld, or they differ in their counts",
-         w->rank, (long long)wanted[0], r, (long long)sent[0]);
-}
-
-/* Check that senders and receivers agree. Collective. */
-static tacit_status match(tacit_world *w, tacit_element element, int sends,
-                          const tct_channel *send, int receives,
-                          const tct_channel *receive)
-{
-    const size_t size = (size_t)w->size;
-    signature *mark = tct_calloc(3 * size * sizeof *mark);
-    int64_t *bytes = tct_calloc(size * sizeof *bytes);
-    tacit_status status = mark && bytes ? TACIT_OK : TACIT_NO_MEMORY;
-    if (status < 0) tacit_error_set(status, "no memory for an exchange");
-    status = tct_agree(w, status);
-    if (status >= 0) {
-        for (size_t r = 0; r < size; r++) bytes[r] = sizeof *mark;
-        for (size_t r = 0; r < 2 * size; r++) mark[r][2] = element;
-        sign(sends, send, mark);
-        sign(receives, receive, mark + size);
-        status = tct_alltoallv(w, bytes, mark, bytes, mark + 2 * size);
+    const int ends = mine < 0 ? 0 : sends + receives;
+    tct_channel *c = NULL;
+    if (mine >= 0) mine = TCT_ALLOC(ends, "an exchange", &c);
+    for (int k = 0; k < ends && mine >= 0; k++) {
+        const tct_plan_part *part = k < sends ? &send[k] : &receive[k - sends];
+        c[k] = (tct_channel){.peer = part->peer,
+                             .sends = k < sends,
+                             .bytes = part->count *
+                                      (int64_t)tct_element_bytes(element)};
     }
-    for (int r = 0; status >= 0 && r < w->size; r++)
-        status = compare(w, r, mark[w->size + r], mark[2 * w->size + r]);
-    tct_free(mark);
-    tct_free(bytes);
-    return tct_agree(w, status);
+    mine = tct_channels_check(w, mine, ends, c);
+    tct_free(c);
+    return explain(mine, element);
 }
 
 tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
@@ -118,7 +99,7 @@ tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
     REQUIRE(queue != NULL && out != NULL);
     REQUIRE((int)element >= 0 && (int)element < (int)TCT_ELEMENTS);
     q_enter(queue);
-    tct_channel *to = NULL, *from = NULL;
+    tct_plan_part *to = NULL, *from = NULL;
     tacit_exchange *e = tct_calloc(sizeof *e);
     tacit_status status =
         e ? TACIT_OK
@@ -127,9 +108,11 @@ tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
         status = check(sends, send, index, receives, receive, columns);
     if (status >= 0) status = convert(queue, sends, send, &to);
     if (status >= 0) status = convert(queue, receives, receive, &from);
-    status = tct_agree(queue->world, status);
-    if (status >= 0)
-        status = match(queue->world, element, sends, to, receives, from);
+    const tacit_status agreed =
+        tct_agree_name(queue->world, "the element type of the exchange",
+                       tct_element_name(element));
+    if (status >= 0) status = agreed;
+    status = match(queue->world, status, element, sends, to, receives, from);
     if (status >= 0)
         status = tct_plan_in(queue, element, sends, to, index, receives, from,
                              columns, &e->plan);

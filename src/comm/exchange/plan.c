@@ -6,8 +6,8 @@
 
 /* --- from lists ----------------------------------------------------------- */
 
-static tacit_status copy_channels(const tct_channel *from, int count,
-                                  tct_channel **to, int64_t *total)
+static tacit_status copy_channels(const tct_plan_part *from, int count,
+                                  tct_plan_part **to, int64_t *total)
 {
     *total = 0;
     TRY(TCT_ALLOC(count, "an exchange", to));
@@ -85,9 +85,9 @@ static tacit_status alloc_values(tct_plan *p, int64_t values, int64_t ghosts)
     return TACIT_OK;
 }
 
-static tacit_status build(tct_plan *p, int sends, const tct_channel *send,
+static tacit_status build(tct_plan *p, int sends, const tct_plan_part *send,
                           const int32_t *index, int recvs,
-                          const tct_channel *recv)
+                          const tct_plan_part *recv)
 {
     int64_t values = 0, ghosts = 0;
     p->sends = sends;
@@ -99,8 +99,8 @@ static tacit_status build(tct_plan *p, int sends, const tct_channel *send,
 }
 
 tacit_status tct_plan_in(tacit_queue *q, tacit_element element, int sends,
-                         const tct_channel *send, const int32_t *index,
-                         int recvs, const tct_channel *recv, int columns,
+                         const tct_plan_part *send, const int32_t *index,
+                         int recvs, const tct_plan_part *recv, int columns,
                          tct_plan **out)
 {
     tct_plan *p = tct_calloc(sizeof *p);
@@ -121,13 +121,29 @@ tacit_status tct_plan_in(tacit_queue *q, tacit_element element, int sends,
 }
 
 tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
-                                 const tct_channel *send, const int32_t *index,
-                                 int recvs, const tct_channel *recv,
-                                 int columns, tct_plan **out)
+                                 const tct_plan_part *send,
+                                 const int32_t *index, int recvs,
+                                 const tct_plan_part *recv, int columns,
+                                 tct_plan **out)
 {
     return tct_plan_in(q, TACIT_F64, sends, send, index, recvs, recv, columns,
                        out);
 }
+
+/* --- channels ------------------------------------------------------------- */
+
+void tct_plan_channels(const tct_plan *p, tct_channel *out)
+{
+    for (int k = 0; k < p->sends + p->recvs; k++) {
+        const tct_plan_part *part = tct_plan_part_at(p, k);
+        out[k] = (tct_channel){
+            .peer = part->peer,
+            .sends = k < p->sends,
+            .bytes = (int64_t)tct_plan_bytes(p, p->base.columns, part->count)};
+    }
+}
+
+/* --- the end -------------------------------------------------------------- */
 
 static void free_values(tacit_queue *q, const tct_exchange *e)
 {
@@ -156,7 +172,7 @@ void tct_plan_destroy(tct_plan **plan)
 
 typedef struct {
     int64_t *wanted, *asked; /* [size] from each rank, by each rank */
-    tct_channel *send, *recv;
+    tct_plan_part *send, *recv;
     int sends, recvs;
     int32_t *index;
 } lists;
@@ -167,14 +183,14 @@ static void lists_clear(lists *l)
 }
 
 /* A channel for each rank with values[rank] > 0. */
-static tacit_status channels(const int64_t *values, int size, tct_channel **out,
-                             int *count)
+static tacit_status channels(const int64_t *values, int size,
+                             tct_plan_part **out, int *count)
 {
     for (int r = 0; r < size; r++) *count += values[r] > 0;
     TRY(TCT_ALLOC(*count, "an exchange", out));
     for (int r = 0, k = 0; r < size; r++)
         if (values[r] > 0)
-            (*out)[k++] = (tct_channel){.peer = r, .count = values[r]};
+            (*out)[k++] = (tct_plan_part){.peer = r, .count = values[r]};
     return TACIT_OK;
 }
 

@@ -10,19 +10,21 @@
  * and the links reach. Each open link keeps its own state for it. */
 #ifndef TCT_COMM_EXCHANGE_PLAN_H
 #define TCT_COMM_EXCHANGE_PLAN_H
+#include "comm/channel/channel.h"
 #include "comm/world/world.h"
 
-/* The values to or from one peer: a range of those of a column. */
-typedef struct tct_channel {
+/* The values to or from one peer: a range of those of a column. Each link sends
+ * them through a channel of its own. */
+typedef struct tct_plan_part {
     int peer;
     int64_t first, count;
-} tct_channel;
+} tct_plan_part;
 
 typedef struct tct_plan {
     tct_exchange base; /* the part that devices know; first member */
     tacit_queue *q;
     int sends, recvs;
-    tct_channel *send, *recv;    /* [sends], [recvs] */
+    tct_plan_part *send, *recv;  /* [sends], [recvs] */
     void *state[TCT_LINKS_MOST]; /* of each open link */
     struct tct_plan *next;       /* of the queue */
     bool lost; /* messages may still arrive: its memory is not freed */
@@ -50,18 +52,27 @@ tacit_status tct_plan_create(tacit_queue *q, const int64_t *starts,
  * ignored, and set in the plan.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
-                                 const tct_channel *send, const int32_t *index,
-                                 int recvs, const tct_channel *recv,
-                                 int columns, tct_plan **out);
+                                 const tct_plan_part *send,
+                                 const int32_t *index, int recvs,
+                                 const tct_plan_part *recv, int columns,
+                                 tct_plan **out);
 /* The same for vectors of any element type.
  * Errors also INVALID: no open link carries it. */
 tacit_status tct_plan_in(tacit_queue *q, tacit_element element, int sends,
-                         const tct_channel *send, const int32_t *index,
-                         int recvs, const tct_channel *recv, int columns,
+                         const tct_plan_part *send, const int32_t *index,
+                         int recvs, const tct_plan_part *recv, int columns,
                          tct_plan **out);
 void tct_plan_destroy(tct_plan **plan);
 
-/* The bytes of `columns` columns of a channel's values, and of the values before
+/* Part k of those sent, then of those received. */
+static inline const tct_plan_part *tct_plan_part_at(const tct_plan *plan, int k)
+{
+    return k < plan->sends ? &plan->send[k] : &plan->recv[k - plan->sends];
+}
+/* The plan's messages as ends of channels, [sends + recvs]. */
+void tct_plan_channels(const tct_plan *plan, tct_channel *out);
+
+/* The bytes of `columns` columns of a part's values, and of the values before
  * them in the same buffer. */
 static inline size_t tct_plan_bytes(const tct_plan *plan, int columns,
                                     int64_t values)
@@ -69,9 +80,9 @@ static inline size_t tct_plan_bytes(const tct_plan *plan, int columns,
     return (size_t)(columns * values) * tct_element_bytes(plan->base.element);
 }
 
-/* The values of a channel in `buffer`. */
+/* The values of a part in `buffer`. */
 static inline void *tct_plan_at(const tct_plan *plan, const double *buffer,
-                                int columns, const tct_channel *c)
+                                int columns, const tct_plan_part *c)
 {
     return tct_element_at(plan->base.element, buffer, columns * c->first);
 }

@@ -80,7 +80,7 @@ static void mpi_close(tacit_queue *q)
 /* --- plans ---------------------------------------------------------------- */
 
 /* Channels between the same two ranks have different tags. */
-static int tag_of(const mpi_plan *p, const tct_channel *channel, int k)
+static int tag_of(const mpi_plan *p, const tct_plan_part *channel, int k)
 {
     int same = 0;
     for (int i = 0; i < k; i++) same += channel[i].peer == channel[k].peer;
@@ -100,13 +100,13 @@ static tacit_status make_requests(const tct_plan *plan, int columns)
     for (int i = 0; i < p->count; i++) set[i] = MPI_REQUEST_NULL;
     p->requests[columns] = set;
     for (int k = 0; k < plan->recvs; k++, set++) {
-        const tct_channel *c = &plan->recv[k];
+        const tct_plan_part *c = &plan->recv[k];
         MPI_TRY(MPI_Recv_init(tct_plan_at(plan, landing, columns, c),
                               (int)(columns * c->count), type, c->peer,
                               tag_of(p, plan->recv, k), halo, set));
     }
     for (int k = 0; k < plan->sends; k++, set++) {
-        const tct_channel *c = &plan->send[k];
+        const tct_plan_part *c = &plan->send[k];
         MPI_TRY(MPI_Send_init(tct_plan_at(plan, pack, columns, c),
                               (int)(columns * c->count), type, c->peer,
                               tag_of(p, plan->send, k), halo, set));
@@ -114,7 +114,7 @@ static tacit_status make_requests(const tct_plan *plan, int columns)
     return TACIT_OK;
 }
 
-static tacit_status require_size(const tct_plan *plan, const tct_channel *c,
+static tacit_status require_size(const tct_plan *plan, const tct_plan_part *c,
                                  int n)
 {
     for (int k = 0; k < n; k++)

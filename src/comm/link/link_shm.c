@@ -8,13 +8,10 @@
  * and get the same bits. Slots are double-buffered: a rank that writes sum e
  * has read sum e - 1 of all ranks, so all have finished reading sum e - 2.
  *
- * An exchange: messages alternate between the two halves of a buffer in the
- * receiver's window. The receiver acknowledges each message in a counter of the
- * sender, since the two may not exchange messages in the other direction; the
- * sender waits for this before it reuses a half. */
+ * An exchange: each part of a plan is a channel (comm/channel/channel.h). */
+#include "comm/channel/channel.h"
 #include "comm/exchange/plan.h"
 #include "comm/link/link.h"
-#include "comm/link/shared.h"
 #include "device/protocol.h"
 #include <stdio.h>
 #include <string.h>
@@ -29,32 +26,19 @@ typedef struct { /* on few cache lines: the first has seven scalars */
     double value[SLOT];
 } slot;
 
-/* State of a queue. A rank's piece of the memory has slots [2][ranks], then an
- * int: 1 + the rank that it waits for in a long wait, or 0. */
+/* State of a queue. A rank's piece of the memory has slots [2][ranks], then its
+ * board of waits. */
 typedef struct {
     tct_shared *memory;
+    tct_waits waits;
+    tct_medium medium;
     double *mine; /* [TCT_SUM_MOST + 1] of the sum under way */
     uint64_t sums;
-    int checks;
 } shm;
 
-/* A rank's piece of a plan: this, a counter on its own cache line for each end
- * of a channel (of sends: messages taken; of receives: messages arrived), the
- * ends, and the two halves of its window. */
-typedef struct {
-    int64_t sends, ends;
-    int64_t half; /* bytes */
-} head;
-
-typedef struct { /* an end of a channel */
-    tct_counter *own, *other;
-    double *half[2]; /* this message's place in the receiver's window */
-} shm_end;
-
 typedef struct { /* of a plan */
-    tct_shared *memory;
-    shm_end *end; /* [sends + recvs] */
-    uint64_t exchanges;
+    tct_channels *set;
+    tct_channel *channel; /* [sends + recvs] */
 } shm_plan;
 
 static shm *shm_of(tacit_queue *q)
@@ -77,65 +61,39 @@ static tacit_status shm_open_queue(tacit_queue *q)
     *tct_link_state(q) = s;
     if (s) status = TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine);
     TRY(tct_agree(q->world, status));
+    const size_t slots = 2 * (size_t)q->ranks * sizeof(slot);
+    TRY(tct_shared_create(q->world, slots + tct_waits_bytes(q->ranks),
+                          &s->memory));
+    TRY(tct_waits_open(q->world, s->memory, slots, &s->waits));
     const bool crowded = q->world->local_size * q->threads > tct_processors();
-    s->checks = crowded ? CHECKS_CROWDED : CHECKS;
-    return tct_shared_create(
-        q->world, 2 * (size_t)q->ranks * sizeof(slot) + LINE, &s->memory);
+    s->waits.checks = crowded ? CHECKS_CROWDED : CHECKS;
+    s->medium = tct_medium_host(&s->waits);
+    return TACIT_OK;
 }
 
 static void shm_close_queue(tacit_queue *q)
 {
     shm *s = shm_of(q);
     if (!s) return;
+    tct_waits_close(&s->waits);
     tct_shared_destroy(&s->memory);
     TCT_FREE(s->mine, s);
 }
 
-/* --- waiting -------------------------------------------------------------- */
-
-static int *waits_for(const tacit_queue *q, const shm *s, int rank)
+/* A message has failed: take the world's lost rank, or the error. */
+static void fail(tacit_queue *q, tacit_status status)
 {
-    slot *all = tct_shared_of(s->memory, rank);
-    return (int *)(void *)(all + 2 * q->ranks);
+    if (q->lost_rank->noted)
+        q_lose_rank(q, q->lost_rank->rank, q->peer_seconds);
+    else q_fail(q, status, "%s", tacit_error_message());
 }
 
-static void publish_wait(const tacit_queue *q, const shm *s, int value)
+/* The state, with the queue's time limit of now. */
+static shm *shm_with_limit(tacit_queue *q)
 {
-    __atomic_store_n(waits_for(q, s, q->rank), value, __ATOMIC_RELAXED);
-}
-
-/* Follow the chain of waits from `rank` to its end. */
-static int find_lost(const tacit_queue *q, const shm *s, int rank)
-{
-    for (int k = 0; k < q->ranks; k++) {
-        const int next =
-            __atomic_load_n(waits_for(q, s, rank), __ATOMIC_RELAXED) - 1;
-        if (next < 0 || next == q->rank) break;
-        rank = next;
-    }
-    return rank;
-}
-
-/* Wait for rank `peer`; false: it is lost. After a failure others still see for
- * whom this rank waited. */
-static bool await_long(tacit_queue *q, const tct_counter *of, uint64_t value,
-                       int peer)
-{
-    const shm *s = shm_of(q);
-    publish_wait(q, s, peer + 1);
-    if (!tct_await_for(q->world, of, value, q->peer_seconds)) {
-        q_lose_rank(q, find_lost(q, s, peer), q->peer_seconds);
-        return false;
-    }
-    publish_wait(q, s, 0);
-    return true;
-}
-
-static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
-                  int peer)
-{
-    return tct_spin(of, value, shm_of(q)->checks) ||
-           await_long(q, of, value, peer);
+    shm *s = shm_of(q);
+    s->waits.limit = q->peer_seconds;
+    return s;
 }
 
 /* --- sums ----------------------------------------------------------------- */
@@ -161,15 +119,16 @@ static int write_slots(const tacit_queue *q, shm *s, int from, int count)
     return n;
 }
 
-static bool read_slots(tacit_queue *q, const shm *s, double *total, int n)
+static tacit_status read_slots(const tacit_queue *q, const shm *s,
+                               double *total, int n)
 {
     for (int r = 0; r < q->ranks; r++) {
         const slot *from = slot_of(q, s, q->rank, r, s->sums);
-        if (!await(q, &from->ready, s->sums, r)) return false;
+        TRY(tct_waits_await(&s->waits, &from->ready, s->sums, r));
         for (int j = 0; j < n; j++)
             total[j] = r == 0 ? from->value[j] : total[j] + from->value[j];
     }
-    return true;
+    return TACIT_OK;
 }
 
 static void shm_sum_begin(tacit_queue *q, const tct_op *op)
@@ -182,11 +141,15 @@ static void shm_sum_begin(tacit_queue *q, const tct_op *op)
 
 static void shm_sum_end(tacit_queue *q, const tct_op *op)
 {
-    shm *s = shm_of(q);
+    shm *s = shm_with_limit(q);
     const int count = op->count + 1;
     int n = count < SLOT ? count : SLOT;
     for (int at = 0; at < count;) {
-        if (!read_slots(q, s, s->mine + at, n)) return;
+        const tacit_status status = read_slots(q, s, s->mine + at, n);
+        if (status < 0) {
+            fail(q, status);
+            return;
+        }
         at += n;
         if (at < count) n = write_slots(q, s, at, count);
     }
@@ -196,95 +159,19 @@ static void shm_sum_end(tacit_queue *q, const tct_op *op)
 
 /* --- plans ---------------------------------------------------------------- */
 
-static int64_t lines(int64_t bytes)
-{
-    return (bytes + LINE - 1) / LINE * LINE;
-}
-
-static tct_counter *counter_of(head *h, int64_t end)
-{
-    return (tct_counter *)(void *)((char *)h + (1 + end) * LINE);
-}
-
-static tct_channel *ends_of(head *h)
-{
-    return (tct_channel *)(void *)counter_of(h, h->ends);
-}
-
-static double *half_of(head *h, int half)
-{
-    const int64_t list = lines(h->ends * (int64_t)sizeof(tct_channel));
-    return (double *)(void *)((char *)ends_of(h) + list + half * h->half);
-}
-
-static head *head_of(const shm_plan *p, int rank)
-{
-    return tct_shared_of(p->memory, rank);
-}
-
-/* Shared memory, with a description of each rank's ends. Collective. */
-static tacit_status share(tct_plan *plan, shm_plan *p)
-{
-    const int64_t ends = plan->sends + plan->recvs;
-    const int columns = plan->base.columns;
-    const head own = {
-        plan->sends, ends,
-        lines((int64_t)tct_plan_bytes(plan, columns, plan->base.ghosts))};
-    const int64_t list = lines(ends * (int64_t)sizeof(tct_channel));
-    tacit_world *w = plan->q->world;
-    const size_t bytes = (size_t)((1 + ends) * LINE + list + 2 * own.half);
-    TRY(tct_shared_create(w, bytes, &p->memory));
-    head *h = head_of(p, w->rank);
-    *h = own;
-    for (int k = 0; k < plan->sends; k++) ends_of(h)[k] = plan->send[k];
-    for (int k = 0; k < plan->recvs; k++)
-        ends_of(h)[plan->sends + k] = plan->recv[k];
-    return tct_agree(w, TACIT_OK); /* all descriptions are written */
-}
-
-/* The end in `to` that matches end `k` in `from`, the piece of `rank`: the n-th
- * channel to a rank matches that rank's n-th from this one. */
-static int64_t other_end(head *from, int rank, int64_t k, head *to)
-{
-    const bool sends = k < from->sends;
-    const int peer = ends_of(from)[k].peer;
-    int64_t before = 0, at = sends ? to->sends : 0;
-    for (int64_t i = sends ? 0 : from->sends; i < k; i++)
-        before += ends_of(from)[i].peer == peer;
-    while (ends_of(to)[at].peer != rank || before-- > 0) at++;
-    return at;
-}
-
-static void join(tct_plan *plan, shm_plan *p)
-{
-    const int rank = plan->q->rank, columns = plan->base.columns;
-    head *h = head_of(p, rank);
-    for (int64_t k = 0; k < h->ends; k++) {
-        const bool sends = k < h->sends;
-        head *peer = head_of(p, ends_of(h)[k].peer);
-        const int64_t other = other_end(h, rank, k, peer);
-        const int64_t receive = sends ? other : k;
-        head *receiver = sends ? peer : h;
-        p->end[k].own = counter_of(h, k);
-        p->end[k].other = counter_of(peer, other);
-        for (int half = 0; half < 2; half++)
-            p->end[k].half[half] =
-                tct_plan_at(plan, half_of(receiver, half), columns,
-                            &ends_of(receiver)[receive]);
-    }
-}
-
 static tacit_status shm_plan_open(tct_plan *plan)
 {
+    const int ends = plan->sends + plan->recvs;
     shm_plan *p = tct_calloc(sizeof *p);
     tacit_status status = p ? TACIT_OK : TACIT_NO_MEMORY;
     if (!p) tacit_error_set(status, "no memory for an exchange");
     *tct_plan_state(plan) = p;
-    if (p)
-        status = TCT_ALLOC(plan->sends + plan->recvs, "an exchange", &p->end);
-    TRY(tct_agree(plan->q->world, status));
-    TRY(share(plan, p));
-    join(plan, p);
+    if (p) status = TCT_ALLOC(ends, "an exchange", &p->channel);
+    if (status >= 0) tct_plan_channels(plan, p->channel);
+    tct_channels *set = NULL;
+    TRY(tct_channels_match(&shm_of(plan->q)->medium, status, ends,
+                           p ? p->channel : NULL, &set));
+    p->set = set;
     return TACIT_OK;
 }
 
@@ -292,45 +179,42 @@ static void shm_plan_close(tct_plan *plan)
 {
     shm_plan *p = *tct_plan_state(plan);
     if (!p) return;
-    tct_shared_destroy(&p->memory);
-    TCT_FREE(p->end, p);
+    tct_channels_free(&p->set);
+    TCT_FREE(p->channel, p);
 }
 
 /* --- exchanges ------------------------------------------------------------ */
 
+/* Start and end the messages of `part` [n], which stand at `at`. */
+static void carry(tacit_queue *q, const tct_plan *plan, int n,
+                  const tct_plan_part *part, tct_channel *c, const double *at,
+                  int columns)
+{
+    tacit_status status = TACIT_OK;
+    (void)shm_with_limit(q);
+    for (int k = 0; k < n && status >= 0; k++) {
+        status = tct_channel_start(
+            &c[k], tct_plan_at(plan, at, columns, &part[k]),
+            (int64_t)tct_plan_bytes(plan, columns, part[k].count));
+        if (status >= 0) status = tct_channel_end(&c[k]);
+    }
+    if (status < 0) fail(q, status);
+}
+
 static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
 {
     const tct_plan *plan = tct_plan_of(op);
-    shm_plan *p = *tct_plan_state(plan);
-    const int columns = op->x.columns;
-    const uint64_t now = ++p->exchanges;
-    for (int k = 0; k < plan->sends; k++) {
-        const tct_channel *c = &plan->send[k];
-        const shm_end *e = &p->end[k];
-        if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
-        memcpy(e->half[tct_buffer_of(now)],
-               tct_plan_at(plan, plan->base.shared.pack, columns, c),
-               tct_plan_bytes(plan, columns, c->count));
-        tct_signal(e->other, now);
-    }
+    const shm_plan *p = *tct_plan_state(plan);
+    carry(q, plan, plan->sends, plan->send, p->channel, plan->base.shared.pack,
+          op->x.columns);
 }
 
 static void shm_exchange_end(tacit_queue *q, const tct_op *op)
 {
     const tct_plan *plan = tct_plan_of(op);
     const shm_plan *p = *tct_plan_state(plan);
-    const int columns = op->x.columns;
-    const uint64_t now = p->exchanges;
-    double *landing = tct_landing(q, &plan->base, columns);
-    for (int k = 0; k < plan->recvs; k++) {
-        const tct_channel *c = &plan->recv[k];
-        const shm_end *e = &p->end[plan->sends + k];
-        if (!await(q, e->own, now, c->peer)) return;
-        memcpy(tct_plan_at(plan, landing, columns, c),
-               e->half[tct_buffer_of(now)],
-               tct_plan_bytes(plan, columns, c->count));
-        tct_signal(e->other, now);
-    }
+    carry(q, plan, plan->recvs, plan->recv, p->channel + plan->sends,
+          tct_landing(q, &plan->base, op->x.columns), op->x.columns);
 }
 
 const tct_link tct_link_shm = {

@@ -10,8 +10,8 @@
  *
  * If a rank's process has ended, the barrier fails at once on the others
  * (COMM). */
-#include "comm/link/shared.h"
 #include "comm/world/processes.h"
+#include "comm/world/shared.h"
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>

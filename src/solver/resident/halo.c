@@ -174,21 +174,20 @@ static tacit_status list_edges(maker *m, tct_resident_halo *H)
 
 /* --- ghosts --------------------------------------------------------------- */
 
-/* The place of each ghost in one half of the double buffer. */
+/* The place of each ghost in one half of the double buffer; the halves are
+ * alike. */
 static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
                                  int32_t **out)
 {
     const tct_plan *plan = m->plan;
     const tct_peer_end *end = tct_peer_ends(plan) + plan->sends;
     TRY(TCT_ALLOC(plan->base.ghosts, "a persistent kernel", out));
-    for (int k = 0; k < plan->recvs; k++) {
-        const tct_channel *c = &plan->recv[k];
-        for (int half = 0; half < 2; half++)
-            H->come[half] = end[k].box[half] - TCT_PEER_BOXES * c->first;
-        for (int64_t i = 0; i < c->count; i++)
-            (*out)[c->first + i] =
-                (int32_t)(TCT_PEER_BOXES * c->first + i * m->sent);
-    }
+    for (int half = 0; half < 2 && plan->recvs > 0; half++)
+        H->come[half] = end->box[half];
+    for (int k = 0; k < plan->recvs; k++)
+        for (int64_t i = 0; i < end[k].count; i++)
+            (*out)[end[k].first + i] =
+                (int32_t)(end[k].box[0] - end->box[0] + i * m->sent);
     return TACIT_OK;
 }
 

@@ -28,10 +28,10 @@ typedef struct tct_doubling {
     int32_t count[TCT_DOUBLING_STEPS_MOST]; /* [steps] shared rows of step k, a
                                          * prefix of `row` */
     const int32_t *row; /* [count[0]] of the factor         */
-    int64_t room;       /* values of a buffer */
+    int64_t room;       /* values from a step's first buffer to its second */
     int32_t pieces;     /* numbers of a buffer */
-    /* Of step k, [2][room] values and [2][pieces] run numbers, in the memory of
-     * the other rank and of this one. */
+    /* Of step k, two buffers of values and [2][pieces] run numbers, in the
+     * memory of the other rank and of this one. */
     double *there[TCT_DOUBLING_STEPS_MOST], *here[TCT_DOUBLING_STEPS_MOST];
     uint64_t *told[TCT_DOUBLING_STEPS_MOST], *heard[TCT_DOUBLING_STEPS_MOST];
 } tct_doubling;

@@ -130,8 +130,8 @@ static tacit_status plan_step(tct_stream_solve *J, int k, bool up,
     const int z = J->q->rank, bit = 1 << k;
     const bool takes_part = z < J->parts && z % bit == 0, high = z & bit;
     const int64_t count = takes_part ? J->part.rows.count[k] : 0;
-    const tct_channel channel = {.peer = high ? z - bit : z + bit,
-                                 .count = count};
+    const tct_plan_part channel = {.peer = high ? z - bit : z + bit,
+                                   .count = count};
     const bool any = count > 0, sends = any && high == up;
     int32_t *index = NULL;
     TRY(tct_agree(J->q->world,

@@ -237,14 +237,14 @@ static int send_and_receive(const nccl *n, const tct_plan *plan,
         plan->base.element == TACIT_F32 ? TCT_NCCL_FLOAT : TCT_NCCL_DOUBLE;
     int result = lib->GroupStart();
     for (int k = 0; k < plan->sends && result == TCT_NCCL_OK; k++) {
-        const tct_channel *c = &plan->send[k];
+        const tct_plan_part *c = &plan->send[k];
         if (c->count > 0)
             result = lib->Send(tct_plan_at(plan, p->pack, columns, c),
                                (size_t)(columns * c->count), type, c->peer,
                                n->exchanges, n->apart);
     }
     for (int k = 0; k < plan->recvs && result == TCT_NCCL_OK; k++) {
-        const tct_channel *c = &plan->recv[k];
+        const tct_plan_part *c = &plan->recv[k];
         if (c->count > 0)
             result = lib->Recv(tct_plan_at(plan, landing, columns, c),
                                (size_t)(columns * c->count), type, c->peer,

@@ -3,20 +3,20 @@
  * kernels. Kernels get addresses of memory on other GPUs; the links differ in
  * where this memory comes from. If nvshmem has pairs of ranks without P2P, the
  * kernels come from a module that uses NVSHMEM's calls. */
+#include "comm/channel/channel.h"
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/peer.h"
 #include "comm/link/link.h"
-#include "comm/link/shared.h"
 #include "device/gpu/fork.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNTER = 64 };
-
 typedef struct { /* of a queue */
     tct_windows *windows;
+    tct_peer_channels channels;      /* in the windows */
+    tct_medium medium;               /* of channels in them */
     const tct_nvshmem_module *calls; /* NULL: P2P between all ranks */
     tct_peer_window slots;
     tct_peer_common common;
@@ -26,7 +26,9 @@ typedef struct { /* of a queue */
 } peer;
 
 typedef struct { /* of a plan */
-    tct_peer_window window;
+    tct_channels *set;
+    tct_channel *channel; /* [2][sends + recvs] of values, of boxes */
+    tct_peer_window sent; /* messages to ranks without P2P */
     tct_peer_plan plan;
     tct_peer_end *end; /* the plan's ends, on the host */
     unsigned *tickets; /* [sends + recvs + 1], on the device */
@@ -141,6 +143,8 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
     p->slots.arena = p->persistent_slots.arena = -1;
     TRY(tct_windows_open(q, source, &p->windows));
+    p->channels = (tct_peer_channels){q, p->windows, &p->common};
+    tct_peer_medium_of(&p->channels, &p->medium);
     const tct_peer_state none = {0};
     p->common = (tct_peer_common){
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
@@ -178,113 +182,63 @@ static void peer_close(tacit_queue *q)
 
 /* --- plans ---------------------------------------------------------------- */
 
-/* The message of one end of a channel to the other: the offset of its counter,
- * and, of a receiver, those of its buffers. */
-typedef struct {
-    tct_peer_window window;
-    int64_t counter, half[2], box[2];
-} end_at;
+enum { VALUES, BOXES }; /* tags */
 
-static int64_t half_bytes(const tct_plan *plan, int64_t values)
+/* The ends of a plan, for values, and again for boxes. */
+static tacit_status list_channels(const tct_plan *plan, peer_plan *p)
 {
-    const int64_t bytes =
-        (int64_t)tct_plan_bytes(plan, plan->base.columns, values);
-    return (bytes + COUNTER - 1) / COUNTER * COUNTER;
-}
-
-/* A window: a counter for each end, then two halves of a double buffer, two of
- * boxes, and two of messages to ranks without P2P. */
-static int64_t half_at(const tct_plan *plan, int half)
-{
-    const int64_t ends = plan->sends + plan->recvs;
-    return COUNTER * ends + half * half_bytes(plan, plan->base.ghosts);
-}
-
-static int64_t box_at(const tct_plan *plan, int half)
-{
-    return half_at(plan, 2) + half * TCT_PEER_BOXES * SLOT * plan->base.ghosts;
-}
-
-static int64_t sent_at(const tct_plan *plan, int half)
-{
-    return box_at(plan, 2) + half * half_bytes(plan, plan->base.values);
-}
-
-static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
-{
-    end_at e = {.window = p->window, .counter = COUNTER * k};
-    const tct_channel *c = &plan->recv[k - plan->sends];
-    for (int h = 0; h < 2 && k >= plan->sends; h++) {
-        e.half[h] = half_at(plan, h) +
-                    (int64_t)tct_plan_bytes(plan, plan->base.columns, c->first);
-        e.box[h] = box_at(plan, h) + TCT_PEER_BOXES * SLOT * c->first;
+    const int ends = plan->sends + plan->recvs;
+    TRY(TCT_ALLOC(2 * ends, "an exchange", &p->channel));
+    tct_channel *box = p->channel + ends;
+    tct_plan_channels(plan, p->channel);
+    tct_plan_channels(plan, box);
+    for (int k = 0; k < ends; k++) {
+        box[k].tag = BOXES;
+        box[k].bytes = TCT_PEER_BOXES * SLOT * tct_plan_part_at(plan, k)->count;
     }
-    return e;
+    return TACIT_OK;
 }
 
-/* Send the descriptions `mine` of the ends of one direction to their peers, and
- * receive `theirs` of the other direction, matched rank by rank in channel
- * order. Collective. */
-static tacit_status trade(tct_plan *plan, int count, const tct_channel *channel,
-                          const end_at *mine, int others,
-                          const tct_channel *other, end_at *theirs)
+/* Values of both halves for ranks without P2P, in this rank's memory. */
+static tacit_status take_sent(const tct_plan *plan, peer_plan *p)
 {
-    const int size = plan->q->ranks;
-    int64_t bytes[2][TCT_PEERS_MOST] = {{0}};
-    end_at *sorted = NULL, *come = NULL;
-    tacit_status status = TCT_ALLOC(count, "an exchange", &sorted);
-    if (status >= 0) status = TCT_ALLOC(others, "an exchange", &come);
-    status = tct_agree(plan->q->world, status);
-    for (int r = 0, at = 0; status >= 0 && r < size; r++)
-        for (int k = 0; k < count; k++)
-            if (channel[k].peer == r) {
-                sorted[at++] = mine[k];
-                bytes[0][r] += (int64_t)sizeof *mine;
-            }
-    for (int k = 0; k < others; k++)
-        bytes[1][other[k].peer] += (int64_t)sizeof *mine;
-    if (status >= 0)
-        status =
-            tct_alltoallv(plan->q->world, bytes[0], sorted, bytes[1], come);
-    for (int r = 0, at = 0; status >= 0 && r < size; r++)
-        for (int k = 0; k < others; k++)
-            if (other[k].peer == r) theirs[k] = come[at++];
-    TCT_FREE(sorted, come);
-    return tct_agree(plan->q->world, status);
+    const peer *of = peer_of(plan->q);
+    const size_t half =
+        tct_plan_bytes(plan, plan->base.columns, plan->base.values);
+    if (!of->calls) return TACIT_OK;
+    return tct_windows_take(of->windows, 2 * half, &p->sent);
 }
 
-/* The kernels' view of an end, with addresses of this process. */
-static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
-                         const end_at *own, const end_at *other)
+/* The kernels' view of end k. */
+static tct_peer_end end_of(const tct_plan *plan, const peer_plan *p, int k)
 {
     const tct_windows *W = peer_of(plan->q)->windows;
-    const bool sends = k < plan->sends;
-    const tct_channel *c =
-        sends ? &plan->send[k] : &plan->recv[k - plan->sends];
-    const end_at *receiver = sends ? other : own;
-    char *here = tct_windows_at(W, plan->q->rank, &own->window);
-    char *there = tct_windows_at(W, c->peer, &other->window);
-    char *window = sends ? there : here;
+    const tct_plan_part *part = tct_plan_part_at(plan, k);
+    const tct_channel *c = &p->channel[k];
+    const tct_channel *box = c + plan->sends + plan->recvs;
     tct_peer_end e = {.peer = c->peer,
-                      .first = c->first,
-                      .count = c->count,
-                      .own = (uint64_t *)(void *)(here + own->counter),
-                      .other = (uint64_t *)(void *)(there + other->counter),
+                      .first = part->first,
+                      .count = part->count,
+                      .own = &c->own->value,
+                      .other = &c->other->value,
                       .ticket = p->tickets + k};
     for (int h = 0; h < 2; h++) {
-        e.half[h] = (double *)(void *)(window + receiver->half[h]);
-        e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
-        if (!sends || !tct_windows_no_p2p(W, c->peer)) continue;
+        e.half[h] = (double *)(void *)c->window[h];
+        e.box[h] = (tct_numbered *)(void *)box->window[h];
+        if (!c->sends || !tct_windows_no_p2p(W, c->peer)) continue;
         e.there[h] = e.half[h];
-        e.half[h] =
-            tct_plan_at(plan, (double *)(void *)(here + sent_at(plan, h)),
-                        plan->base.columns, c);
+        e.half[h] = tct_plan_at(
+            plan,
+            (double *)(void *)((char *)tct_windows_at(W, plan->q->rank,
+                                                      &p->sent) +
+                               h * tct_plan_bytes(plan, plan->base.columns,
+                                                  plan->base.values)),
+            plan->base.columns, part);
     }
     return e;
 }
 
-static tacit_status upload(const tct_plan *plan, peer_plan *p,
-                           const end_at *own, const end_at *other)
+static tacit_status upload(const tct_plan *plan, peer_plan *p)
 {
     const int ends = plan->sends + plan->recvs;
     const uint64_t none = 0;
@@ -295,8 +249,7 @@ static tacit_status upload(const tct_plan *plan, peer_plan *p,
     if (status >= 0)
         status = tct_gpu_upload(zero, (size_t)(ends + 1) * sizeof *zero,
                                 &p->tickets);
-    for (int k = 0; status >= 0 && k < ends; k++)
-        end[k] = join(plan, p, k, &own[k], &other[k]);
+    for (int k = 0; status >= 0 && k < ends; k++) end[k] = end_of(plan, p, k);
     if (status >= 0)
         status = tct_gpu_upload(end, (size_t)ends * sizeof *end, &p->plan.end);
     if (status >= 0)
@@ -309,7 +262,7 @@ static tacit_status upload(const tct_plan *plan, peer_plan *p,
     return status;
 }
 
-static int64_t most_of(const tct_channel *c, int count)
+static int64_t most_of(const tct_plan_part *c, int count)
 {
     int64_t most = 0;
     for (int k = 0; k < count; k++)
@@ -317,42 +270,25 @@ static int64_t most_of(const tct_channel *c, int count)
     return most;
 }
 
-static tacit_status connect(tct_plan *plan, peer_plan *p)
-{
-    const int ends = plan->sends + plan->recvs, sends = plan->sends;
-    end_at *own = NULL, *other = NULL;
-    tacit_status status = TCT_ALLOC(ends, "an exchange", &own);
-    if (status >= 0) status = TCT_ALLOC(ends, "an exchange", &other);
-    status = tct_agree(plan->q->world, status);
-    for (int k = 0; status >= 0 && k < ends; k++)
-        own[k] = describe_end(plan, p, k);
-    if (status >= 0)
-        status = trade(plan, sends, plan->send, own, plan->recvs, plan->recv,
-                       other + sends);
-    if (status >= 0)
-        status = trade(plan, plan->recvs, plan->recv, own + sends, sends,
-                       plan->send, other);
-    if (status >= 0) status = upload(plan, p, own, other);
-    TCT_FREE(own, other);
-    return status;
-}
-
 static tacit_status peer_plan_open(tct_plan *plan)
 {
     tacit_queue *q = plan->q;
+    tct_channels *set = NULL;
     peer_plan *p = tct_calloc(sizeof *p);
+    tacit_status status = p ? TACIT_OK : TACIT_NO_MEMORY;
     *tct_plan_state(plan) = p;
-    if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
-    TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
-    p->window.arena = -1;
+    if (!p) tacit_error_set(status, "no memory for an exchange");
+    else p->sent.arena = -1;
+    if (status >= 0) status = list_channels(plan, p);
+    TRY(tct_channels_match(&peer_of(q)->medium, status,
+                           2 * (plan->sends + plan->recvs),
+                           p ? p->channel : NULL, &set));
+    p->set = set;
     p->plan.most_sent = most_of(plan->send, plan->sends);
     p->plan.most_received = most_of(plan->recv, plan->recvs);
-    TRY(tct_windows_take(
-        peer_of(q)->windows,
-        (size_t)(peer_of(q)->calls ? sent_at(plan, 2) : box_at(plan, 2)),
-        &p->window));
-    TRY(tct_agree(q->world, tct_fork_open(&p->fork, peer_of(q)->apart)));
-    return connect(plan, p);
+    TRY(take_sent(plan, p));
+    TRY(tct_fork_open(&p->fork, peer_of(q)->apart));
+    return upload(plan, p);
 }
 
 static void peer_plan_close(tct_plan *plan)
@@ -361,12 +297,13 @@ static void peer_plan_close(tct_plan *plan)
     if (!p) return;
     plan->q->device->sync(plan->q);
     (void)gpu_stream_sync(peer_of(plan->q)->apart);
-    tct_windows_give(peer_of(plan->q)->windows, &p->window);
+    tct_channels_free(&p->set);
+    tct_windows_give(peer_of(plan->q)->windows, &p->sent);
     tct_gpu_release((void *)(uintptr_t)p->plan.end);
     tct_gpu_release(p->plan.number);
     tct_gpu_release(p->tickets);
     tct_fork_close(&p->fork);
-    TCT_FREE(p->end, p);
+    TCT_FREE(p->channel, p->end, p);
 }
 
 /* --- stream plane --------------------------------------------------------- */
@@ -498,6 +435,11 @@ tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
 void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window)
 {
     tct_windows_give(peer_of(q)->windows, window);
+}
+
+const tct_medium *tct_peer_medium(const tacit_queue *q)
+{
+    return &peer_of(q)->medium;
 }
 
 const tct_peer_end *tct_peer_ends(const tct_plan *plan)

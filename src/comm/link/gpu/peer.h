@@ -7,6 +7,7 @@
 #include "comm/link/gpu/windows.h"
 #include "device/gpu/persistent_grid.h"
 
+struct tct_medium; /* comm/channel/channel.h */
 struct tct_plan;
 
 enum {
@@ -86,6 +87,35 @@ tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
 void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window);
 /* The ends of a plan, [sends + recvs]. */
 const tct_peer_end *tct_peer_ends(const struct tct_plan *plan);
+
+/* --- channels ------------------------------------------------------------- */
+
+/* The medium of channels in memory of the GPUs of `q`, if tct_peer_why_not has
+ * no reason against it. A start or an end is enqueued on the queue's stream,
+ * with `data` on the GPU, which later work of the stream may change. A lost rank
+ * fails the queue. */
+const struct tct_medium *tct_peer_medium(const tacit_queue *q);
+
+typedef struct tct_peer_channels {
+    tacit_queue *q;
+    tct_windows *windows;
+    tct_peer_common *common;
+} tct_peer_channels;
+void tct_peer_medium_of(const tct_peer_channels *p, struct tct_medium *out);
+
+/* Message `number` of a channel that is started by itself, through a half of
+ * its window, with the signals of this half. */
+typedef struct tct_peer_message {
+    int peer;
+    uint64_t number;
+    char *data, *window;
+    int64_t bytes;
+    uint64_t *own, *other;
+} tct_peer_message;
+gpu_error tct_peer_send(const tct_peer_common *C, const tct_peer_message *m,
+                        gpu_stream stream);
+gpu_error tct_peer_receive(const tct_peer_common *C, const tct_peer_message *m,
+                           gpu_stream stream);
 
 /* --- kernels -------------------------------------------------------------- */
 

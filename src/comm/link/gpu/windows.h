@@ -5,6 +5,7 @@
  * ranks may be far (non-P2P): kernels do not reach their arenas. */
 #ifndef TCT_COMM_LINK_GPU_WINDOWS_H
 #define TCT_COMM_LINK_GPU_WINDOWS_H
+#include "comm/channel/window.h"
 #include "comm/world/world.h"
 
 enum { TCT_PEERS_MOST = 16, TCT_WINDOW_ALIGN = 256 };
@@ -43,12 +44,6 @@ typedef struct tct_window_source {
 extern const tct_window_source tct_windows_ipc;
 /* NVSHMEM's symmetric heap. */
 extern const tct_window_source tct_windows_nvshmem;
-
-/* A window of one rank, as it is described to others. */
-typedef struct tct_peer_window {
-    int64_t arena; /* < 0: none */
-    int64_t offset, bytes;
-} tct_peer_window;
 
 /* Windows for the ranks of `q`, whose device is a GPU.
  * Collective.  Errors as the source's, NO_MEMORY. */

@@ -7,7 +7,7 @@
  * signal this in shared host memory. */
 #include "comm/link/gpu/reach.h"
 #include "comm/link/gpu/windows.h"
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include "device/gpu/gpu.h"
 #include <sched.h>
 #include <string.h>

@@ -162,14 +162,14 @@ tacit_status tct_amg_move_values(tacit_world *w,
 
 /* List the ranks with rows of [first, last); returns how many. */
 static int find_channels(const int64_t *starts, int size, int64_t first,
-                         int64_t last, tct_channel *out)
+                         int64_t last, tct_plan_part *out)
 {
     int count = 0;
     for (int r = 0; r < size; r++) {
         const int64_t from = starts[r] > first ? starts[r] : first;
         const int64_t to = starts[r + 1] < last ? starts[r + 1] : last;
         if (from < to)
-            out[count++] = (tct_channel){.peer = r, .count = to - from};
+            out[count++] = (tct_plan_part){.peer = r, .count = to - from};
     }
     return count;
 }
@@ -180,7 +180,7 @@ static tacit_status plan(tacit_queue *q, const int64_t *from, const int64_t *to,
 {
     const int size = q->ranks, rank = q->rank;
     const int64_t rows = rows_of(from, rank);
-    tct_channel *send = NULL, *recv = NULL;
+    tct_plan_part *send = NULL, *recv = NULL;
     int32_t *index = NULL;
     int sends = 0, recvs = 0;
     tacit_status status = TCT_ALLOC(size, what, &send);

@@ -95,12 +95,12 @@ static tacit_status list_shares(tacit_queue *q, tct_amg_remote *S)
 /* Channels to or from each rank with aggregates, `count` [ranks] of `width`
  * elements; returns how many. */
 static int list_channels(int ranks, int width, const int64_t *count,
-                         tct_channel *out)
+                         tct_plan_part *out)
 {
     int n = 0;
     for (int r = 0; r < ranks; r++)
         if (count[r] > 0)
-            out[n++] = (tct_channel){.peer = r, .count = count[r] * width};
+            out[n++] = (tct_plan_part){.peer = r, .count = count[r] * width};
     return n;
 }
 
@@ -109,7 +109,7 @@ static tacit_status plan(tacit_queue *q, int width, const int64_t *to,
                          const int32_t *index, const int64_t *from, int columns,
                          tct_plan **out)
 {
-    tct_channel *send = NULL, *recv = NULL;
+    tct_plan_part *send = NULL, *recv = NULL;
     int sends = 0, recvs = 0;
     tacit_status status = TCT_ALLOC(q->ranks, what, &send);
     if (status >= 0) status = TCT_ALLOC(q->ranks, what, &recv);

@@ -2,6 +2,7 @@
  * trisolve/gpu/kernels/shared.c - a solver of which each rank has a part of the
  * factor: the exchange between L and U, by the kernel itself or by messages of
  * the queue. */
+#include "comm/channel/channel.h"
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
@@ -15,8 +16,10 @@ typedef struct tct_doublings {
     int each;             /* ranks of a grid            */
     bool by_kernel;
     int last; /* cut of the last solve */
-    /* By the kernel, per cut */
-    tct_peer_window window[TCT_CUTS];
+    /* By the kernel, per cut; of each step an end that sends, and one that
+     * receives */
+    tct_channel channel[TCT_CUTS][2 * TCT_DOUBLING_STEPS_MOST];
+    tct_channels *set[TCT_CUTS];
     tct_doubling doubling[TCT_CUTS];
     /* By messages, per step */
     tacit_exchange *step[TCT_DOUBLING_STEPS_MOST];
@@ -52,7 +55,6 @@ tacit_status tct_shared_open(tacit_factor_solver *S,
     tacit_status status = TACIT_OK;
     if (!s) status = tacit_error_set(TACIT_NO_MEMORY, "no memory for %s", what);
     if (s) s->each = each;
-    for (int c = 0; c < TCT_CUTS && s; c++) s->window[c].arena = -1;
     if (status >= 0) status = begin(S, s, rows);
     return tct_agree(S->q->world, status);
 }
@@ -64,35 +66,45 @@ static int partner(const tacit_factor_solver *S, int k)
     return S->q->rank + ((z ^ 1 << k) - z) * each;
 }
 
-/* Memory of all steps of one cut: [steps][2][room] values, then
- * [steps][2][pieces] numbers. */
+/* A channel for each step and direction of one cut: values, and a signal for
+ * each piece. */
+static tacit_status match(tacit_factor_solver *S, int cut, int64_t values,
+                          int64_t pieces)
+{
+    shared *s = S->shared;
+    const int ends = 2 * s->rows.steps;
+    for (int k = 0; k < ends; k++)
+        s->channel[cut][k] = (tct_channel){.peer = partner(S, k / 2),
+                                           .sends = k % 2 == 0,
+                                           .signals = (int)pieces,
+                                           .bytes = 8 * values};
+    S->info.bytes += 8.0 * ends * (double)(values + 2 * pieces);
+    return tct_channels_match(tct_peer_medium(S->q), TACIT_OK, ends,
+                              s->channel[cut], &s->set[cut]);
+}
+
+/* All windows have one length, and so their halves are at one distance on all
+ * ranks. */
 static tacit_status make_doubling(tacit_factor_solver *S, int c)
 {
     shared *s = S->shared;
     tct_doubling *w = &s->doubling[c];
     const int stride = c == TCT_FOR_ONE ? 1 : tct_tri_stride(S->columns);
     int64_t most[2] = {0, S->plan.cut[c].between};
-    void *at[TCT_PEERS_MOST];
     *w = (tct_doubling){.steps = s->rows.steps, .row = s->rows.row};
     memcpy(w->count, s->rows.count, sizeof w->count);
     if (w->steps == 0) return TACIT_OK;
     most[0] = (int64_t)w->count[0] * stride;
     TRY(tct_reduce_i64(S->q->world, TCT_MAX, 2, most));
-    w->room = most[0];
-    w->pieces = (int32_t)most[1];
-    const int64_t values = 2 * w->steps * w->room,
-                  numbers = 2 * (int64_t)w->steps * w->pieces;
-    TRY(tct_peer_take_window(S->q, 8 * (size_t)(values + numbers),
-                             &s->window[c], at));
-    S->info.bytes += 8.0 * (double)(values + numbers);
+    TRY(match(S, c, most[0], most[1]));
     for (int k = 0; k < w->steps; k++) {
-        double *here = at[S->q->rank], *there = at[partner(S, k)];
-        w->here[k] = here + 2 * k * w->room;
-        w->there[k] = there + 2 * k * w->room;
-        w->heard[k] =
-            (uint64_t *)(void *)(here + values) + 2 * (int64_t)k * w->pieces;
-        w->told[k] =
-            (uint64_t *)(void *)(there + values) + 2 * (int64_t)k * w->pieces;
+        const tct_channel *to = &s->channel[c][2 * k], *from = to + 1;
+        w->here[k] = (double *)(void *)from->window[0];
+        w->there[k] = (double *)(void *)to->window[0];
+        w->heard[k] = &from->own->value;
+        w->told[k] = &to->other->value;
+        w->room = (from->window[1] - from->window[0]) / 8;
+        w->pieces = from->signals;
     }
     return TACIT_OK;
 }
@@ -156,8 +168,7 @@ void tct_shared_close(tacit_factor_solver *S)
     if (!s) return;
     for (int k = 0; k < TCT_DOUBLING_STEPS_MOST; k++)
         tacit_exchange_destroy(&s->step[k]);
-    for (int c = 0; c < TCT_CUTS; c++)
-        if (s->window[c].arena >= 0) tct_peer_give_window(S->q, &s->window[c]);
+    for (int c = 0; c < TCT_CUTS; c++) tct_channels_free(&s->set[c]);
     tct_gpu_release((void *)(uintptr_t)s->rows.row);
     tct_gpu_release(s->packed);
     tct_gpu_release(s->stamp[0]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/shared.c - memory that ranks share: the heap of one process, or a
+ * comm/world/shared.c - memory that ranks share: the heap of one process, or a
  * memory segment, whose name, if any, is removed once all ranks have opened
  * it. */
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/shared.h - memory that all ranks of a world on one machine share,
+ * comm/world/shared.h - memory that all ranks of a world on one machine share,
  * and counters in it, which only grow. A message is its values, then its
  * counter: a reader that sees the counter (tct_signalled) also sees all values
  * written before it (tct_signal). */
-#ifndef TCT_COMM_LINK_SHARED_H
-#define TCT_COMM_LINK_SHARED_H
+#ifndef TCT_COMM_WORLD_SHARED_H
+#define TCT_COMM_WORLD_SHARED_H
 #include "comm/world/world.h"
 #include "device/signals.h"
 
