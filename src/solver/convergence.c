@@ -79,6 +79,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
         else tct_broke_down(R, "||r||", sqrt(R->rr));
         return true;
     }
+    if (c->bad == BAD_LEAST) R->k--; /* the step that noted it made no x */
     tct_tell_monitor(R);
     R->why =
         R->q->stop_agreed ? TACIT_STOP_INTERRUPTED : TACIT_STOP_MAX_ITERATIONS;
@@ -88,6 +89,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
     else if (c->bad == BAD_DRIFT) R->end = PHASE_DRIFTED;
     else if (c->bad == BAD_STALE) R->end = PHASE_STALE;
     else if (c->bad == BAD_GROWTH) R->end = PHASE_GREW;
+    else if (c->bad == BAD_LEAST) R->end = PHASE_LEAST;
     else if (R->q->stop_agreed) R->end = PHASE_STOPPED;
     else if (R->k >= R->most) R->end = PHASE_MARK;
     else if (c->bad == BAD_PAUSE) R->end = PHASE_PAUSED;

@@ -127,7 +127,7 @@ static void restart_policy(tct_run *R, bool mark, bool low)
 /* The only phase of a pure run has ended. */
 static void end_pure(tct_run *R)
 {
-    if (R->end == PHASE_MET || R->end == PHASE_DRIFTED)
+    if (R->end == PHASE_MET || R->end == PHASE_DRIFTED || R->end == PHASE_LEAST)
         R->why = TACIT_STOP_STAGNATION;
 }
 
@@ -147,6 +147,7 @@ bool tct_next_phase(tct_run *R)
     tct_residual(R, R->v[V_R]);
     double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
     if (R->q->peers_know || tct_decided(R, norm_r)) return false;
+    if (R->end == PHASE_LEAST && tct_is_least(R)) return false;
     if (R->pure) {
         end_pure(R);
         return false;

@@ -27,7 +27,7 @@ void tct_restart_step(tct_run *R, double norm_r)
     double host[TCT_SCALARS] = {0};
     R->rr = norm_r * norm_r;
     R->resumed = false;
-    if (R->limit - R->k < 2) return;
+    if (R->limit - R->k < 2 || R->now->about.indefinite) return;
     form_sums(R); /* s = A p, its sums */
     q_norm(q, R->n, r, &c[C_RR]);
     q_dot(q, R->n, r, p, &c[C_RP]);

@@ -25,6 +25,7 @@ typedef enum tct_end {
     PHASE_DRIFTED, /* BAD_DRIFT                           */
     PHASE_STALE,   /* BAD_STALE                           */
     PHASE_GREW,    /* BAD_GROWTH                          */
+    PHASE_LEAST,   /* BAD_LEAST                           */
     PHASE_BROKEN,  /* a breakdown, as in the result       */
     PHASE_MARK,    /* its limit of iterations             */
     PHASE_STOPPED, /* a monitor's wish                    */
@@ -125,7 +126,8 @@ static inline bool tct_is_held(const tct_run *R)
 {
     return R->end == PHASE_MET || R->end == PHASE_DRIFTED ||
            R->end == PHASE_STALE || R->end == PHASE_GREW ||
-           R->end == PHASE_BROKEN || R->end == PHASE_PAUSED;
+           R->end == PHASE_LEAST || R->end == PHASE_BROKEN ||
+           R->end == PHASE_PAUSED;
 }
 /* r = sigma b - A x into `r`; tct_form_residual does not count the product as
  * an extra one. */
