@@ -27,13 +27,16 @@ double tct_go_back_to_best(tct_run *R)
 }
 
 /* At the iteration limit the last iterate is returned, even if the first guess
- * has the smaller residual: cg reduces the error, not the residual. */
+ * has the smaller residual: cg reduces the error, not the residual. A least
+ * squares solution is returned, too: in the norm of M its residual is the
+ * smallest. */
 void tct_hand_out_best(tct_run *R)
 {
     const double norm_r = R->result->true_relative_residual * R->norm_b;
     const bool asked =
         R->why == TACIT_STOP_MAX_ITERATIONS || R->why == TACIT_STOP_INTERRUPTED;
     if (R->pure || norm_r <= R->kept || !isfinite(R->kept)) return;
+    if (R->why == TACIT_STOP_LEAST_SQUARES) return;
     if (asked && R->kept_at == 0 && isfinite(norm_r)) return;
     q_copy(R->q, R->n, R->v[V_BEST], R->x);
     R->result->true_relative_residual = R->kept / R->norm_b;
