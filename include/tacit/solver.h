@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/solver.h - solve A x = b for symmetric positive definite A.
+ * tacit/solver.h - solve A x = b for symmetric positive definite A; method
+ * minres: for symmetric A.
  *
  * A must be symmetric, its values up to rounding. Solves do not check it:
  * tacit_matrix_check_symmetric does. If A is not symmetric, a solve may end
  * with any outcome; a converged x is a solution all the same, as b - A x is
  * formed with A as it is. If A is not positive definite, the solve ends with
- * BREAKDOWN.
+ * BREAKDOWN, unless its method is minres.
  *
  *     tacit_solver *s = NULL;
  *     tacit_solver_create(q, A, "cg", &s);

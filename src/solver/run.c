@@ -108,7 +108,8 @@ static tacit_status explain(const tct_run *R)
         what = "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
         what = "not converged, x is a least squares solution: the matrix is "
-               "singular and the right-hand side outside its range: ended";
+               "singular or nearly so, and the right-hand side outside its "
+               "range: ended";
     if (r->stop == TACIT_STOP_INTERRUPTED) {
         what = "interrupted";
         status = TACIT_INTERRUPTED;
