@@ -367,7 +367,7 @@ static void any_block(uint64_t seed, double *c)
         c[k] = any_scalar(seed * 64 + (uint64_t)k);
     c[C_TARGET2] = fabs(c[C_TARGET2]) <= 1e300 ? fabs(c[C_TARGET2]) : 0.0;
     if (seed % 3) c[C_TARGET2] = 0.0;
-    c[C_BAD] = seed % 4 ? BAD_NONE : (double)(1 + seed / 4 % BAD_GROWTH);
+    c[C_BAD] = seed % 4 ? BAD_NONE : (double)(1 + seed / 4 % BAD_LEAST);
     c[C_HELD] = seed % 8 == 0;
 }
 
@@ -392,14 +392,23 @@ static bool makes_alpha(tct_step step)
            step != STEP_K_FIRST && step != STEP_K_SECOND;
 }
 
+static bool is_minres(tct_step step)
+{
+    return step == STEP_MINRES_START || step == STEP_MINRES_ALFA ||
+           step == STEP_MINRES;
+}
+
 static void check_words(const struct step_row *r, const double *c,
                         const double *was)
 {
     static const int own[] = {C_RR_OLD, C_ALPHA, C_BETA, C_BAD,     C_BAD_VALUE,
                               C_HELD,   C_DRIFT, C_RHO,  C_UPDATES, C_NORM};
-    const double more = step_is_alpha(r->step) && c[C_ALPHA] != 0.0;
+    const bool minres = is_minres(r->step);
+    const double more = r->step == STEP_MINRES
+                            ? c[C_BAD] == BAD_NONE && c[C_HELD] == 0.0
+                            : step_is_alpha(r->step) && c[C_ALPHA] != 0.0;
     for (int k = 0; k < TCT_SCALARS; k++) {
-        bool may = false;
+        bool may = minres && k >= C_ALFA && k <= C_SIZE;
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             may = may || own[i] == k;
         if (!may && !same_bits(&c[k], &was[k], 1))
@@ -409,7 +418,7 @@ static void check_words(const struct step_row *r, const double *c,
         (c[C_BAD] != was[C_BAD] ||
          !same_bits(&c[C_BAD_VALUE], &was[C_BAD_VALUE], 1)))
         fail_msg("step %s forgets what went wrong", r->name);
-    if (!(c[C_BAD] >= BAD_NONE && c[C_BAD] <= BAD_GROWTH))
+    if (!(c[C_BAD] >= BAD_NONE && c[C_BAD] <= BAD_LEAST))
         fail_msg("step %s: %g is no word", r->name, c[C_BAD]);
     if (c[C_HELD] < was[C_HELD]) fail_msg("step %s lets go", r->name);
     if (c[C_UPDATES] != was[C_UPDATES] + more && !isnan(was[C_UPDATES]))
@@ -445,7 +454,7 @@ static void check_alpha(const struct step_row *r, const double *c,
     const bool met = rr <= was[C_TARGET2] || rr < TCT_RR_LEAST;
     if (was[C_BAD] != BAD_NONE || !isfinite(rr) || met) {
         if (alpha != 0.0) fail_msg("step %s: alpha is %g", r->name, alpha);
-    } else if (!(alpha >= 0.0)) {
+    } else if (r->step == STEP_MINRES ? !isfinite(alpha) : !(alpha >= 0.0)) {
         fail_msg("step %s: alpha is %g of a sound (r, r)", r->name, alpha);
     }
     if (was[C_BAD] != BAD_NONE || (isfinite(rr) && met)) {

@@ -302,6 +302,7 @@ static void each_column_has_an_end_of_its_own(void **state)
         .size = sizeof stop, .rtol = 1e-9, .max_iterations = 6};
     for (int m = 0; tacit_method_at(m); m++) {
         block p;
+        if (tacit_method_at(m)->indefinite) continue; /* none is bad for it */
         open_block(&p, "host", spread(ROWS, diagonal), tacit_method_at(m)->name,
                    "none", 5);
         set_ones(&p, 0, 0, 20);

@@ -142,7 +142,8 @@ static void loops_cost_what_the_methods_state(void **state)
                     fail_msg("%s: cost %d is %g, %g in loop host", r.what, i,
                              c.of[i], host.of[i]);
             if (!about->first) { /* else two methods in one run */
-                const int more = strcmp(about->name, "flexible") != 0;
+                const int more = strcmp(about->name, "flexible") != 0 &&
+                                 strcmp(about->name, "minres") != 0;
                 assert_true(c.of[0] == 30.0 * about->products);
                 assert_true(c.of[1] == 30.0 * about->reductions);
                 assert_true(c.of[2] == 30.0 * (about->scalars + more));
@@ -376,6 +377,11 @@ static void what_is_not_positive_is_named(void **state)
         rig r;
         if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
             continue;
+        if (tacit_method_at(m)->indefinite) { /* M is of |diagonal| then */
+            OK(solve(&r, 1e-9, 0));
+            close_rig(&r);
+            continue;
+        }
         EXPECT(TACIT_BREAKDOWN, solve(&r, 1e-9, 0));
         /* cg goes on where M r is inferred: its first direction is another */
         const char *const what = r.result.breakdown_quantity;

@@ -413,7 +413,8 @@ static void indefinite_matrices_break_down_as_on_the_host(void **state)
         reference ref;
         open_reference(&ref, "a negative entry",
                        diagonal_matrix(cases[i].n, values), 0);
-        FOR_METHODS(m) check_breakdown(&ref, m);
+        FOR_METHODS(m)
+        if (!tacit_method_at(m)->indefinite) check_breakdown(&ref, m);
         close_reference(&ref);
         free(values);
     }

@@ -106,7 +106,8 @@ static void orders_and_decorators_change_no_count(void **state)
     }
 }
 
-/* An iteration with M: the products of one without, and one scalar more. */
+/* An iteration with M: the products of one without, and one scalar more; two
+ * methods sum (r, M r), or its like, without M, too. */
 static void costs_are_as_stated(void **state)
 {
     (void)state;
@@ -136,7 +137,8 @@ static void costs_are_as_stated(void **state)
         }
         assert_true(per[0][0] == about->products);
         assert_true(per[0][1] == about->reductions);
-        const int more = strcmp(about->name, "flexible") != 0;
+        const int more = strcmp(about->name, "flexible") != 0 &&
+                         strcmp(about->name, "minres") != 0;
         assert_true(per[0][2] == about->scalars + more);
     }
 }

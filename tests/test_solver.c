@@ -208,6 +208,11 @@ static void indefinite_matrices_break_down_where_it_happens(void **state)
         problem p;
         open_with(&p, "host", diagonal(values, 20), method_of(m));
         const tacit_status status = solve(&p, 1e-10, 0);
+        if (tacit_method_at(m)->indefinite) {
+            assert_int_equal(status, TACIT_OK);
+            close_problem(&p);
+            continue;
+        }
         assert_int_equal(status, TACIT_BREAKDOWN);
         assert_true(status > 0); /* x and the result are valid */
         assert_int_equal(p.result.stop, TACIT_STOP_BREAKDOWN);
@@ -231,7 +236,10 @@ static void numbers_that_are_not_finite_are_reported(void **state)
         problem p;
         open_with(&p, "host", diagonal(values, 8), method_of(m));
         q_fill(p.q, p.n, 1e30, p.b);
-        assert_int_equal(solve(&p, 1e-10, 0), TACIT_BREAKDOWN);
+        /* beside 1e300 the other eigenvalues are 0 */
+        assert_int_equal(solve(&p, 1e-10, 0), tacit_method_at(m)->indefinite
+                                                  ? TACIT_NOT_CONVERGED
+                                                  : TACIT_BREAKDOWN);
         q_fill(p.q, p.n, NAN, p.b);
         assert_int_equal(solve(&p, 1e-10, 0), TACIT_INPUT);
         close_problem(&p);

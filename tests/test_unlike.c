@@ -314,6 +314,7 @@ static void in_low_precision(void **state)
         for (int k = 0; k < PRECONDS; k++) {
             unlike p;
             const char *const method = tacit_method_at(i)->name;
+            if (tacit_method_at(i)->indefinite) continue; /* refuses it */
             open_unlike(&p, gallery_matrix("jump3d:6,1e2,1"), 1.0, method,
                         preconds[k]);
             add_low_precision(&p, gallery_matrix("jump3d:6,1e2,1"), method);
@@ -396,8 +397,9 @@ static void columns_break_down_or_have_nothing_to_do(void **state)
         check(&p, &stop, tacit_method_at(i)->name);
         for (int j = 0; j < MOST; j++) {
             const tacit_result *r = &p.result[0][j];
-            assert_int_equal(r->stop, j % 4 == 2 ? TACIT_STOP_BREAKDOWN
-                                                 : TACIT_STOP_RTOL);
+            const bool bad = j % 4 == 2 && !tacit_method_at(i)->indefinite;
+            assert_int_equal(r->stop,
+                             bad ? TACIT_STOP_BREAKDOWN : TACIT_STOP_RTOL);
             assert_true(j % 4 != 1 || r->iterations == 0);
         }
         close_unlike(&p);

@@ -107,6 +107,8 @@ typedef struct tacit_precond_options {
                        * two (0: as many as ranks and leaves allow); 0, 0, 0:
                        * the same for direct on several ranks, while ic0
                        * factors each rank's own rows and columns */
+    bool positive;    /* A may be indefinite, M must be positive definite, as
+                       * method minres needs it: jacobi takes |diagonal| */
 } tacit_precond_options;
 
 /* The same, from the entries of the matrix: `matrix` is that of `A`, made by

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/solver.h - solve A x = b for symmetric positive definite A.
+ * tacit/solver.h - solve A x = b for symmetric positive definite A; method
+ * minres: for symmetric A.
  *
  * A must be symmetric, its values up to rounding. Solves do not check it:
  * tacit_matrix_check_symmetric does. If A is not symmetric, a solve may end
  * with any outcome; a converged x is a solution all the same, as b - A x is
  * formed with A as it is. If A is not positive definite, the solve ends with
- * BREAKDOWN.
+ * BREAKDOWN, unless its method is minres.
  *
  *     tacit_solver *s = NULL;
  *     tacit_solver_create(q, A, "cg", &s);
@@ -59,7 +60,10 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_MAX_ITERATIONS,
     TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not   */
     TACIT_STOP_BREAKDOWN,  /* not positive definite, or not finite         */
-    TACIT_STOP_INTERRUPTED
+    TACIT_STOP_INTERRUPTED,
+    TACIT_STOP_LEAST_SQUARES /* method minres: A is singular, b outside its range
+                              * and A M (b - A x) nearly 0, with M = I if there
+                              * is none; not converged */
 } tacit_stop_reason;
 
 enum { TACIT_MADE_MOST = 4 };
@@ -178,6 +182,7 @@ typedef struct tacit_method {
                         * by the default of "steps"; 0: each has its own */
     int panel_vectors; /* ... and vectors of local length for these        */
     bool varying_precond; /* a preconditioner may change between applications */
+    bool indefinite;      /* A may be indefinite; M must not */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. Owned
@@ -206,6 +211,10 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  *              in blocks in a Chebyshev basis; cg before them, single if it is
  *              too inaccurate. Every loop, resident on one GPU; "auto" leaves
  *              loop graph out
+ *   minres     Paige and Saunders 1975: 2 reductions, for an A that may be
+ *              indefinite or singular. The preconditioner must be positive
+ *              definite: jacobi, made by tacit_solver_set or with the option
+ *              `positive`, is that of |diagonal|. No method takes over
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.
  * Errors      INVALID (unknown method, with the nearest known one),
  *             NO_MEMORY. */

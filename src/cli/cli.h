@@ -28,6 +28,8 @@ tacit_status cli_settle(cli *c);
 
 /* Does `c` run on a GPU? */
 bool cli_on_gpu(const cli *c);
+/* May the method's matrix be indefinite? */
+bool cli_may_be_indefinite(const cli *c);
 
 /* Does this rank print results (rank 0, without -q)? */
 static inline bool cli_prints(const cli *c)

@@ -41,7 +41,10 @@
     X(cg_update, "cg update", 3, 0x7, 0x6, 0, 1, 0, 0, 2)                      \
     X(single_update, "single update", 4, 0xf, 0xd, 1, 1, 0, 1, 3)              \
     X(pipelined_update, "pipelined update", 7, 0x7f, 0x7e, 2, 1, 1, 1, 6)      \
-    X(pipe_pr_update, "pipe-pr update", 6, 0x3f, 0x36, 4, 1, 3, 1, 5)
+    X(pipe_pr_update, "pipe-pr update", 6, 0x3f, 0x36, 4, 1, 3, 1, 5)          \
+    X(minres_lanczos, "minres Lanczos vector", 3, 0x7, 0x6, 1, 0, 0, 1, 2)     \
+    X(minres_direction, "minres direction", 3, 0x7, 0x6, 0, 0, 0, 0, 2)        \
+    X(minres_update, "minres update", 4, 0xf, 0xc, 1, 1, 0, 1, 2)
 
 typedef enum tct_pass {
 #define X(name, ...) PASS_##name,
@@ -252,6 +255,29 @@ TCT_BODY(pipe_pr_update) /* w p x u r s */
     s[1] = muladd(v[1], v[5], s[1]); /* (p, s)                   */
     s[2] = muladd(v[4], v[5], s[2]); /* (r, s)                   */
     s[3] = muladd(v[5], v[5], s[3]); /* (s, s)                   */
+}
+
+TCT_BODY(minres_lanczos) /* t u v */
+{
+    const double unit = 1.0 / b, w = muladd(-a, v[1], v[0]);
+    const double u = muladd(-b, v[2], unit * w);
+    v[2] = unit * v[1];        /* v = u / b                        */
+    v[1] = u;                  /* u = (t - a u) / b - b v          */
+    s[0] = muladd(u, u, s[0]); /* (u, u)                           */
+}
+
+TCT_BODY(minres_direction) /* z p s */
+{
+    const double p = muladd(-b, v[2], muladd(-a, v[1], v[0]));
+    v[2] = v[1]; /* s = p                */
+    v[1] = p;    /* p = z - a p - b s    */
+}
+
+TCT_BODY(minres_update) /* u p x r */
+{
+    v[2] = muladd(a, v[1], v[2]);      /* x = x + alpha p      */
+    v[3] = muladd(-a, v[0], b * v[3]); /* r = beta r - alpha u */
+    s[0] = muladd(v[3], v[3], s[0]);   /* (r, r)               */
 }
 
 #endif

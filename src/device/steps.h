@@ -32,23 +32,25 @@
  * preconditioner M, (r, z), z = M r, follows (r, r), and the others of a sum
  * move by one place: by `m` below, 1 or 0. */
 enum {
-    C_RR = 0,    /* (r, r)                                          */
-    C_DELTA = 1, /* (A r, r), pipelined                             */
-    C_REF = 2,   /* (r, r_0), pipelined, sometimes */
-    C_RZ = 1,    /* (r, z), z = M r                                 */
-    C_ZW = 2,    /* (z, w), flexible                                */
-    C_ZS = 3,    /* (z, s), flexible                                */
-    C_MU = 1,    /* (p, s), single and pipe-pr                      */
-    C_RS = 2,    /* (r, s), or (z, s)                               */
-    C_SS = 3,    /* (s, s), or (s, M s)                             */
-    C_RP = 4,    /* (r, p), when continuing along p */
-    C_PT = 4,    /* (p, A p), cg                                    */
-    C_BX = 0,    /* (b, x), K-cycle, in its own block */
-    C_XV = 1,    /* (x, v), v = A x                                 */
-    C_BY = 2,    /* (b, y), second correction y */
-    C_RY = 3,    /* (r, y), r = b - alpha v                         */
-    C_YW = 4,    /* (y, w), w = A y                                 */
-    C_RR_OLD,    /* the last (r, r) or (r, z); 0 at a start */
+    C_RR = 0,     /* (r, r)                                          */
+    C_DELTA = 1,  /* (A r, r), pipelined                             */
+    C_REF = 2,    /* (r, r_0), pipelined, sometimes */
+    C_RZ = 1,     /* (r, z), z = M r                                 */
+    C_ZW = 2,     /* (z, w), flexible                                */
+    C_ZS = 3,     /* (z, s), flexible                                */
+    C_MU = 1,     /* (p, s), single and pipe-pr                      */
+    C_RS = 2,     /* (r, s), or (z, s)                               */
+    C_SS = 3,     /* (s, s), or (s, M s)                             */
+    C_RP = 4,     /* (r, p), when continuing along p */
+    C_PT = 4,     /* (p, A p), cg                                    */
+    C_ZT = 1,     /* (z, t), t = A z, minres                         */
+    C_UZ = 2,     /* (u, z), z = M u, minres                         */
+    C_BX = 0,     /* (b, x), K-cycle, in its own block */
+    C_XV = 1,     /* (x, v), v = A x                                 */
+    C_BY = 2,     /* (b, y), second correction y */
+    C_RY = 3,     /* (r, y), r = b - alpha v                         */
+    C_YW = 4,     /* (y, w), w = A y                                 */
+    C_RR_OLD = 5, /* the last (r, r) or (r, z); 0 at a start */
     C_ALPHA,
     C_BETA,
     C_TARGET2,    /* square of the target residual norm */
@@ -64,6 +66,19 @@ enum {
     C_RR_MOST,    /* divergence bound of (r, r); 0: none */
     C_DRIFT_MOST, /* pipe-pr: drift bound in ||s||; 0: none */
     C_APART_MOST, /* pipe-pr: bound of 1 - (r, s) / (p, s) */
+    C_ALFA,       /* minres, as in its paper: diagonal of the tridiagonal */
+    C_LENGTH,     /* ... matrix T, and the entry below it, |u|            */
+    C_UNIT,       /* 1 / |u|                                              */
+    C_COS,        /* of the last rotation of T ...                        */
+    C_SIN,
+    C_BAR, /* ... and its entries that the next one will change    */
+    C_EPSILON,
+    C_GAMMA,     /* diagonal of the triangular factor of T ... */
+    C_GAMMA_OLD, /* ... and the one before                               */
+    C_BACK,      /* parts of the last two directions in the next one     */
+    C_BACK_OLD,
+    C_PHI,  /* |r| in the norm of M; (r, M r) if that is negative   */
+    C_SIZE, /* the largest column of T: estimates |A|               */
     TCT_SCALARS
 };
 
@@ -76,7 +91,8 @@ typedef enum tct_bad {
     BAD_DRIFT,   /* recurrences too inaccurate: change the method */
     BAD_PAUSE,   /* no failure: the CPU decides what follows */
     BAD_STALE,   /* recompute vectors, then continue */
-    BAD_GROWTH   /* (r, r) > C_RR_MOST: divergence */
+    BAD_GROWTH,  /* (r, r) > C_RR_MOST: divergence */
+    BAD_LEAST    /* A M r is nearly 0: r gets no smaller */
 } tct_bad;
 
 /* X(name, call): a step and its function; _M: with a preconditioner. */
@@ -96,7 +112,10 @@ typedef enum tct_bad {
     X(LOST_M, lost(c, 1))                                                  \
     X(RESTART, restart(c)) /* go on along a given p, which is sound */     \
     X(K_FIRST, k_first(c)) /* Notay and Vassilevski 2008 */                \
-    X(K_SECOND, k_second(c))
+    X(K_SECOND, k_second(c))                                               \
+    X(MINRES_START, minres_start(c)) /* Paige and Saunders 1975 */         \
+    X(MINRES_ALFA, minres_alfa(c))                                         \
+    X(MINRES, minres(c))
 
 typedef enum tct_step {
 #define X(name, call) STEP_##name,
@@ -288,18 +307,95 @@ TCT_BOTH void step_k_second(double *c)
     c[C_ALPHA] = alpha - back * c[C_BETA];
 }
 
+/* Are the scalars at rest: target met, or failure? */
+TCT_BOTH int tct_at_rest(const double *c)
+{
+    return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
+}
+
+/* minres: |u| of the first u = r. A negative (r, M r) is kept for step_minres.
+ */
+TCT_BOTH void step_minres_start(double *c)
+{
+    const double square = c[C_UZ];
+    c[C_PHI] = square > 0.0 ? sqrt(square) : square;
+    c[C_LENGTH] = square > 0.0 ? c[C_PHI] : 1.0;
+    c[C_UNIT] = 1.0 / c[C_LENGTH];
+    c[C_COS] = -1.0;
+    c[C_GAMMA] = c[C_GAMMA_OLD] = 1.0;
+    c[C_SIZE] = c[C_NORM];
+}
+
+/* The last two rotations on the next column of T: what they leave of its
+ * diagonal, and the next direction's parts along the last two. At rest all are
+ * 0, so that u and p stay finite. */
+TCT_BOTH void step_minres_alfa(double *c)
+{
+    const double alfa = c[C_ZT] * c[C_UNIT] * c[C_UNIT], bar = c[C_BAR];
+    c[C_ALFA] = c[C_BACK] = c[C_BACK_OLD] = 0.0;
+    if (c[C_HELD] != 0.0 || tct_at_rest(c)) return;
+    c[C_ALFA] = alfa;
+    c[C_BACK] = (c[C_COS] * bar + c[C_SIN] * alfa) / c[C_GAMMA];
+    c[C_BACK_OLD] = c[C_EPSILON] / c[C_GAMMA_OLD];
+    c[C_BAR] = c[C_SIN] * bar - c[C_COS] * alfa;
+}
+
+/* Is |A M r| <= TCT_LEAST |A| |r|, or M not positive for u? `length` is the
+ * next |u|. Then hold still, and note why. |A M r| comes down to about the root
+ * of the rounding of a product. */
+#define TCT_LEAST 0x1p-23
+TCT_BOTH int step_reduces(double *c, double length)
+{
+    const double bar = c[C_BAR], below = c[C_COS] * length;
+    const double left = sqrt(bar * bar + below * below);
+    const double size = sqrt(c[C_ALFA] * c[C_ALFA] + length * length);
+    if (size > c[C_SIZE]) c[C_SIZE] = size;
+    if (!step_finite(left) || left > TCT_LEAST * c[C_SIZE]) return 1;
+    c[C_BAD] = BAD_LEAST;
+    c[C_BAD_VALUE] = left / c[C_SIZE];
+    return 0;
+}
+
+/* The next |u|, the rotation that removes it from T, and with it alpha and
+ * beta: x = x + alpha p, r = beta r - alpha u. */
+TCT_BOTH void step_minres(double *c)
+{
+    const double square = c[C_UZ], length = sqrt(square), bar = c[C_BAR];
+    c[C_BETA] = 1.0;
+    if (!step_sound(c, 1.0) || !step_positive(c, c[C_PHI])) return;
+    if (square != 0.0 && !step_positive(c, square)) return;
+    if (!step_reduces(c, length)) return;
+    const double gamma = sqrt(bar * bar + length * length);
+    const double below = -c[C_COS] * length;
+    const double alpha = bar / gamma * c[C_PHI] / gamma;
+    if (!step_finite(alpha) && !step_positive(c, alpha)) return;
+    c[C_EPSILON] = c[C_SIN] * length;
+    c[C_COS] = bar / gamma;
+    c[C_SIN] = length / gamma;
+    c[C_BAR] = below;
+    c[C_ALPHA] = alpha;
+    c[C_BETA] = c[C_SIN] * c[C_SIN];
+    c[C_PHI] = c[C_SIN] * c[C_PHI];
+    c[C_GAMMA_OLD] = c[C_GAMMA];
+    c[C_GAMMA] = gamma;
+    c[C_LENGTH] = square > 0.0 ? length : 1.0;
+    c[C_UNIT] = 1.0 / c[C_LENGTH];
+}
+
 /* Does the step compute the next alpha? */
 TCT_BOTH int step_is_alpha(tct_step step)
 {
     return step != STEP_CG_BETA && step != STEP_CG_BETA_M &&
            step != STEP_LOST && step != STEP_LOST_M && step != STEP_RESTART &&
-           step != STEP_K_FIRST && step != STEP_K_SECOND;
+           step != STEP_K_FIRST && step != STEP_K_SECOND &&
+           step != STEP_MINRES_START && step != STEP_MINRES_ALFA;
 }
 
-/* Are the scalars at rest: target met, or failure? */
-TCT_BOTH int tct_at_rest(const double *c)
+/* Has the step made the next x? The alpha of minres may be 0. */
+TCT_BOTH int step_updates(tct_step step, const double *c)
 {
-    return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
+    if (step == STEP_MINRES) return c[C_BAD] == 0.0 && c[C_HELD] == 0.0;
+    return step_is_alpha(step) && c[C_ALPHA] != 0.0;
 }
 
 TCT_BOTH void tct_step_run(tct_step step, double *c)
@@ -318,7 +414,7 @@ TCT_BOTH void tct_step_run(tct_step step, double *c)
 TCT_BOTH void tct_step_counted(tct_step step, double *c)
 {
     tct_step_run(step, c);
-    if (step_is_alpha(step) && c[C_ALPHA] != 0.0) c[C_UPDATES] += 1.0;
+    if (step_updates(step, c)) c[C_UPDATES] += 1.0;
 }
 
 #endif

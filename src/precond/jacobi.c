@@ -6,6 +6,7 @@
 typedef struct {
     tacit_operator base;
     double *inverse; /* [n] on the device, with room for sums */
+    bool positive;   /* of |D| */
 } jacobi;
 
 static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
@@ -37,8 +38,8 @@ static void jacobi_destroy(tacit_operator *M)
     tacit_queue_free(M->q, &((jacobi *)(void *)M)->inverse);
 }
 
-/* Invert the diagonal in `d` [rows of A]. */
-static tacit_status invert(const tacit_operator *A, double *d)
+/* Invert the diagonal in `d` [rows of A], `positive`: its absolute values. */
+static tacit_status invert(const tacit_operator *A, bool positive, double *d)
 {
     enum { PIECE = 4096 };
     double piece[PIECE];
@@ -52,18 +53,19 @@ static tacit_status invert(const tacit_operator *A, double *d)
                      "preconditioner jacobi: an entry of the diagonal is %g, "
                      "which cannot be divided by",
                      piece[k]);
-            piece[k] = 1.0 / piece[k];
+            piece[k] = 1.0 / (positive ? fabs(piece[k]) : piece[k]);
         }
         q_put(A->q, n, piece, d + i);
     }
     return q_own_status(A->q);
 }
 
-static tacit_status invert_diagonal(const tacit_operator *A, double **out)
+static tacit_status invert_diagonal(const tacit_operator *A, bool positive,
+                                    double **out)
 {
     TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_BATCH_SCALARS, out));
     TRY(tct_operator_diagonal(A, *out));
-    return invert(A, *out);
+    return invert(A, positive, *out);
 }
 
 /* The operator gives its diagonal. */
@@ -73,7 +75,7 @@ static tacit_status jacobi_renew(tacit_operator *M, const tacit_matrix *matrix)
     double *fresh = NULL, *unwanted = NULL;
     (void)matrix;
     const tacit_status status =
-        tct_agree(M->world, invert_diagonal(M->made_for, &fresh));
+        tct_agree(M->world, invert_diagonal(M->made_for, J->positive, &fresh));
     unwanted = status < 0 ? fresh : J->inverse;
     if (status >= 0) J->inverse = fresh;
     tacit_queue_free(M->q, &unwanted);
@@ -91,10 +93,10 @@ tacit_status tct_jacobi_create(const tacit_operator *A,
                                const tct_precond_source *from,
                                tacit_operator **out)
 {
-    (void)from;
     jacobi *J = tct_calloc(sizeof *J);
     if (!J) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
     *out = &J->base;
     tct_precond_begin(&J->base, &jacobi_ops, A);
-    return invert_diagonal(A, &J->inverse);
+    J->positive = from->options.positive;
+    return invert_diagonal(A, J->positive, &J->inverse);
 }

@@ -111,6 +111,7 @@ bool tct_unsettled(tct_run *R, double norm_r)
     case PHASE_GREW: return after_growth(R);
     case PHASE_BROKEN: return after_breakdown(R, norm_r);
     case PHASE_MET: return go_on(R, norm_r);
+    case PHASE_LEAST: has_gained(R, norm_r); return go_on_by_itself(R, norm_r);
     default: return false;
     }
 }

@@ -28,7 +28,9 @@ double tct_go_back_to_best(tct_run *R)
 }
 
 /* At the iteration limit the last iterate is returned, even if the first guess
- * has the smaller residual: cg reduces the error, not the residual. */
+ * has the smaller residual: cg reduces the error, not the residual. A least
+ * squares solution is returned, too: in the norm of M its residual is the
+ * smallest. */
 void tct_hand_out_best(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
@@ -36,6 +38,7 @@ void tct_hand_out_best(tct_run *R)
     const bool asked =
         P->why == TACIT_STOP_MAX_ITERATIONS || P->why == TACIT_STOP_INTERRUPTED;
     if (R->pure || norm_r <= P->kept || !isfinite(P->kept)) return;
+    if (P->why == TACIT_STOP_LEAST_SQUARES) return;
     if (asked && P->kept_at == 0 && isfinite(norm_r)) return;
     q_copy(R->q, R->n, R->v[V_BEST], R->x);
     R->result->true_relative_residual = P->kept / R->system->norm_b;

@@ -83,6 +83,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
         else tct_broke_down(R, "||r||", sqrt(P->rr));
         return true;
     }
+    if (c->bad == BAD_LEAST) R->k--; /* the step that noted it made no x */
     tct_tell_monitor(R);
     P->why =
         R->q->stop_agreed ? TACIT_STOP_INTERRUPTED : TACIT_STOP_MAX_ITERATIONS;
@@ -92,6 +93,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
     else if (c->bad == BAD_DRIFT) P->end = PHASE_DRIFTED;
     else if (c->bad == BAD_STALE) P->end = PHASE_STALE;
     else if (c->bad == BAD_GROWTH) P->end = PHASE_GREW;
+    else if (c->bad == BAD_LEAST) P->end = PHASE_LEAST;
     else if (R->q->stop_agreed) P->end = PHASE_STOPPED;
     else if (R->k >= P->most) P->end = PHASE_MARK;
     else if (c->bad == BAD_PAUSE) P->end = PHASE_PAUSED;

@@ -45,6 +45,12 @@ static tacit_status unknown(const char *name)
 static tacit_status build(tacit_solver *S)
 {
     tct_run *R = &S->run;
+    if (R->system->method->about.indefinite && R->system->exact->low)
+        FAIL(TACIT_UNSUPPORTED,
+             "method %s: the matrix has values of low precision, from which a "
+             "solve starts anew again and again, and this method is slow from "
+             "each start: take precision double",
+             R->system->method->about.name);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) {
         const bool mixed =
             R->system->exact->low && (i == V_REF || i == V_GUESS);

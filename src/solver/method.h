@@ -42,7 +42,7 @@ typedef struct tct_method {
 } tct_method;
 
 #define TCT_METHODS(X) \
-    X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible) X(sstep)
+    X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible) X(sstep) X(minres)
 #define X(name) extern const tct_method tct_method_##name;
 TCT_METHODS(X)
 #undef X

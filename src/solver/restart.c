@@ -134,7 +134,7 @@ static void restart_policy(tct_run *R, bool mark, bool low)
 static void end_pure(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
-    if (P->end == PHASE_MET || P->end == PHASE_DRIFTED)
+    if (P->end == PHASE_MET || P->end == PHASE_DRIFTED || P->end == PHASE_LEAST)
         P->why = TACIT_STOP_STAGNATION;
 }
 
@@ -155,6 +155,7 @@ bool tct_next_phase(tct_run *R)
     tct_residual(R, R->v[V_R]);
     double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
     if (R->q->peers_know || tct_decided(R, norm_r)) return false;
+    if (R->policy->end == PHASE_LEAST && tct_is_least(R)) return false;
     if (R->pure) {
         end_pure(R);
         return false;

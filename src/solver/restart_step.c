@@ -28,7 +28,7 @@ void tct_restart_step(tct_run *R, double norm_r)
     double host[TCT_SCALARS] = {0};
     P->rr = norm_r * norm_r;
     R->resumed = false;
-    if (R->system->limit - R->k < 2) return;
+    if (R->system->limit - R->k < 2 || P->now->about.indefinite) return;
     form_sums(R); /* s = A p, its sums */
     q_norm(q, R->n, r, &c[C_RR]);
     q_dot(q, R->n, r, p, &c[C_RP]);

@@ -111,6 +111,10 @@ static tacit_status explain(const tct_run *R)
         what = "the recurrence alone came no further: it ended";
     else if (r->stop == TACIT_STOP_STAGNATION)
         what = "no further progress: b - A x stays where it is";
+    if (r->stop == TACIT_STOP_LEAST_SQUARES)
+        what = "not converged, x is a least squares solution: the matrix is "
+               "singular or nearly so, and the right-hand side outside its "
+               "range: ended";
     if (r->stop == TACIT_STOP_INTERRUPTED) {
         what = "interrupted";
         status = TACIT_INTERRUPTED;

@@ -26,6 +26,7 @@ typedef enum tct_end {
     PHASE_DRIFTED, /* BAD_DRIFT                           */
     PHASE_STALE,   /* BAD_STALE                           */
     PHASE_GREW,    /* BAD_GROWTH                          */
+    PHASE_LEAST,   /* BAD_LEAST                           */
     PHASE_BROKEN,  /* a breakdown, as in the result       */
     PHASE_MARK,    /* its limit of iterations             */
     PHASE_STOPPED, /* a monitor's wish                    */
@@ -121,7 +122,8 @@ static inline bool tct_is_held(const tct_run *R)
 {
     return R->policy->end == PHASE_MET || R->policy->end == PHASE_DRIFTED ||
            R->policy->end == PHASE_STALE || R->policy->end == PHASE_GREW ||
-           R->policy->end == PHASE_BROKEN || R->policy->end == PHASE_PAUSED;
+           R->policy->end == PHASE_LEAST || R->policy->end == PHASE_BROKEN ||
+           R->policy->end == PHASE_PAUSED;
 }
 /* r = sigma b - A x into `r`; tct_form_residual does not count the product as
  * an extra one. */

@@ -50,7 +50,11 @@ static tacit_status set_max_iterations(tacit_solver *S, const char *value)
 static tacit_status set_precond(tacit_solver *S, const char *value)
 {
     tacit_operator *M = NULL;
-    TRY(tacit_precond_create(S->run.system->exact, value, &M));
+    const tacit_precond_options options = {
+        .size = sizeof options,
+        .positive = S->run.system->method->about.indefinite};
+    TRY(tacit_precond_create_of(S->run.system->exact, NULL, value, &options,
+                                &M));
     const tacit_status status = tacit_solver_set_precond(S, M);
     tacit_operator *const unused = status < 0 ? M : S->own_M;
     if (status >= 0) S->own_M = M;

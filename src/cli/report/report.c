@@ -67,6 +67,7 @@ const char *cli_stop_name(tacit_stop_reason stop)
     case TACIT_STOP_STAGNATION: return "stagnation";
     case TACIT_STOP_BREAKDOWN: return "breakdown";
     case TACIT_STOP_INTERRUPTED: return "interrupted";
+    case TACIT_STOP_LEAST_SQUARES: return "least_squares";
     }
     return "unknown";
 }
@@ -128,6 +129,8 @@ static const char *outcome(const cli_run *run)
     case TACIT_STOP_BREAKDOWN: return "broke down";
     case TACIT_STOP_INTERRUPTED: return "interrupted, not converged,";
     case TACIT_STOP_STAGNATION: return "stagnated, not converged,";
+    case TACIT_STOP_LEAST_SQUARES:
+        return "a least squares solution, not converged,";
     case TACIT_STOP_RTOL:
     case TACIT_STOP_ATOL:
     case TACIT_STOP_MAX_ITERATIONS: break;

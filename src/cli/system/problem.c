@@ -30,7 +30,7 @@ static void warn_of_diagonal(const cli *c, const cli_problem *p)
 {
     const tacit_matrix_info *m = &p->info;
     const int64_t bad = m->zero_diagonals + m->negative_diagonals;
-    if (bad == 0) return;
+    if (bad == 0 || cli_may_be_indefinite(c)) return;
     cli_log(c, CLI_WARN,
             "%s: %" PRId64 " zero and %" PRId64 " negative diagonals, the "
             "first in row %" PRId64 ": not positive definite",

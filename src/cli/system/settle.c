@@ -15,6 +15,12 @@ bool cli_on_gpu(const cli *c)
     return !is(c->device, "host");
 }
 
+bool cli_may_be_indefinite(const cli *c)
+{
+    const tacit_method *method = tacit_method_find(c->set.method);
+    return method && method->indefinite;
+}
+
 static tacit_status choose_device(cli *c)
 {
     const bool must = is(c->set.device, "cuda");
@@ -220,7 +226,9 @@ tacit_status cli_settle(cli *c)
         return TACIT_OK;
     TRY(tacit_world_agree(c->world, choose_device(c)));
     TRY(check_sharing(c));
-    if (!cli_on_gpu(c) && is(c->precision, "auto")) c->precision = "double";
+    if ((!cli_on_gpu(c) || cli_may_be_indefinite(c)) &&
+        is(c->precision, "auto"))
+        c->precision = "double";
     TRY(check_needs(c, &cli_axis_loop, c->set.loop));
     TRY(check_needs(c, &cli_axis_precision, c->set.precision));
     TRY(check_grid(c));

@@ -111,7 +111,8 @@ static int64_t next_look(const tct_lockstep *L)
 /* Has the phase of this member ended? Its scalars are in `c`. */
 static bool judge(member *m, const double *c)
 {
-    const bool failed = c[C_BAD] == BAD_CURVATURE || c[C_BAD] == BAD_PRECOND;
+    const bool failed = c[C_BAD] == BAD_CURVATURE || c[C_BAD] == BAD_PRECOND ||
+                        c[C_BAD] == BAD_LEAST;
     m->run.k = m->begun + (int64_t)c[C_UPDATES] + (failed ? 1 : 0);
     return tct_judge(&m->run, &(tct_sample){.rr = c[C_RR],
                                             .bad = c[C_BAD],

@@ -184,6 +184,10 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     bool constant = false;
     if (race->wish.matrix && tct_matrix_require_entries(race->wish.matrix) < 0)
         race->wish.matrix = NULL; /* on all ranks */
+    if (race->wish.matrix && race->S->run.system->method->about.indefinite)
+        TRY(tct_agree(
+            race->S->run.q->world,
+            tct_check_diagonal(race->wish.matrix, "preconditioner auto")));
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
     while (race->count < TCT_CANDIDATES &&
@@ -208,13 +212,24 @@ static void fall_back(tct_autotuning *race, const tct_candidate *c)
             race->candidate[i].about.reason = NULL;
 }
 
+static tacit_status make(const tct_autotuning *race, tct_candidate *c)
+{
+    const tct_run *R = &race->S->run;
+    tacit_precond_options options = {.size = sizeof options};
+    if (race->wish.options)
+        TRY(tct_read_sized("tacit_precond_options", race->wish.options,
+                           &options, sizeof options));
+    options.size = sizeof options;
+    options.positive = R->system->method->about.indefinite;
+    return tacit_precond_create_of(R->system->exact, race->wish.matrix,
+                                   c->about.name, &options, &c->M);
+}
+
 static tacit_status precondition(tct_autotuning *race, tct_candidate *c)
 {
     tacit_solver *S = race->S;
     TRY(tct_drive_by(S, &tct_driver_host)); /* which suits all */
-    if (!c->driver)
-        TRY(tacit_precond_create_of(S->run.system->exact, race->wish.matrix,
-                                    c->about.name, race->wish.options, &c->M));
+    if (!c->driver) TRY(make(race, c));
     TRY(tacit_solver_set_precond(S, c->M));
     if (c->driver)
         return tct_agree(S->run.q->world, tct_drive_by(S, c->driver));
