@@ -79,8 +79,7 @@ typedef struct tacit_stencil {
 
 /* Take shape and size from a name: "star2d1r:NXxNY", "box3d1r:NXxNYxNZ". Other
  * members of `out`, whose size is set, stay.
- * Errors      INVALID (no such shape, with the nearest name; no such size, or a
- *             cell number that exceeds 64 bits). */
+ * Errors      INVALID (no such shape, with the nearest name; no such size). */
 TACIT_API tacit_status tacit_stencil_parse(const char *name,
                                            tacit_stencil *out);
 
@@ -95,8 +94,8 @@ typedef struct tacit_field tacit_field;
  * by cell. Borrows `queue`.
  * Memory      two values a cell, and the coefficients: tacit_stencil_bytes; it
  *             is refused if it is not free.
- * Errors      INVALID (the description), UNSUPPORTED (more than one rank, a
- *             GPU), NO_MEMORY. */
+ * Errors      INVALID (the description), INPUT (its cells exceed 64 bits),
+ *             UNSUPPORTED (more than one rank, a GPU), NO_MEMORY. */
 TACIT_API tacit_status tacit_field_create(tacit_queue *queue,
                                           const tacit_stencil *stencil,
                                           tacit_field **out);
@@ -111,6 +110,9 @@ TACIT_API tacit_status tacit_field_put(tacit_field *field, int64_t first,
                                        int64_t count, const double *values);
 TACIT_API tacit_status tacit_field_get(const tacit_field *field, int64_t first,
                                        int64_t count, double *values);
+
+/* Set all cells to `value`. */
+TACIT_API tacit_status tacit_field_fill(tacit_field *field, double value);
 
 /* Set coefficient `point` of cells [first, first + count), of a field with
  * WEIGHTS_CELLS: point 0 is the cell itself, the others are its neighbours in

@@ -8,6 +8,7 @@
 
 enum {
     LINE = 128,         /* bytes: x = 0 begins one */
+    WORTH = 1 << 15,    /* steps of cells: some 10 us */
     STREAMED = 16 << 20 /* bytes of a buffer that caches do not keep */
 };
 
@@ -43,11 +44,21 @@ double tacit_stencil_bytes(const tacit_stencil *stencil)
     return 2.0 * buffer_bytes(&s) + weights_bytes(&s);
 }
 
+static tacit_status check_memory(const tct_grid_stencil *s)
+{
+    const double bytes = 2.0 * buffer_bytes(s) + weights_bytes(s);
+    const double free = (double)tct_memory_available();
+    if (bytes <= free || bytes < 0x1p20) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY,
+         "the grid needs %.3g GiB of memory, %.3g GiB are free: take a smaller "
+         "one%s",
+         bytes / 0x1p30, free / 0x1p30, s->single ? "" : ", or type float");
+}
+
 static tacit_status allocate(tacit_field *f)
 {
     const tct_grid_stencil *s = &f->s;
-    TRY(tct_memory_require(2.0 * buffer_bytes(s) + weights_bytes(s),
-                           "the grid"));
+    TRY(check_memory(s));
     const size_t rows = (size_t)(s->n[1] * s->n[2]);
     const size_t bytes = rows * (size_t)f->pitch * s->bytes;
     const size_t most = (size_t)s->n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
@@ -129,6 +140,7 @@ tacit_status tacit_field_create(tacit_queue *queue,
     f->pitch = pitch_of(&s);
     f->streams = buffer_bytes(&s) >= (double)STREAMED;
     f->room = tct_tiling_room();
+    f->worth = WORTH;
     f->rows = tct_host_rows_of(&s);
     f->stream = tct_host_stream_best();
     const tacit_status status = allocate(f);
@@ -229,6 +241,32 @@ tacit_status tacit_field_get(const tacit_field *field, int64_t first,
         count -= n;
         values += n;
     }
+    return TACIT_OK;
+}
+
+typedef struct fill_work {
+    tacit_field *field;
+    double value;
+} fill_work;
+
+static void fill_rows(void *work, int64_t from, int64_t to)
+{
+    const fill_work *w = work;
+    const tacit_field *f = w->field;
+    for (int64_t row = from; row < to; row++) {
+        char *cells = tct_field_cell(f, f->now, 0, row, 0);
+        fill(&f->s, cells, f->s.n[0], w->value);
+        tct_field_close_row(f, cells);
+    }
+}
+
+tacit_status tacit_field_fill(tacit_field *field, double value)
+{
+    REQUIRE(field != NULL);
+    TCT_THREADS_OF(field->queue->team);
+    const int64_t rows = field->s.n[1] * field->s.n[2];
+    fill_work w = {field, value};
+    tct_parallel(rows, 1 + TCT_SHORT / field->s.n[0], fill_rows, &w);
     return TACIT_OK;
 }
 

@@ -22,6 +22,7 @@ struct tacit_field {
     char *coefficient; /* [points][cells], or NULL                 */
     bool streams;      /* larger than the caches: written past them */
     int64_t room;      /* bytes of the planes of a tile             */
+    int64_t worth;     /* steps of cells that are worth a thread    */
     const tct_host_rows *rows;
     const tct_host_stream *stream;
 };

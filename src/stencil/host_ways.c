@@ -17,9 +17,10 @@ static void sweep_visit(void *state, int depth, double *changes)
     tct_sweep_visit(state, depth, changes);
 }
 
-static double sweep_bytes(const void *state)
+static void sweep_describe(const void *state, tacit_field_result *out)
 {
-    return tct_sweep_bytes(state);
+    out->moved_bytes = tct_sweep_bytes(state);
+    out->threads = tct_sweep_threads(state);
 }
 
 static void sweep_close(void *state)
@@ -34,7 +35,7 @@ const tct_way tct_way_copy = {
               NULL, false},
     .open = sweep_open,
     .visit = sweep_visit,
-    .bytes = sweep_bytes,
+    .describe = sweep_describe,
     .close = sweep_close,
 };
 
@@ -44,6 +45,6 @@ const tct_way tct_way_tiles = {
               true},
     .open = sweep_open,
     .visit = sweep_visit,
-    .bytes = sweep_bytes,
+    .describe = sweep_describe,
     .close = sweep_close,
 };

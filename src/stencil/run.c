@@ -123,9 +123,8 @@ static void describe(tct_field_run *run, const tct_engine *e)
         2 + (s->weights == TACIT_WEIGHTS_CELLS ? s->about->points : 0);
     r->way = e->way->about.name;
     r->depth = e->depth;
-    r->threads = tct_team_size(run->field->queue->team);
     r->bytes = (double)s->cells * (double)s->bytes * arrays;
-    r->moved_bytes = e->way->bytes(e->state);
+    e->way->describe(e->state, r);
 }
 
 /* All steps. Those after the trials say what a step costs. */

@@ -29,7 +29,7 @@ tacit_status tct_sweep_create(tacit_field *field, int depth,
     tct_tile_sweep *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for tiles of a grid");
     s->field = field;
-    s->threads = tct_parallel_most();
+    s->threads = tct_parallel_parts(field->s.cells * depth, field->worth);
     tct_tiling_choose(&field->s, depth, s->threads, field->room, &s->tiling);
     s->each = (s->tiling.bytes + tct_tile_scratch() + 4095) / 4096 * 4096;
     tacit_status status =
@@ -55,6 +55,11 @@ void tct_sweep_destroy(tct_tile_sweep **sweep)
 const tct_tiling *tct_sweep_tiling(const tct_tile_sweep *sweep)
 {
     return &sweep->tiling;
+}
+
+int tct_sweep_threads(const tct_tile_sweep *sweep)
+{
+    return sweep->threads;
 }
 
 /* Tile `number`; x runs fastest, then y. */

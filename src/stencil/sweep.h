@@ -28,6 +28,7 @@ const tct_tiling *tct_sweep_tiling(const tct_tile_sweep *sweep);
  * the sum of squares of the last step's change. */
 void tct_sweep_visit(tct_tile_sweep *sweep, int depth, double *changes);
 
+int tct_sweep_threads(const tct_tile_sweep *sweep);
 /* Bytes to and from memory of a step, predicted. */
 double tct_sweep_bytes(const tct_tile_sweep *sweep);
 

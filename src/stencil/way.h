@@ -12,12 +12,12 @@
 
 typedef struct tct_way {
     tacit_stencil_way about;
-    /* Prepare visits of up to `depth` steps; visit moves the field on by
-     * `depth` and notes changes as tct_sweep_visit; bytes of a step. NULL where
+    /* Prepare visits of up to `depth` steps; make `depth` steps, and note their
+     * changes as tct_sweep_visit does; say threads and moved_bytes. NULL where
      * about.reason is not. */
     tacit_status (*open)(tacit_field *f, int depth, void **state);
     void (*visit)(void *state, int depth, double *changes);
-    double (*bytes)(const void *state);
+    void (*describe)(const void *state, tacit_field_result *out);
     void (*close)(void *state);
 } tct_way;
 

@@ -122,7 +122,7 @@ static tacit_status read_size(const tacit_stencil *s, tct_grid_stencil *out)
                  out->about->name, (long long)s->n[0], (long long)s->n[1],
                  (long long)s->n[2], out->about->dimensions);
         if (__builtin_mul_overflow(out->cells, n[d], &out->cells))
-            FAIL(TACIT_INVALID,
+            FAIL(TACIT_INPUT,
                  "grid of %s: its cells exceed 64 bits: make it smaller",
                  out->about->name);
         out->n[d] = n[d];

@@ -40,7 +40,7 @@ typedef struct tct_grid_stencil {
 } tct_grid_stencil;
 
 /* Check `given` and bring it into the form above.
- * Errors      INVALID. */
+ * Errors      INVALID, INPUT (too many cells). */
 tacit_status tct_stencil_read(const tacit_stencil *given,
                               tct_grid_stencil *out);
 
