@@ -10,16 +10,21 @@
  * tiles cut a row, as long as they cut between blocks. */
 enum { TCT_CHANGE_BLOCK = 512 };
 
-/* What a step reads of the first cell of a stretch. */
+/* What a step reads for the first cell of a patch: some rows at constant
+ * distances. Distances are in cells. */
 typedef struct tct_row_inputs {
     const void *in[TCT_STENCIL_ROWS]; /* rows of neighbours (tct_point.row) */
+    int64_t pitch[TCT_STENCIL_ROWS];  /* from a row to that of the next     */
     const void *coefficient; /* point 0 of that cell, or NULL               */
-    int64_t stride;          /* from a point's coefficients to the next's   */
+    int64_t coefficient_pitch, stride; /* to the next row's; from a point's
+                                        * coefficients to the next point's  */
     double centre, neighbours;
 } tct_row_inputs;
 
-/* Write `count` cells. Cells -1 and `count` of the rows are read, too. */
-typedef void (*tct_row_fn)(const tct_row_inputs *r, void *out, int64_t count);
+/* Write `rows` of `count` cells, `pitch` apart. Cells -1 and `count` of the
+ * inputs' rows are read, too. */
+typedef void (*tct_row_fn)(const tct_row_inputs *r, void *out, int64_t pitch,
+                           int64_t rows, int64_t count);
 /* The sum of squares of now - before, in doubles. */
 typedef double (*tct_change_fn)(const void *now, const void *before,
                                 int64_t count);

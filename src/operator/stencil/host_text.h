@@ -13,14 +13,14 @@
 #define TCT_MUL(a, b) ((a) * (b))
 #include "operator/stencil/cell.h"
 
-#define ROW(name, number) const TCT_REAL *restrict name = r->in[number]
-#define CELLS(sum)                                                   \
-    const TCT_REAL centre = (TCT_REAL)r->centre;                     \
-    const TCT_REAL neighbours = (TCT_REAL)r->neighbours;             \
-    _Pragma("omp simd") for (int64_t x = 0; x < count; x++) out[x] = \
-        weighted(has_centre, centre, c[x], neighbours, (sum))
+#define ROW(name, number)           \
+    const TCT_REAL *restrict name = \
+        (const TCT_REAL *)r->in[number] + y * r->pitch[number]
+#define CELLS(sum)                                                             \
+    _Pragma("omp simd") for (int64_t x = 0; x < count; x++) out[x] = weighted( \
+        has_centre, (TCT_REAL)r->centre, c[x], (TCT_REAL)r->neighbours, (sum))
 
-INLINE void star2(const tct_row_inputs *r, TCT_REAL *restrict out,
+INLINE void star2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                   int64_t count, bool has_centre)
 {
     ROW(n, 0);
@@ -29,8 +29,8 @@ INLINE void star2(const tct_row_inputs *r, TCT_REAL *restrict out,
     CELLS(sum_star2(n, c, s, x));
 }
 
-INLINE void box2(const tct_row_inputs *r, TCT_REAL *restrict out, int64_t count,
-                 bool has_centre)
+INLINE void box2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
+                 int64_t count, bool has_centre)
 {
     ROW(n, 0);
     ROW(c, 1);
@@ -38,7 +38,7 @@ INLINE void box2(const tct_row_inputs *r, TCT_REAL *restrict out, int64_t count,
     CELLS(sum_box2(n, c, s, x));
 }
 
-INLINE void star3(const tct_row_inputs *r, TCT_REAL *restrict out,
+INLINE void star3(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                   int64_t count, bool has_centre)
 {
     ROW(d, 1);
@@ -50,8 +50,8 @@ INLINE void star3(const tct_row_inputs *r, TCT_REAL *restrict out,
 }
 
 /* Rows are named by z (d, c, u) and y (n, c, s). */
-INLINE void box3(const tct_row_inputs *r, TCT_REAL *restrict out, int64_t count,
-                 bool has_centre)
+INLINE void box3(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
+                 int64_t count, bool has_centre)
 {
     ROW(dn, 0);
     ROW(dc, 1);
@@ -76,41 +76,48 @@ INLINE void add_point(const TCT_REAL *k, const TCT_REAL *v, TCT_REAL *sum,
         TCT_FMA(k[x], v[x], sum[x]);
 }
 
-INLINE void by_cell(const tct_row_inputs *r, TCT_REAL *restrict out,
+/* Cell x of the row that a point reads. */
+INLINE const TCT_REAL *cell_of(const tct_row_inputs *r, tct_point point,
+                               int64_t y, int64_t x)
+{
+    return (const TCT_REAL *)r->in[point.row] + y * r->pitch[point.row] + x +
+           point.x;
+}
+
+INLINE void by_cell(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                     int64_t count, tct_shape shape, int points)
 {
     const tct_point *point = tct_stencil_points(shape);
-    const TCT_REAL *k = r->coefficient;
+    const TCT_REAL *k =
+        (const TCT_REAL *)r->coefficient + y * r->coefficient_pitch;
     for (int64_t from = 0; from < count; from += CELLS_AT_ONCE) {
         TCT_REAL sum[CELLS_AT_ONCE];
         const int64_t left = count - from;
         const int64_t most = left < CELLS_AT_ONCE ? left : CELLS_AT_ONCE;
-        const TCT_REAL *c = (const TCT_REAL *)r->in[point[0].row] + from;
+        const TCT_REAL *c = cell_of(r, point[0], y, from);
         _Pragma("omp simd") for (int64_t x = 0; x < most; x++) sum[x] =
             TCT_MUL(k[from + x], c[x]);
         for (int i = 1; i < points; i++)
-            add_point(k + i * r->stride + from,
-                      (const TCT_REAL *)r->in[point[i].row] + from + point[i].x,
+            add_point(k + i * r->stride + from, cell_of(r, point[i], y, from),
                       sum, most);
         memcpy(out + from, sum, (size_t)most * sizeof *sum);
     }
 }
 
-#define STEPS(name, shape, points)                                             \
-    static void name##_mean(const tct_row_inputs *r, void *out, int64_t count) \
-    {                                                                          \
-        name(r, out, count, false);                                            \
-    }                                                                          \
-    static void name##_constant(const tct_row_inputs *r, void *out,            \
-                                int64_t count)                                 \
-    {                                                                          \
-        name(r, out, count, true);                                             \
-    }                                                                          \
-    static void name##_cells(const tct_row_inputs *r, void *out,               \
-                             int64_t count)                                    \
-    {                                                                          \
-        by_cell(r, out, count, shape, points);                                 \
+/* A function of rows for each kind of weights. */
+#define EACH_ROW(name, call)                                            \
+    static void name(const tct_row_inputs *r, void *out, int64_t pitch, \
+                     int64_t rows, int64_t count)                       \
+    {                                                                   \
+        for (int64_t y = 0; y < rows; y++) {                            \
+            TCT_REAL *to = (TCT_REAL *)out + y * pitch;                 \
+            call;                                                       \
+        }                                                               \
     }
+#define STEPS(name, shape, points)                         \
+    EACH_ROW(name##_mean, name(r, y, to, count, false))    \
+    EACH_ROW(name##_constant, name(r, y, to, count, true)) \
+    EACH_ROW(name##_cells, by_cell(r, y, to, count, shape, points))
 STEPS(star2, TCT_STAR2, 5)
 STEPS(box2, TCT_BOX2, 9)
 STEPS(star3, TCT_STAR3, 7)
