@@ -6,8 +6,9 @@
  * GRID is star2d1r:4096x4096 or the like. Way copy, then way tiles in each
  * depth, take turns for some rounds; between them doubles are copied from one
  * vector to another, of as many bytes as the grid's two buffers together. One
- * line each: way, depth, milliseconds of a step (least, median), GCell/s and
- * the share of the copy's bandwidth, of the medians. */
+ * line each: way, depth, milliseconds of a step (least, median), GCell/s of the
+ * median, and the share of the copy's bandwidth: of the medians, of the best of
+ * both. */
 #include "device/queue.h"
 #include <math.h>
 #include <stdio.h>
@@ -106,9 +107,11 @@ int main(int argc, char **argv)
            tacit_queue_threads(q), copy, copies[rounds - 1]);
     for (int k = 0; k < count; k++) {
         const double middle = median(c[k].seconds, rounds);
-        printf("%s\t%d\t%.3f\t%.3f\t%.2f\t%.2f\n", c[k].way, c[k].depth,
+        const double bytes_a_step = 2e-9 * each * cells;
+        printf("%s\t%d\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\n", c[k].way, c[k].depth,
                1e3 * c[k].seconds[0], 1e3 * middle, 1e-9 * cells / middle,
-               1e-9 * 2.0 * each * cells / middle / copy);
+               bytes_a_step / middle / copy,
+               bytes_a_step / c[k].seconds[0] / copies[rounds - 1]);
     }
     tacit_field_destroy(&f);
     tacit_queue_destroy(&q);

@@ -61,6 +61,11 @@ for type in float double; do
     done
 done
 
+grep -qa "'descr': '<f8', 'fortran_order': False, 'shape': (11, 13, 17), " b.npy || complain 'no array of 11 planes'
+accepted jacobi star3d1r:17x13x11 --type float --steps 1 -o c.npy --x0 b.npy -q
+grep -qa "'descr': '<f4'" c.npy || complain 'no array of floats'
+told 2 'has 11 x 13 x 17 values, and the grid 11 x 17 x 13' jacobi star3d1r:13x17x11 --x0 b.npy
+
 # --- reports
 accepted jacobi star2d1r:40x40 --steps 100 --way tiles --depth 4 --repeat 3 --norm-every 10 --json r.json -v
 has out 'way tiles, depth 4'
@@ -90,6 +95,17 @@ while at < len(data):
 assert kinds == [b"IHDR", b"IDAT", b"IEND"] and len(rows) == 200 * 901
 line = [rows[y * 901 + 1:y * 901 + 4] for y in range(200)]
 assert line == line[::-1] and len(set(line)) > 10  # above and below alike, and colours
+END
+    accepted jacobi $S --x0 nan.txt --steps 1 --png nan.png -q
+    accepted jacobi star2d1r:5000x3 --steps 1 --png wide.png -q
+    python3 - <<'END' || complain 'nan.png, wide.png: other pixels'
+import struct, zlib
+data = open("nan.png", "rb").read()
+at = data.index(b"IDAT")
+rows = zlib.decompress(data[at + 4:at + 4 + struct.unpack(">I", data[at - 4:at])[0]])
+black = [y * 4 + x + 1 for y in range(3) for x in range(4) if rows[y * 13 + 1 + 3 * x:][:3] == bytes(3)]
+assert black == [2, 5, 7, 10], black
+assert open("wide.png", "rb").read()[16:24] == struct.pack(">II", 1667, 1)  # one of three cells
 END
 fi
 accepted jacobi star2d1r:20x20 --boundary 1 --steps 5000 --rtol 1e-4 --json r.json
