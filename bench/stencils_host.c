@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/stencils_host.c - steps of a grid on the host beside a copy.
+ * bench/stencils_host.c - steps of a grid on the host, and a copy.
  *
  *     stencils_host GRID TYPE THREADS ROUNDS [DEPTH ...]
  *

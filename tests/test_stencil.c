@@ -301,7 +301,7 @@ static void the_serial_loop_is_right(void **state)
     assert_true(u[0] == 26 * 2.0 * (1.0 / 26));
 }
 
-/* --- what is known -------------------------------------------------------- */
+/* --- by formula ----------------------------------------------------------- */
 
 static const double PI = 3.14159265358979323846;
 
@@ -514,7 +514,7 @@ static void auto_wastes_no_step(void **state)
     tacit_field_destroy(&f);
 }
 
-/* --- what is refused ------------------------------------------------------ */
+/* --- bad input ------------------------------------------------------------ */
 
 static void refused(tacit_status got_status, tacit_status status,
                     const char *text)

@@ -55,7 +55,7 @@ typedef struct tacit_stencil_way {
 /* Way `i`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_stencil_way *tacit_stencil_way_at(int i);
 
-/* What a cell c becomes; S is the sum of its neighbours. */
+/* The value of a cell c after a step; S is the sum of its neighbours. */
 typedef enum tacit_stencil_weights {
     TACIT_WEIGHTS_MEAN = 0,     /* N S, N = 1 / their number               */
     TACIT_WEIGHTS_CONSTANT = 1, /* fma(C, c, N S), of given C and N        */
@@ -144,9 +144,9 @@ TACIT_API tacit_status tacit_field_write(const tacit_field *field,
                                          const char *path);
 
 /* Write a picture of the field, in 3D of its middle plane, as PNG: a pixel a
- * cell, or the first of each square of cells where there are more than 2048 in
- * a row. Colours go from the least value (blue) to the largest (red); a value
- * that is not finite is black.
+ * cell, or the first cell of each square if a side has more than 2048. Colours
+ * go from the least value (blue) to the largest (red); a value that is not
+ * finite is black.
  * Errors      IO, NO_MEMORY. */
 TACIT_API tacit_status tacit_field_write_png(const tacit_field *field,
                                              const char *path);
@@ -200,8 +200,8 @@ typedef struct tacit_field_result {
 /* Make steps. With way "auto", or a deep way without a depth, the first steps
  * are made by each candidate in turn, and the fastest makes the others: no step
  * is made twice. Visits of several steps are cut where a change is measured.
- * Returns     OK; with rtol NOT_CONVERGED if `steps` were made before the change
- *             was small, BREAKDOWN if a measured change is not finite;
+ * Returns     OK; with rtol NOT_CONVERGED if the steps run out before the
+ *             change is small, BREAKDOWN if a measured change is not finite;
  *             INTERRUPTED (the monitor).
  * Errors      INVALID (an option; an unknown way, with the nearest name),
  *             UNSUPPORTED (a way that this build lacks), NO_MEMORY. */

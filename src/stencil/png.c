@@ -21,7 +21,7 @@ typedef struct picture {
     const tacit_field *field;
     int64_t plane, every; /* of cells in a direction one is a pixel */
     int64_t width, height;
-    double least, most; /* finite values; least > most: there are none */
+    double least, most; /* of finite values; least > most: none is */
 } picture;
 
 static double value_at(const picture *p, int64_t x, int64_t y)

@@ -5,7 +5,7 @@
 #include "stencil/tile.h"
 #include <stdatomic.h>
 
-/* What is left of a thread's own tiles, on a cache line of its own. */
+/* The tiles of a thread that nobody has taken, on a cache line of their own. */
 typedef struct share {
     _Alignas(64) atomic_int_fast64_t next;
     int64_t end;

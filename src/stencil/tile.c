@@ -18,7 +18,7 @@ typedef struct span {
     int64_t from, to;
 } span;
 
-/* What level `level` has in direction `d`. */
+/* Cells of a level in direction `d`. */
 static span span_of(const tct_tile *t, int d, int level)
 {
     const int64_t grow = t->depth - level, n = t->field->s.n[d];
@@ -53,8 +53,8 @@ static bool is_outside(const tct_grid_stencil *s, int d, int64_t i)
     return !s->periodic[d] && (i < 0 || i >= s->n[d]);
 }
 
-/* Where cell (x, y, z) of a level is read, and how far the next row is: all rows
- * outside are one. */
+/* Where cell (x, y, z) of a level is read, and how far the next row is: one row
+ * stands for all that are outside. */
 static const char *source(const tct_tile *t, int level, int64_t z, int64_t y,
                           int64_t x, int64_t *pitch)
 {

@@ -4,7 +4,8 @@
 #define TCT_STENCIL_VALUES_H
 #include "io/npy.h"
 
-/* What a file must hold. Extents are those of the array, the slowest first. */
+/* The numbers that a file must hold. Extents are those of the array, the
+ * slowest first. */
 typedef struct tct_values_want {
     int dims;
     int64_t extent[TCT_NPY_DIMS];

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- what was asked for --------------------------------------------------- */
+/* --- options -------------------------------------------------------------- */
 
 static tacit_status read_sides(const cli *c, tacit_stencil *s, int dimensions)
 {
@@ -22,7 +22,7 @@ static tacit_status read_sides(const cli *c, tacit_stencil *s, int dimensions)
     return TACIT_OK;
 }
 
-/* Is there no side that the boundary value is outside of? */
+/* Is the grid periodic in all directions? */
 static bool is_closed(const tacit_stencil *s, int dimensions)
 {
     return s->periodic == (1u << dimensions) - 1;

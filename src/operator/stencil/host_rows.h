@@ -10,8 +10,8 @@
  * tiles cut a row, as long as they cut between blocks. */
 enum { TCT_CHANGE_BLOCK = 512 };
 
-/* What a step reads for the first cell of a patch: some rows at constant
- * distances. Distances are in cells. */
+/* The inputs of a patch, which is some rows at constant distances. They are in
+ * cells. */
 typedef struct tct_row_inputs {
     const void *in[TCT_STENCIL_ROWS]; /* rows of neighbours (tct_point.row) */
     int64_t pitch[TCT_STENCIL_ROWS];  /* from a row to that of the next     */
@@ -39,8 +39,8 @@ extern const tct_host_rows tct_rows_float_base, tct_rows_float_avx2,
     tct_rows_float_avx512, tct_rows_double_base, tct_rows_double_avx2,
     tct_rows_double_avx512;
 
-/* Copy `bytes` to a place that is not read soon, past the caches; and wait
- * until other threads may read what this one copied so. */
+/* Copy `bytes` past the caches, for memory that is not read soon; fence before
+ * other threads read it. */
 typedef struct tct_host_stream {
     void (*copy)(void *to, const void *from, size_t bytes);
     void (*fence)(void);
