@@ -211,6 +211,12 @@ done >all
 options() { grep -oE '^  (-[a-z], |    )--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | sort -u; }
 count=$(options <all | wc -l)
 [ "$count" -le 50 ] && [ "$count" -ge 40 ] || complain "$count options"
+# jacobi is no solve: options that it alone has are counted by themselves, and its
+# --steps is not the key of method sstep
+"$TACIT" help jacobi >jacobi
+options <all >before
+own=$(options <jacobi | grep -vcxFf before)
+[ "$own" -le 16 ] && [ "$own" -ge 5 ] || complain "$own options of jacobi alone"
 accepted help keys
 has out "--precond 'amg(cycle=k,degree=3)'"
 for key in cycle smoother degree levels near-null coordinates node-rows precision order leaves grid steps basis \

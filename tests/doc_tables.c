@@ -195,6 +195,21 @@ static void decorators(FILE *f)
         fprintf(f, "| `%s` | %s |\n", d->name, d->summary);
 }
 
+static void stencils(FILE *f)
+{
+    const tacit_stencil_shape *s;
+    const tacit_stencil_way *w;
+    heading(f, "Stencils (`tacit jacobi`)",
+            "stencil | neighbours | dimensions | points");
+    for (int i = 0; (s = tacit_stencil_shape_at(i)) != NULL; i++)
+        fprintf(f, "| `%s` | %s | %d | %d |\n", s->name, s->summary,
+                s->dimensions, s->points);
+    heading(f, "Ways to step a grid (`--way`)", "way | what it is | available");
+    for (int i = 0; (w = tacit_stencil_way_at(i)) != NULL; i++)
+        fprintf(f, "| `%s` | %s | %s |\n", w->name, w->summary,
+                yes(!w->reason));
+}
+
 /* --- what a build with CUDA alone knows ----------------------------------- */
 
 static void kernels(FILE *f)
@@ -255,6 +270,7 @@ static void write_page(FILE *f, const char *page)
     files(f);
     settings(f);
     decorators(f);
+    stencils(f);
 }
 
 /* All of `f`, as text to be freed; NULL: it could not be read. */

@@ -27,6 +27,8 @@ LIST(loop, x->reason)
 LIST(method, NULL)
 LIST(precond, x->reason)
 LIST(file_format, x->reason)
+LIST(stencil_shape, NULL)
+LIST(stencil_way, x->reason)
 #undef LIST
 
 static inline listed format_row(int i)
@@ -161,6 +163,37 @@ static inline tacit_status ask_file_format(asked *a, const char *word)
     return status == TACIT_IO ? TACIT_OK : status; /* it is a folder */
 }
 
+/* A field of a word's shape, or stepped in a word's way: of one process, on the
+ * host. */
+static inline tacit_status ask_field(const char *shape, const char *way)
+{
+    tacit_world *w = NULL;
+    tacit_queue *q = NULL;
+    tacit_field *f = NULL;
+    tacit_stencil s = {.size = sizeof s, .shape = shape, .n = {3, 3, 3}};
+    const tacit_field_options o = {.size = sizeof o, .steps = 1, .way = way};
+    tacit_field_result r = {.size = sizeof r};
+    s.n[2] = strchr(shape, '3') ? 3 : 1;
+    OK(tacit_world_self(&w));
+    OK(tacit_queue_create(w, "host", 1, &q));
+    tacit_status status = tacit_field_create(q, &s, &f);
+    if (status >= 0 && way) status = tacit_field_run(f, &o, &r);
+    tacit_field_destroy(&f);
+    tacit_queue_destroy(&q);
+    tacit_world_destroy(&w);
+    return status;
+}
+static inline tacit_status ask_stencil_shape(asked *a, const char *word)
+{
+    (void)a;
+    return ask_field(word, NULL);
+}
+static inline tacit_status ask_stencil_way(asked *a, const char *word)
+{
+    (void)a;
+    return ask_field("star2d1r", word);
+}
+
 /* `nearest`: whoever misspells a name is told the nearest one. */
 static const struct registry {
     const char *what, *first;
@@ -181,6 +214,8 @@ static const struct registry {
     {"setting", "loop", setting_row, ask_setting, 5, true},
     {"file format", "tacit", file_format_row, ask_file_format, 8, false},
     {"format", "csr", format_row, ask_format, 3, true},
+    {"stencil", "star2d1r", stencil_shape_row, ask_stencil_shape, 4, true},
+    {"way", "copy", stencil_way_row, ask_stencil_way, 10, true},
 };
 enum { REGISTRIES = sizeof registries / sizeof *registries };
 

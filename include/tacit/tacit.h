@@ -13,6 +13,7 @@
 #include <tacit/queue.h>
 #include <tacit/solver.h>
 #include <tacit/status.h>
+#include <tacit/stencil.h>
 #include <tacit/trsv.h>
 #include <tacit/world.h>
 #endif

@@ -66,3 +66,10 @@ bool cli_parse_shape(const char *text, int out[3])
                3 &&
            text[end] == '\0' && out[0] > 0 && out[1] > 0 && out[2] > 0;
 }
+
+bool cli_parse_pair(const char *text, double out[2])
+{
+    char *end;
+    out[0] = strtod(text, &end);
+    return end != text && *end == ',' && cli_parse_real(end + 1, &out[1]);
+}

@@ -15,5 +15,7 @@ bool cli_parse_integer(const char *text, int64_t *out);
 bool cli_parse_real(const char *text, double *out);
 /* ... as three numbers above 0, "2x1x4". */
 bool cli_parse_shape(const char *text, int out[3]);
+/* ... as two numbers with a comma between them. */
+bool cli_parse_pair(const char *text, double out[2]);
 
 #endif

@@ -59,6 +59,9 @@ FIXED(scheme,
 FIXED(map,
     {"cyclic", "block (I, K) is of process (I mod Px, K mod Py)", NULL, false},
     {"subtree", "subtrees are whole of one process: fewest messages", NULL, false})
+FIXED(type,
+    {"double", "64 bits", NULL, false},
+    {"float", "32 bits", NULL, false})
 FIXED(smoother,
     {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
     {"jacobi", "sweeps with the diagonal", NULL, false},
@@ -158,6 +161,13 @@ static bool precond_row(int i, cli_choice *out)
     return p != NULL;
 }
 
+static bool way_row(int i, cli_choice *out)
+{
+    const tacit_stencil_way *w = tacit_stencil_way_at(i);
+    if (w) *out = (cli_choice){w->name, w->summary, w->reason, false};
+    return w != NULL;
+}
+
 static bool comm_row(int i, cli_choice *out)
 {
     const tacit_link *link = tacit_link_at(i);
@@ -232,6 +242,8 @@ const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};
 const cli_axis cli_axis_kind = {"kind", "kinds of factor", false, kind_row};
 const cli_axis cli_axis_rows_order = {"order", "orders of a factor", false,
                                       rows_order_row};
+const cli_axis cli_axis_way = {"way", "ways", true, way_row};
+const cli_axis cli_axis_type = {"type", "types", false, type_row};
 const cli_axis cli_axis_decorator = {"decorator", "decorators", false,
                                      decorator_row};
 

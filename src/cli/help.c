@@ -422,7 +422,9 @@ void cli_print_man(FILE *to)
              "tacit solve bone.mtx.gz --gpus 2\n"
              "tacit solve poisson3d:100 --method flexible --precond "
              "'amg(cycle=k,degree=3)'\n"
-             "tacit compare elasticity3d:30 --html compare.html\n");
+             "tacit compare elasticity3d:30 --html compare.html\n"
+             "tacit jacobi star2d1r:4096x4096 --steps 1000 --type float "
+             "--boundary 1 --png field.png\n");
     fputs(".fi\n", to);
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <tacit/solver.h>
+#include <tacit/stencil.h>
 
 static const cli_command *const commands[] = {
 #define X(name) &cli_command_##name,
@@ -41,8 +42,8 @@ enum {
                 ON_trsv | ON_bench,
     ON_DISTRIBUTED = ON_RUNS | ON_bench, /* rows may move between ranks */
     ON_THREADED = ON_DISTRIBUTED | ON_info | ON_factor | ON_devices,
-    ON_RESULTS =
-        ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor | ON_trsv,
+    ON_RESULTS = ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor |
+                 ON_trsv | ON_jacobi,
     ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
 };
 #define AT(field) offsetof(cli_settings, field)
@@ -56,7 +57,7 @@ static const cli_option table[] = {
  "what is computed (solve: cg; compare: all)", &cli_axis_method, 0, 0, 0},
 {"The path", "loop", 0, CLI_CHOICE, ON_DISTRIBUTED, AT(loop), "NAME",
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
-{"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
+{"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help & ~ON_jacobi, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
 {"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
@@ -93,7 +94,11 @@ static const cli_option table[] = {
  AT(permutation), "FILE",
  "with --given: of each row of L its number in the matrix, from 1, or from 0 "
  "if there is a 0 (the same)", NULL, 0, 0, 0},
-{"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv, AT(threads), "N",
+{"The path", "way", 0, CLI_CHOICE, ON_jacobi, AT(way), "NAME",
+ "how steps are made (auto: the first steps measure it)", &cli_axis_way, 0, 0, 0},
+{"The path", "depth", 0, CLI_INT, ON_jacobi, AT(depth), "K",
+ "of --way tiles: steps at a time (measured)", NULL, 1, TACIT_FIELD_DEPTH_MOST, 0},
+{"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv | ON_jacobi, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
 
@@ -118,6 +123,26 @@ static const cli_option table[] = {
 {"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
  "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
 
+{"Stopping", "steps", 0, CLI_INT, ON_jacobi, AT(field_steps), "N",
+ "to make, at most (100)", NULL, 1, MOST_INT, 100},
+{"Stopping", "rtol", 0, CLI_REAL, ON_jacobi, AT(field_rtol), "R",
+ "stop at a measured step that changes the field by no more than R times the "
+ "change of the first step, in the Euclidean norm (0: make all)", NULL, 0, HUGE_VAL, 0},
+{"Stopping", "norm-every", 0, CLI_INT, ON_jacobi, AT(norm_every), "M",
+ "measure the change of every M-th step (with --rtol 64)", NULL, 1, MOST_INT, 0},
+
+{"The problem", "type", 0, CLI_CHOICE, ON_jacobi, AT(type), "NAME",
+ "of a cell (double)", &cli_axis_type, 0, 0, 0},
+{"The problem", "periodic", 0, CLI_TEXT, ON_jacobi, AT(periodic), "SIDES",
+ "directions that close, of the letters x, y and z", NULL, 0, 0, 0},
+{"The problem", "boundary", 0, CLI_REAL, ON_jacobi, AT(boundary), "G",
+ "value of the cells outside the other sides (0)", NULL, -HUGE_VAL, HUGE_VAL, 0},
+{"The problem", "coefficients", 0, CLI_READ, ON_jacobi, AT(coefficients), "C,N|FILE",
+ "a step is C times the cell and N times the sum of its neighbours (0 and 1 "
+ "over their number); or a coefficient a point and cell, an array for the "
+ "cell itself, then one for each neighbour by z, y, x ascending", NULL, 0, 0, 0},
+{"The problem", "x0", 0, CLI_READ, ON_jacobi, AT(x0), "FILE",
+ "start field, row by row, .npy or plain text; nan is a value (zero)", NULL, 0, 0, 0},
 {"The problem", "rhs", 0, CLI_READ, ON_RUNS, AT(rhs),
  "FILE|ones|manufactured|file", "right-hand side (manufactured: b = A x*, x* "
  "uniform in [-1,1] scaled to norm 1); file: the one that MATRIX, "
@@ -146,8 +171,8 @@ static const cli_option table[] = {
 
 {"Measuring", "warmup", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(warmup), "N",
  "runs before the first that counts (solve: 0; others: 1)", NULL, 0, 1e6, -1},
-{"Measuring", "repeat", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(repeat), "N",
- "runs that count (solve: 1, trsv: 3, the best is reported; compare: 3, bench: "
+{"Measuring", "repeat", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(repeat), "N",
+ "runs that count (solve, jacobi: 1, trsv: 3, the best is reported; compare: 3, bench: "
  "15, the median is)", NULL, 1, 1e6, -1},
 {"Measuring", "all", 0, CLI_FLAG, ON_compare, AT(every), NULL,
  "on cuda: every method with every loop in every format", NULL, 0, 0, 0},
@@ -162,6 +187,10 @@ static const cli_option table[] = {
  "solution, a column for each of RHS, or part of each row, in the original "
  "row order; - is "
  "standard output; of factor without --solve L", NULL, 0, 0, 0},
+{"Output", "output", 'o', CLI_WRITE, ON_jacobi, AT(output), "FILE",
+ "field after the last step, .npy; - is standard output", NULL, 0, 0, 0},
+{"Output", "png", 0, CLI_WRITE, ON_jacobi, AT(png), "FILE",
+ "picture of it, in 3D of its middle plane", NULL, 0, 0, 0},
 {"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
 {"Output", "history", 0, CLI_WRITE, ON_solve, AT(history), "FILE",

@@ -12,7 +12,8 @@
     X(solve)            \
     X(compare)          \
     X(info)             \
-    X(convert) X(partition) X(factor) X(trsv) X(devices) X(bench) X(help)
+    X(convert)          \
+    X(partition) X(factor) X(trsv) X(jacobi) X(devices) X(bench) X(help)
 
 typedef enum cli_command_id {
 #define X(name) CLI_AT_##name,
@@ -32,7 +33,10 @@ typedef struct cli_settings {
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
     const char *near_null, *coordinates, *kind, *order, *grid, *scheme, *map;
-    const char *upper, *diagonal, *permutation, *solve; /* of a factor */
+    const char *upper, *diagonal, *permutation, *solve;     /* of a factor */
+    const char *way, *type, *periodic, *coefficients, *png; /* of a grid */
+    int64_t field_steps, depth, norm_every;
+    double field_rtol, boundary;
     int64_t degree, levels, amortize, node_rows, leaves, width, rhs_columns;
     double rtol, atol;
     int64_t max_iterations;
@@ -100,7 +104,7 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_order, cli_axis_precond, cli_axis_cycle, cli_axis_smoother,
     cli_axis_precond_precision, cli_axis_partitioner, cli_axis_basis,
     cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_map,
-    cli_axis_decorator;
+    cli_axis_decorator, cli_axis_way, cli_axis_type;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);

@@ -44,14 +44,15 @@ static bool parse_type(const char *p, tct_array *a)
     return true;
 }
 
-/* (), (n,) or (n, m). */
+/* (), (n,), (n, m) or more. */
 static bool parse_shape(const char *p, tct_npy *h)
 {
+    const int most = h->most > 0 ? h->most : 2;
     if (!p || *p++ != '(') return false;
     for (h->dims = 0;;) {
         while (*p == ' ' || *p == ',') p++;
         if (*p == ')') return true;
-        if (h->dims == 2) return false;
+        if (h->dims == most) return false;
         p = tct_scan_int(p, &h->shape[h->dims++]);
         if (!p || h->shape[h->dims - 1] < 0) return false;
         if (*p == 'L') p++; /* written by Python 2 */

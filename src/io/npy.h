@@ -4,9 +4,11 @@
 #define TCT_IO_NPY_H
 #include "io/arrays.h"
 
+enum { TCT_NPY_DIMS = 4 };
 typedef struct tct_npy {
+    int most; /* set by the caller: dimensions that it can take; 0: two */
     int dims;
-    int64_t shape[2];
+    int64_t shape[TCT_NPY_DIMS];
     bool fortran;  /* by columns */
     int64_t bytes; /* of the header */
 } tct_npy;

@@ -122,9 +122,9 @@ static tacit_status devices_run(cli *c)
 {
     TRY(cli_check_writable(c, c->set.json));
     static const cli_axis *const axes[] = {
-        &cli_axis_method,      &cli_axis_format,   &cli_axis_gpu_format,
-        &cli_axis_precision,   &cli_axis_order,    &cli_axis_precond,
-        &cli_axis_partitioner, &cli_axis_decorator};
+        &cli_axis_method,      &cli_axis_format, &cli_axis_gpu_format,
+        &cli_axis_precision,   &cli_axis_order,  &cli_axis_precond,
+        &cli_axis_partitioner, &cli_axis_way,    &cli_axis_decorator};
     listing l = {.json = cJSON_CreateArray()};
     cli_table_row(&l.table, "what\tname\tavailable\tabout");
     const tacit_status status = add_devices(c, &l);
@@ -152,7 +152,8 @@ const cli_command cli_command_devices = {
     .about = "List what this build and this machine offer: devices, loops, "
              "comms, methods, formats of each device, precisions, what "
              "loop resident has kernels for, "
-             "preconditioners, partitioners, decorators, file formats; and "
+             "preconditioners, partitioners, ways to step a grid, decorators, "
+             "file formats; and "
              "what is missing, and why.",
     .takes = {0, 0},
     .run = devices_run,

@@ -91,7 +91,12 @@ static void add_options(const cli *c, named_list *all)
         const bool rhs = o->offset == offsetof(cli_settings, rhs);
         const bool x0 = o->offset == offsetof(cli_settings, x0);
         if (!text || (rhs && cli_is_rhs_word(text))) continue;
-        if (x0 && cli_is_own(text)) continue;
+        if (x0 && c->set.command != &cli_command_jacobi && cli_is_own(text))
+            continue;
+        double pair[2];
+        if (o->offset == offsetof(cli_settings, coefficients) &&
+            cli_parse_pair(text, pair))
+            continue;
         if (o->message) snprintf(said, sizeof said, "-%c", o->message);
         else snprintf(said, sizeof said, "--%s", o->name);
         add(all, said, text, o->kind == CLI_WRITE);

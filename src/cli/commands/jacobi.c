@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/jacobi.c - `tacit jacobi`: steps of a grid. */
+#include "cli/commands/jacobi.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* --- options -------------------------------------------------------------- */
+
+static tacit_status read_sides(const cli *c, tacit_stencil *s, int dimensions)
+{
+    static const char axes[] = "xyz";
+    for (const char *p = c->set.periodic; p && *p; p++) {
+        const char *found = strchr(axes, *p);
+        const unsigned bit = found ? 1u << (found - axes) : 0;
+        if (!found || found - axes >= dimensions || (s->periodic & bit))
+            FAIL(TACIT_INVALID,
+                 "--periodic '%s': expected letters of %.*s, each once, such "
+                 "as x",
+                 c->set.periodic, dimensions, axes);
+        s->periodic |= bit;
+    }
+    return TACIT_OK;
+}
+
+/* Is the grid periodic in all directions? */
+static bool is_closed(const tacit_stencil *s, int dimensions)
+{
+    return s->periodic == (1u << dimensions) - 1;
+}
+
+static void read_weights(const cli *c, tacit_stencil *s)
+{
+    double pair[2];
+    if (!c->set.coefficients) return;
+    s->weights = TACIT_WEIGHTS_CELLS;
+    if (!cli_parse_pair(c->set.coefficients, pair)) return;
+    s->weights = TACIT_WEIGHTS_CONSTANT;
+    s->centre = pair[0];
+    s->neighbours = pair[1];
+}
+
+static tacit_status read_grid(const cli *c, jacobi_job *job)
+{
+    tacit_stencil *s = &job->stencil;
+    *s = (tacit_stencil){.size = sizeof *s, .type = c->set.type};
+    TRY(tacit_stencil_parse(c->set.operand[0], s));
+    for (int i = 0; (job->shape = tacit_stencil_shape_at(i)) != NULL; i++)
+        if (strcmp(job->shape->name, s->shape) == 0) break;
+    const int dimensions = job->shape->dimensions;
+    TRY(read_sides(c, s, dimensions));
+    if (is_closed(s, dimensions) && c->set.boundary != 0.0)
+        FAIL(TACIT_INVALID,
+             "--boundary %g: nothing is outside a grid with --periodic %s: "
+             "leave one of them out",
+             c->set.boundary, c->set.periodic);
+    s->boundary = c->set.boundary;
+    read_weights(c, s);
+    return TACIT_OK;
+}
+
+static tacit_status check_way(const cli *c)
+{
+    const tacit_stencil_way *w;
+    const char *name = c->set.way;
+    for (int i = 0; name && (w = tacit_stencil_way_at(i)) != NULL; i++)
+        if (strcmp(w->name, name) == 0 && !w->deep && c->set.depth > 0)
+            FAIL(TACIT_INVALID,
+                 "--depth belongs to --way tiles or auto: way %s makes one "
+                 "step at a time",
+                 name);
+    if (c->set.repeat > 1 && c->set.x0 && strcmp(c->set.x0, "-") == 0)
+        FAIL(TACIT_INVALID,
+             "--x0 -: standard input is read once, and each of "
+             "--repeat %" PRId64 " runs begins with it: name a "
+             "file",
+             c->set.repeat);
+    return TACIT_OK;
+}
+
+static tacit_status check_outputs(const cli *c)
+{
+    const char *path = c->set.output;
+    const size_t length = path ? strlen(path) : 0;
+    const bool npy = length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    if (path && !npy && !tacit_file_is_stdout(path))
+        FAIL(TACIT_INVALID,
+             "-o %s: a field is written as .npy: give it that ending", path);
+    TRY(cli_check_writable(c, path));
+    TRY(cli_check_writable(c, c->set.png));
+    return cli_check_writable(c, c->set.json);
+}
+
+/* --- the runs ------------------------------------------------------------- */
+
+/* The field of the start, again before each run. */
+static tacit_status begin(const cli *c, jacobi_job *job)
+{
+    const double start = base_seconds();
+    TRY(c->set.x0 ? tacit_field_read(job->field, c->set.x0)
+                  : tacit_field_fill(job->field, 0.0));
+    job->read += base_seconds() - start;
+    return TACIT_OK;
+}
+
+static tacit_status set_up(const cli *c, jacobi_job *job)
+{
+    const double start = base_seconds();
+    TRY(tacit_queue_create(c->world, "host", (int)c->set.threads, &job->queue));
+    TRY(tacit_field_create(job->queue, &job->stencil, &job->field));
+    job->setup = base_seconds() - start;
+    if (job->stencil.weights != TACIT_WEIGHTS_CELLS) return TACIT_OK;
+    TRY(tacit_field_read_weights(job->field, c->set.coefficients));
+    job->read = base_seconds() - start - job->setup;
+    return TACIT_OK;
+}
+
+static int note_change(void *ctx, int64_t step, double change)
+{
+    cli_log(ctx, CLI_NOTE, "step %" PRId64 ": change %.6e", step, change);
+    return 0;
+}
+
+/* Run `number`, from the start; the way that the first has found makes the
+ * others. */
+static tacit_status run_once(const cli *c, jacobi_job *job, int number)
+{
+    cli log = *c;
+    const bool again = number > 0;
+    const tacit_field_options o = {.size = sizeof o,
+                                   .steps = c->set.field_steps,
+                                   .way = again ? job->first.way : c->set.way,
+                                   .depth = again ? job->first.depth
+                                                  : (int)c->set.depth,
+                                   .norm_every = c->set.norm_every,
+                                   .rtol = c->set.field_rtol,
+                                   .monitor = note_change,
+                                   .monitor_ctx = &log};
+    tacit_field_result r = {.size = sizeof r};
+    TRY(begin(c, job));
+    TRY(job->status = tacit_field_run(job->field, &o, &r));
+    if (job->status != TACIT_OK)
+        snprintf(job->message, sizeof job->message, "%s",
+                 tacit_error_message());
+    if (number == 0) job->first = r;
+    if (number == 0 || r.step_seconds < job->best.step_seconds) job->best = r;
+    job->seconds[number] = r.step_seconds;
+    return TACIT_OK;
+}
+
+static tacit_status run_all(const cli *c, jacobi_job *job)
+{
+    job->runs = c->set.repeat < 1 ? 1 : (int)c->set.repeat;
+    double *sorted = NULL;
+    TRY(ALLOC(job->runs, "the times", &job->seconds));
+    TRY(ALLOC(job->runs, "the times", &sorted));
+    tacit_status status = TACIT_OK;
+    for (int k = 0; k < job->runs && status >= 0; k++)
+        status = run_once(c, job, k);
+    memcpy(sorted, job->seconds, (size_t)job->runs * sizeof *sorted);
+    job->step_median = base_median(sorted, job->runs);
+    free(sorted);
+    return status;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static tacit_status write_outputs(const cli *c, jacobi_job *job)
+{
+    job->copy = (double)NAN;
+    if (!c->set.quiet || c->set.json)
+        job->copy = cli_measure_copy(c, job->queue);
+    if (cli_prints(c) && !cli_output_taken(c)) jacobi_print(c, job);
+    fflush(stdout);
+    if (c->set.output) TRY(tacit_field_write(job->field, c->set.output));
+    if (c->set.png) TRY(tacit_field_write_png(job->field, c->set.png));
+    if (!c->set.json) return TACIT_OK;
+    return cli_write_json(c, c->set.json, jacobi_json(c, job));
+}
+
+static tacit_status jacobi(const cli *c, jacobi_job *job)
+{
+    TRY(read_grid(c, job));
+    TRY(check_way(c));
+    TRY(check_outputs(c));
+    if (c->ranks > 1)
+        FAIL(TACIT_UNSUPPORTED,
+             "grids are not divided among processes yet, and here are %d: "
+             "start one",
+             c->ranks);
+    TRY(set_up(c, job));
+    TRY(run_all(c, job));
+    TRY(write_outputs(c, job));
+    if (job->status != TACIT_OK && c->rank == 0) cli_complain(job->message);
+    return job->status;
+}
+
+static tacit_status jacobi_run(cli *c)
+{
+    jacobi_job job = {.start = base_seconds()};
+    const tacit_status status = jacobi(c, &job);
+    free(job.seconds);
+    tacit_field_destroy(&job.field);
+    tacit_queue_destroy(&job.queue);
+    return status;
+}
+
+const cli_command cli_command_jacobi = {
+    .name = "jacobi",
+    .operands = "GRID",
+    .summary = "Jacobi iterations on a grid",
+    .about =
+        "Step a grid: each cell becomes a weighted sum of itself and its "
+        "neighbours, all of the step before. By default it is the mean of the "
+        "neighbours, Jacobi's iteration for Laplace's equation. GRID is a "
+        "stencil and a size: star2d1r:NXxNY (5 points), box2d1r:NXxNY (9), "
+        "star3d1r:NXxNYxNZ (7), box3d1r:NXxNYxNZ (27).\n\nWays make the same "
+        "steps: copy in a sweep each, tiles several at a time while a tile is "
+        "in the cache. Results have the same bits in each way, for any depth "
+        "and number of threads. The report has the time of a step and its "
+        "share of a copy's bandwidth, where a step that reads and writes each "
+        "cell once counts; tiles exceed 1.\n\nFields are row by row: arrays "
+        "of NY rows by NX cells, or NZ by NY by NX.",
+    .takes = {1, 1},
+    .run = jacobi_run,
+};

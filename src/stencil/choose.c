@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/choose.c - the engine of a run: the one that was asked for, or the
+ * fastest of some. Candidates make the first steps of the run in turn; all give
+ * the same bits, so that no step is made twice. */
+#include "stencil/run.h"
+
+enum { ROUNDS = 3 };
+static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
+
+/* Depths that are worth a trial, in 2D and 3D. */
+static const int depths[2][3] = {{8, 4, 16}, {4, 2, 6}};
+
+typedef struct trials {
+    int count;
+    tct_engine engine[TACIT_FIELD_TRIALS];
+    double seconds[TACIT_FIELD_TRIALS]; /* of a step, 0: unknown */
+} trials;
+
+static tacit_status add(tct_field_run *run, const tct_way *way, int depth,
+                        trials *all)
+{
+    TRY(tct_engine_open(run->field, way, depth, &all->engine[all->count]));
+    all->count++;
+    return TACIT_OK;
+}
+
+/* A way with each of its depths; `given` is one that was asked for, or 0. */
+static tacit_status add_way(tct_field_run *run, const tct_way *way, int given,
+                            trials *all)
+{
+    if (!way->about.deep) return add(run, way, 1, all);
+    if (given > 0) return add(run, way, given, all);
+    const bool flat = run->field->s.about->dimensions == 2;
+    for (int k = 0; k < 3; k++)
+        TRY(add(run, way, depths[flat ? 0 : 1][k], all));
+    return TACIT_OK;
+}
+
+static tacit_status add_candidates(tct_field_run *run, trials *all)
+{
+    const tacit_field_options *o = &run->options;
+    const tct_way *way = NULL;
+    if (o->way && strcmp(o->way, "auto") != 0) {
+        TRY(tct_way_find(o->way, &way));
+        if (o->depth > 1 && !way->about.deep)
+            FAIL(TACIT_INVALID,
+                 "depth %d: way %s makes one step at a time: leave it out, or "
+                 "take way tiles",
+                 o->depth, o->way);
+        return add_way(run, way, o->depth, all);
+    }
+    for (int i = 0; (way = tct_way_at(i)) != NULL; i++)
+        if (!way->about.reason && (way->about.deep || o->depth <= 1))
+            TRY(add_way(run, way, o->depth, all));
+    return TACIT_OK;
+}
+
+/* A visit that was cut short counts for nothing. */
+static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
+{
+    const double start = tct_seconds();
+    double now = start;
+    int64_t steps = 0;
+    while (!tct_run_is_over(run) && now - start < LEAST) {
+        const int made = tct_run_visit(run, e);
+        if (made < e->depth) return;
+        steps += made;
+        now = tct_seconds();
+    }
+    const double each = steps > 0 ? (now - start) / (double)steps : 0.0;
+    if (each > 0.0 && (*seconds == 0.0 || each < *seconds)) *seconds = each;
+}
+
+static int best_of(const trials *all)
+{
+    int best = 0;
+    for (int k = 1; k < all->count; k++)
+        if (all->seconds[k] > 0.0 &&
+            (all->seconds[best] == 0.0 || all->seconds[k] < all->seconds[best]))
+            best = k;
+    return best;
+}
+
+static void report(const trials *all, tacit_field_result *r)
+{
+    for (int k = 0; k < all->count; k++) {
+        const tct_engine *e = &all->engine[k];
+        if (all->seconds[k] == 0.0) continue;
+        r->trial[r->trials++] =
+            (tacit_field_trial){e->way->about.name, e->depth, all->seconds[k]};
+    }
+}
+
+static int measure(tct_field_run *run, trials *all)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int k = 0; k < all->count; k++)
+            try_one(run, &all->engine[k], &all->seconds[k]);
+    report(all, &run->result);
+    return best_of(all);
+}
+
+tacit_status tct_run_choose(tct_field_run *run, tct_engine *out)
+{
+    trials all = {.count = 0};
+    const tacit_status status = add_candidates(run, &all);
+    const int best = status >= 0 && all.count > 1 ? measure(run, &all) : 0;
+    if (status >= 0) {
+        *out = all.engine[best];
+        all.engine[best] = (tct_engine){.way = NULL};
+    }
+    for (int k = 0; k < all.count; k++) tct_engine_close(&all.engine[k]);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/field.h - the values of a grid: two buffers, of which a visit reads
+ * one and writes the other.
+ *
+ * A row has a ghost cell at each end, cell -1 and cell n. They are the boundary
+ * value, in both buffers and for ever, or where the direction is periodic
+ * copies of the row's other end, which the last step of a visit renews. Rows
+ * outside the grid are not stored: one row of the boundary value stands for
+ * all of them. */
+#ifndef TCT_STENCIL_FIELD_H
+#define TCT_STENCIL_FIELD_H
+#include "device/queue.h"
+#include "operator/stencil/host_rows.h"
+
+struct tacit_field {
+    tacit_queue *queue;
+    tct_grid_stencil s;
+    int64_t lead, pitch; /* cells before x = 0; from a row to the next */
+    char *buffer[2];
+    int now;           /* the buffer that has the values           */
+    char *outside;     /* cells of the boundary value              */
+    char *coefficient; /* [points][cells], or NULL                 */
+    bool streams;      /* larger than the caches: written past them */
+    int64_t room;      /* bytes of the planes of a tile             */
+    int64_t worth;     /* steps of cells that are worth a thread    */
+    const tct_host_rows *rows;
+    const tct_host_stream *stream;
+};
+
+/* Cell (x, y, z) of a buffer; directions as in stencil.h. */
+static inline char *tct_field_cell(const tacit_field *f, int buffer, int64_t z,
+                                   int64_t y, int64_t x)
+{
+    const int64_t row = z * f->s.n[1] + y;
+    return f->buffer[buffer] +
+           (size_t)(row * f->pitch + f->lead + x) * f->s.bytes;
+}
+
+/* A row of the boundary value, of any length that a step reads. */
+static inline const char *tct_field_outside(const tacit_field *f)
+{
+    return f->outside + f->s.bytes;
+}
+
+/* Let the ghost cells of a row, whose cell 0 is at `row`, be copies of its
+ * other end, where x is periodic. */
+void tct_field_close_row(const tacit_field *f, char *row);
+
+/* Blocks of changes in a row. */
+static inline int64_t tct_field_blocks(const tacit_field *f)
+{
+    return (f->s.n[0] + TCT_CHANGE_BLOCK - 1) / TCT_CHANGE_BLOCK;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/run.h - one call of tacit_field_run: steps made, changes measured,
+ * candidates. */
+#ifndef TCT_STENCIL_RUN_H
+#define TCT_STENCIL_RUN_H
+#include "stencil/way.h"
+
+/* A way that is ready for visits of up to `depth` steps. */
+typedef struct tct_engine {
+    const tct_way *way;
+    int depth;
+    void *state;
+} tct_engine;
+
+tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
+                             tct_engine *out);
+void tct_engine_close(tct_engine *e);
+
+typedef struct tct_field_run {
+    tacit_field *field;
+    tacit_field_options options;
+    tacit_field_result result;
+    double *changes;  /* [rows][blocks], or NULL: none are measured */
+    tacit_status end; /* not OK: an outcome above 0 has come        */
+    bool stops;       /* ... or the goal is met                     */
+} tct_field_run;
+
+/* No more steps are to be made. */
+bool tct_run_is_over(const tct_field_run *run);
+/* Make the next steps, as many as the engine's depth unless a measured step or
+ * the last one comes before. Returns how many. */
+int tct_run_visit(tct_field_run *run, const tct_engine *e);
+
+/* Open the engine that the options ask for. If they leave it open, candidates
+ * make the first steps of the run, and the fastest is `*out`.
+ * Errors      INVALID, UNSUPPORTED, NO_MEMORY. */
+tacit_status tct_run_choose(tct_field_run *run, tct_engine *out);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/tile.c - the visit of one tile: planes stream through the levels. */
+#include "stencil/tile.h"
+
+enum {
+    PIECE = 2 * TCT_CHANGE_BLOCK, /* cells of a row that are streamed at once */
+    PLANES = 3                    /* that a level keeps */
+};
+
+size_t tct_tile_scratch(void)
+{
+    return PIECE * sizeof(double);
+}
+
+/* --- where cells are ------------------------------------------------------ */
+
+typedef struct span {
+    int64_t from, to;
+} span;
+
+/* Cells of a level in direction `d`. */
+static span span_of(const tct_tile *t, int d, int level)
+{
+    const int64_t grow = t->depth - level, n = t->field->s.n[d];
+    span s = {t->lo[d] - grow, t->hi[d] + grow};
+    if (t->field->s.periodic[d]) return s;
+    if (s.from < 0) s.from = 0;
+    if (s.to > n) s.to = n;
+    return s;
+}
+
+/* A cell number of a grid that closes. */
+static int64_t wrapped(int64_t i, int64_t n)
+{
+    if (i >= 0 && i < n) return i;
+    const int64_t rest = i % n;
+    return rest < 0 ? rest + n : rest;
+}
+
+/* Cell (x, y, z) of a level's planes. */
+static char *kept(const tct_tile *t, int level, int64_t z, int64_t y, int64_t x)
+{
+    const tct_tiling *g = t->tiling;
+    const int64_t plane = level * PLANES + (z - t->lo[2] + g->depth) % PLANES;
+    const int64_t above = g->height > 1 ? g->depth : 0;
+    const int64_t row = plane * g->height + y - t->lo[1] + above;
+    return t->planes + (size_t)(row * g->pitch + g->lead + x - t->lo[0]) *
+                           t->field->s.bytes;
+}
+
+static bool is_outside(const tct_grid_stencil *s, int d, int64_t i)
+{
+    return !s->periodic[d] && (i < 0 || i >= s->n[d]);
+}
+
+/* Where cell (x, y, z) of a level is read, and how far the next row is: one row
+ * stands for all that are outside. */
+static const char *source(const tct_tile *t, int level, int64_t z, int64_t y,
+                          int64_t x, int64_t *pitch)
+{
+    const tacit_field *f = t->field;
+    const tct_grid_stencil *s = &f->s;
+    *pitch = 0;
+    if (is_outside(s, 2, z) || is_outside(s, 1, y)) return tct_field_outside(f);
+    *pitch = t->tiling->pitch;
+    if (level > 0 || t->wraps) return kept(t, level, z, y, x);
+    *pitch = f->pitch;
+    return tct_field_cell(f, f->now, wrapped(z, s->n[2]), wrapped(y, s->n[1]),
+                          x);
+}
+
+/* --- patches -------------------------------------------------------------- */
+
+/* Some rows of a plane of a level, from (x, y) on. */
+typedef struct patch {
+    int level;
+    int64_t z, y, x, rows, count;
+} patch;
+
+static void find_coefficients(const tct_tile *t, const patch *p,
+                              tct_row_inputs *r)
+{
+    const tct_grid_stencil *s = &t->field->s;
+    const int64_t row =
+        wrapped(p->z, s->n[2]) * s->n[1] + wrapped(p->y, s->n[1]);
+    const int64_t cell = row * s->n[0] + wrapped(p->x, s->n[0]);
+    r->coefficient = t->field->coefficient + (size_t)cell * s->bytes;
+    r->coefficient_pitch = s->n[0];
+    r->stride = s->cells;
+}
+
+static tct_row_inputs inputs_of(const tct_tile *t, const patch *p)
+{
+    const tct_grid_stencil *s = &t->field->s;
+    const int below = p->level - 1;
+    tct_row_inputs r = {.centre = s->centre, .neighbours = s->neighbours};
+    const bool flat = s->about->dimensions == 2;
+    for (int k = 0; k < (flat ? 3 : TCT_STENCIL_ROWS); k++) {
+        const int64_t z = flat ? p->z + k - 1 : p->z + k / 3 - 1;
+        const int64_t y = flat ? p->y : p->y + k % 3 - 1;
+        r.in[k] = source(t, below, z, y, p->x, &r.pitch[k]);
+    }
+    if (t->field->coefficient) find_coefficients(t, p, &r);
+    return r;
+}
+
+/* The change of a row that the last level has made, by blocks. */
+static void note_change(const tct_tile *t, const patch *p, int64_t y,
+                        const char *now, const char *before)
+{
+    const tct_grid_stencil *s = &t->field->s;
+    const int64_t row = p->z * s->n[1] + y;
+    double *to =
+        t->changes + row * tct_field_blocks(t->field) + p->x / TCT_CHANGE_BLOCK;
+    for (int64_t x = 0; x < p->count; x += TCT_CHANGE_BLOCK) {
+        const int64_t left = p->count - x;
+        *to++ = t->field->rows->change(
+            now + (size_t)x * s->bytes, before + (size_t)x * s->bytes,
+            left < TCT_CHANGE_BLOCK ? left : TCT_CHANGE_BLOCK);
+    }
+}
+
+/* A patch of the field, by way of the scratch memory and past the caches if the
+ * field is large. */
+static void finish_patch(const tct_tile *t, const patch *p, char *out)
+{
+    const tacit_field *f = t->field;
+    const size_t each = f->s.bytes;
+    const tct_row_inputs r = inputs_of(t, p);
+    const int64_t pitch = f->streams ? p->count : f->pitch;
+    const int centre = tct_stencil_points(f->s.shape)[0].row;
+    char *to = f->streams ? t->scratch : out;
+    f->rows->step[f->s.shape][f->s.weights](&r, to, pitch, p->rows, p->count);
+    for (int64_t y = 0; y < p->rows; y++) {
+        const char *row = to + (size_t)(y * pitch) * each;
+        const char *before =
+            (const char *)r.in[centre] + (size_t)(y * r.pitch[centre]) * each;
+        if (t->changes) note_change(t, p, p->y + y, row, before);
+        if (f->streams)
+            f->stream->copy(out + (size_t)(y * f->pitch) * each, row,
+                            (size_t)p->count * each);
+    }
+}
+
+static void step_patch(const tct_tile *t, const patch *p)
+{
+    const tacit_field *f = t->field;
+    if (p->level == t->depth) {
+        finish_patch(t, p, tct_field_cell(f, f->now ^ 1, p->z, p->y, p->x));
+        return;
+    }
+    const tct_row_inputs r = inputs_of(t, p);
+    f->rows->step[f->s.shape][f->s.weights](
+        &r, kept(t, p->level, p->z, p->y, p->x), t->tiling->pitch, p->rows,
+        p->count);
+}
+
+/* How far a patch from `x` goes: where a row wraps, its coefficients begin
+ * again, and scratch memory has some cells. */
+static int64_t end_of(const tct_tile *t, int level, int64_t x, int64_t to)
+{
+    const int64_t n = t->field->s.n[0];
+    const int64_t edge = x + n - wrapped(x, n);
+    if (t->field->coefficient && edge < to) to = edge;
+    const bool pieces = level == t->depth && t->field->streams;
+    return pieces && to - x > PIECE ? x + PIECE : to;
+}
+
+/* Rows from y on whose neighbours are at constant distances: not those at an
+ * end of the grid, which are alone. */
+static int64_t rows_alike(const tct_tile *t, int level, int64_t y, int64_t to,
+                          int64_t count)
+{
+    const int64_t n = t->field->s.n[1], at = wrapped(y, n);
+    int64_t rows = at == 0 || at >= n - 1 ? 1 : n - 1 - at;
+    const bool pieces = level == t->depth && t->field->streams;
+    if (pieces && rows * count > PIECE) rows = PIECE / count;
+    return rows < to - y ? rows : to - y;
+}
+
+/* The cells outside the grid next to a row of a level. */
+static void set_ghosts(const tct_tile *t, span x, char *row)
+{
+    const tct_grid_stencil *s = &t->field->s;
+    const char *value = tct_field_outside(t->field);
+    if (x.from == 0) memcpy(row - s->bytes, value, s->bytes);
+    if (x.to == s->n[0])
+        memcpy(row + (size_t)(x.to - x.from) * s->bytes, value, s->bytes);
+}
+
+/* The same of a row of the field, which has them unless x is periodic: each
+ * ghost is set by the tile that has the cell at the other end. */
+static void close_row(const tct_tile *t, int64_t z, int64_t y)
+{
+    const tct_grid_stencil *s = &t->field->s;
+    const int next = t->field->now ^ 1;
+    const int64_t n = s->n[0];
+    if (t->lo[0] == 0)
+        memcpy(tct_field_cell(t->field, next, z, y, n),
+               tct_field_cell(t->field, next, z, y, 0), s->bytes);
+    if (t->hi[0] == n)
+        memcpy(tct_field_cell(t->field, next, z, y, -1),
+               tct_field_cell(t->field, next, z, y, n - 1), s->bytes);
+}
+
+static void close_plane(const tct_tile *t, int level, int64_t z, span y, span x)
+{
+    const bool last = level == t->depth;
+    const bool periodic = t->field->s.periodic[0];
+    if (last != periodic) return;
+    for (int64_t row = y.from; row < y.to; row++)
+        if (last) close_row(t, z, row);
+        else set_ghosts(t, x, kept(t, level, z, row, x.from));
+}
+
+/* Level 0 of a tile that wraps in x: from the field, end after end. */
+static void copy_row(const tct_tile *t, int64_t z, int64_t y)
+{
+    const tct_grid_stencil *s = &t->field->s;
+    const span x = span_of(t, 0, 0);
+    for (int64_t from = x.from; from < x.to;) {
+        const int64_t start = wrapped(from, s->n[0]);
+        const int64_t left = x.to - from, end = s->n[0] - start;
+        const int64_t count = left < end ? left : end;
+        memcpy(kept(t, 0, z, y, from),
+               tct_field_cell(t->field, t->field->now, wrapped(z, s->n[2]),
+                              wrapped(y, s->n[1]), start),
+               (size_t)count * s->bytes);
+        from += count;
+    }
+}
+
+/* --- the visit ------------------------------------------------------------ */
+
+static void copy_plane(const tct_tile *t, int64_t z)
+{
+    const span y = span_of(t, 1, 0);
+    for (int64_t row = y.from; row < y.to; row++) copy_row(t, z, row);
+}
+
+static void step_plane(const tct_tile *t, int level, int64_t z)
+{
+    const span y = span_of(t, 1, level), x = span_of(t, 0, level);
+    patch p = {.level = level, .z = z};
+    for (p.x = x.from; p.x < x.to; p.x += p.count) {
+        p.count = end_of(t, level, p.x, x.to) - p.x;
+        for (p.y = y.from; p.y < y.to; p.y += p.rows) {
+            p.rows = rows_alike(t, level, p.y, y.to, p.count);
+            step_patch(t, &p);
+        }
+    }
+    close_plane(t, level, z, y, x);
+}
+
+/* A step reads one cell more on each side, which the field has as a ghost. */
+static bool must_wrap(const tct_tile *t)
+{
+    const span x = span_of(t, 0, 1);
+    return x.from < 0 || x.to > t->field->s.n[0];
+}
+
+void tct_tile_visit(tct_tile *t)
+{
+    t->wraps = must_wrap(t);
+    const int64_t first = t->lo[2] - t->depth, end = t->hi[2] + t->depth;
+    for (int64_t plane = first; plane < end; plane++)
+        for (int level = t->wraps ? 0 : 1; level <= t->depth; level++) {
+            const int64_t z = plane - level;
+            const span s = span_of(t, 2, level);
+            if (z < s.from || z >= s.to) continue;
+            if (level == 0) copy_plane(t, z);
+            else step_plane(t, level, z);
+        }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/tiling.h - how a grid is cut into tiles. */
+#ifndef TCT_STENCIL_TILING_H
+#define TCT_STENCIL_TILING_H
+#include "operator/stencil/host_rows.h"
+
+typedef struct tct_tiling {
+    int depth;        /* steps of a visit, at most                         */
+    int64_t size[3];  /* cells of a tile, but for the last in a direction  */
+    int64_t tiles[3]; /* in each direction                                 */
+    int64_t lead, pitch, height; /* of a tile's planes: cells before x = lo,
+                                  * from row to row; rows                  */
+    size_t bytes;                /* of the planes of all levels            */
+} tct_tiling;
+
+/* Tiles for visits of up to `depth` steps, by so many threads, whose planes
+ * take `room` bytes if that can be. */
+void tct_tiling_choose(const tct_grid_stencil *s, int depth, int threads,
+                       int64_t room, tct_tiling *out);
+/* Half of the second cache. */
+int64_t tct_tiling_room(void);
+
+#endif
