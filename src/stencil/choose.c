@@ -7,9 +7,6 @@
 enum { ROUNDS = 3 };
 static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
 
-/* Depths that are worth a trial, in 2D and 3D. */
-static const int depths[2][3] = {{8, 4, 16}, {4, 2, 6}};
-
 typedef struct trials {
     int count;
     tct_engine engine[TACIT_FIELD_TRIALS];
@@ -30,18 +27,16 @@ static tacit_status add_way(tct_field_run *run, const tct_way *way, int given,
 {
     if (!way->about.deep) return add(run, way, 1, all);
     if (given > 0) return add(run, way, given, all);
-    const bool flat = run->field->s.about->dimensions == 2;
-    const int *own = tct_way_on(way, run->field)->depths;
-    const int *depth = own[0] > 0 ? own : depths[flat ? 0 : 1];
-    for (int k = 0; k < 3 && depth[k] > 0; k++)
-        TRY(add(run, way, depth[k], all));
+    for (const int *depth = tct_way_on(way, run->field)->depths(run->field);
+         depth && *depth > 0; depth++)
+        TRY(add(run, way, *depth, all));
     return TACIT_OK;
 }
 
 static bool suits(const tacit_field *f, const tct_way *way)
 {
     const tct_way_ops *ops = tct_way_on(way, f);
-    return ops && (!ops->suits || ops->suits(f));
+    return ops && (!way->about.deep || ops->depths(f));
 }
 
 static tacit_status add_candidates(tct_field_run *run, trials *all)

@@ -50,7 +50,8 @@ static void measure(tacit_field *f, double *changes)
 
 typedef struct engine {
     tacit_field *field;
-    int depth; /* 1: copy */
+    int depth;         /* 1: copy                       */
+    const int *depths; /* of kernels, NULL: one step    */
 } engine;
 
 static void visit(void *state, int depth, double *changes)
@@ -59,7 +60,7 @@ static void visit(void *state, int depth, double *changes)
     tacit_field *f = e->field;
     const tct_device_steps *steps = f->device->steps;
     int left = changes ? depth - 1 : depth;
-    for (const int *k = steps->depths; e->depth > 1 && *k > 0; k++)
+    for (const int *k = e->depths; k && *k > 0; k++)
         for (; left >= *k; left -= *k) {
             const tct_step_work w = work_of(f);
             steps->visit(f->queue, &w, *k);
@@ -75,36 +76,40 @@ static void visit(void *state, int depth, double *changes)
 
 /* --- the ways ------------------------------------------------------------- */
 
-static tacit_status open(tacit_field *f, int depth, void **state)
+static tacit_status open(tacit_field *f, int depth, const int *depths,
+                         void **state)
 {
     engine *e = tct_calloc(sizeof *e);
     if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
-    *e = (engine){f, depth};
+    *e = (engine){f, depth, depths};
     *state = e;
     return TACIT_OK;
 }
 
-static bool tiles_suit(const tacit_field *f)
+static tacit_status copy_open(tacit_field *f, int depth, void **state)
+{
+    return open(f, depth, NULL, state);
+}
+
+static const int *tiles_depths(const tacit_field *f)
 {
     const char *reason;
-    return f->device->steps->can_visit(&f->s, &reason);
+    return f->device->steps->depths(&f->s, &reason);
 }
 
 static tacit_status tiles_open(tacit_field *f, int depth, void **state)
 {
-    const tct_device_steps *steps = f->device->steps;
     const char *reason = NULL;
-    if (!steps->can_visit(&f->s, &reason))
+    const int *depths = f->device->steps->depths(&f->s, &reason);
+    if (!depths)
         FAIL(TACIT_UNSUPPORTED,
-             "way 'tiles' is not for this grid: %s: take "
-             "way copy",
-             reason);
-    if (depth > steps->depths[0])
+             "way 'tiles' is not for this grid: %s: take way copy", reason);
+    if (depth > depths[0])
         FAIL(TACIT_UNSUPPORTED,
              "depth %d: a GPU's registers hold tiles of %d steps: take at most "
              "these",
-             depth, steps->depths[0]);
-    return open(f, depth, state);
+             depth, depths[0]);
+    return open(f, depth, depths, state);
 }
 
 static double cells_and_weights(const tacit_field *f)
@@ -132,7 +137,7 @@ static void close(void *state)
     tct_free(state);
 }
 
-const tct_way_ops tct_device_copy = {.open = open,
+const tct_way_ops tct_device_copy = {.open = copy_open,
                                      .visit = visit,
                                      .bytes = bytes,
                                      .finish = finish,
@@ -142,5 +147,4 @@ const tct_way_ops tct_device_tiles = {.open = tiles_open,
                                       .bytes = bytes,
                                       .finish = finish,
                                       .close = close,
-                                      .suits = tiles_suit,
-                                      .depths = {8, 4}};
+                                      .depths = tiles_depths};

@@ -28,6 +28,12 @@ static void sweep_close(void *state)
     tct_sweep_destroy(&s);
 }
 
+static const int *tiles_depths(const tacit_field *f)
+{
+    static const int flat[] = {8, 4, 16, 0}, solid[] = {4, 2, 6, 0};
+    return f->s.about->dimensions == 2 ? flat : solid;
+}
+
 static const tct_way_ops host_copy = {.open = sweep_open,
                                       .visit = sweep_visit,
                                       .bytes = sweep_bytes,
@@ -35,7 +41,8 @@ static const tct_way_ops host_copy = {.open = sweep_open,
 static const tct_way_ops host_tiles = {.open = sweep_open,
                                        .visit = sweep_visit,
                                        .bytes = sweep_bytes,
-                                       .close = sweep_close};
+                                       .close = sweep_close,
+                                       .depths = tiles_depths};
 
 const tct_way tct_way_copy = {
     {"copy", "a kernel a step, started by the CPU (the paper's Baseline Copy)",

@@ -20,10 +20,9 @@ typedef struct tct_way_ops {
     /* Wait for the visits so far. OPTIONAL: they are done */
     void (*finish)(void *state);
     void (*close)(void *state);
-    /* Has it kernels for this grid? OPTIONAL: it has */
-    bool (*suits)(const tacit_field *f);
-    /* Depths that are worth a trial, then 0. OPTIONAL */
-    int depths[4];
+    /* Of a deep way: depths that are worth a trial, then 0; NULL: it is not for
+     * this grid. */
+    const int *(*depths)(const tacit_field *f);
 } tct_way_ops;
 
 typedef struct tct_way {

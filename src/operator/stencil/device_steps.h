@@ -29,9 +29,9 @@ typedef struct tct_device_steps {
     void (*step)(tacit_queue *q, const tct_step_work *w);
     /* A visit of `depth` steps, which is one of `depths`. */
     void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
-    /* Has the visit kernels for this grid? If not, `reason` says why. */
-    bool (*can_visit)(const tct_grid_stencil *s, const char **reason);
-    int depths[4]; /* of visits, descending, then 0 */
+    /* The depths of visits of this grid, descending, then 0. NULL: it has none,
+     * and `reason` says why. */
+    const int *(*depths)(const tct_grid_stencil *s, const char **reason);
     /* Of each row's blocks the sum of squares of out - in, into `changes`
      * [rows][blocks], as host_rows.h has it. */
     void (*change)(tacit_queue *q, const tct_step_work *w, int64_t block,

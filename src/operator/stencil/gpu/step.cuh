@@ -43,15 +43,15 @@ static __device__ __forceinline__ const TCT_REAL *row_of(const tct_step_work &w,
 }
 
 /* Rows in the numbering of tct_point. */
-template <int DIM> struct tct_rows {
+template <int DIM> struct tct_near_rows {
     const TCT_REAL *row[DIM == 2 ? 3 : 9];
 };
 
 template <int DIM>
-static __device__ __forceinline__ tct_rows<DIM> rows_of(const tct_step_work &w,
-                                                        int z, int y)
+static __device__ __forceinline__ tct_near_rows<DIM>
+rows_of(const tct_step_work &w, int z, int y)
 {
-    tct_rows<DIM> r;
+    tct_near_rows<DIM> r;
 #pragma unroll
     for (int i = 0; i < (DIM == 2 ? 3 : 9); i++)
         r.row[i] = DIM == 2 ? row_of(w, z + i - 1, 0)
@@ -61,7 +61,7 @@ static __device__ __forceinline__ tct_rows<DIM> rows_of(const tct_step_work &w,
 
 template <int SHAPE>
 static __device__ __forceinline__ TCT_REAL
-neighbours_of(const tct_rows<(SHAPE < TCT_STAR3 ? 2 : 3)> &r, int x)
+neighbours_of(const tct_near_rows<(SHAPE < TCT_STAR3 ? 2 : 3)> &r, int x)
 {
     const TCT_REAL *const *in = r.row;
     if constexpr (SHAPE == TCT_STAR2) return sum_star2(in[0], in[1], in[2], x);
@@ -80,9 +80,9 @@ neighbours_of(const tct_rows<(SHAPE < TCT_STAR3 ? 2 : 3)> &r, int x)
 
 /* Weights by cell: the points in their order, `first` is the cell's. */
 template <int SHAPE>
-static __device__ __forceinline__ TCT_REAL
-by_cell(const tct_step_work &w, const tct_rows<(SHAPE < TCT_STAR3 ? 2 : 3)> &r,
-        int64_t first, int x)
+static __device__ __forceinline__ TCT_REAL by_cell(
+    const tct_step_work &w, const tct_near_rows<(SHAPE < TCT_STAR3 ? 2 : 3)> &r,
+    int64_t first, int x)
 {
     constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3, ROWS = DIM == 2 ? 3 : 9;
     constexpr bool BOX = SHAPE == TCT_BOX2 || SHAPE == TCT_BOX3;
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(STEP_THREADS)
     const int z0 = line_of / w.n[1] * STEP_PLANES;
     for (int z = z0; z < z0 + STEP_PLANES && z < w.n[2]; z++) {
         const int64_t line = (int64_t)z * w.n[1] + y;
-        const tct_rows<DIM> r = rows_of<DIM>(w, z, y);
+        const tct_near_rows<DIM> r = rows_of<DIM>(w, z, y);
         TCT_REAL *out = (TCT_REAL *)w.out + line * w.pitch;
 #pragma unroll
         for (int i = 0; i < STEP_CELLS; i++) {
@@ -196,25 +196,25 @@ static void fill(tacit_queue *q, void *cells, int64_t count, double value)
 }
 
 /* Eight threads a block of a row, with the sums of host_text.h. */
-enum { LANES = 8 };
+enum { SUM_LANES = 8 };
 
 static __global__ void __launch_bounds__(FILL_THREADS)
     change_kernel(const __grid_constant__ tct_step_work w, int64_t block,
                   int64_t blocks, int64_t all, double *changes)
 {
-    const int lane = (int)threadIdx.x % LANES;
+    const int lane = (int)threadIdx.x % SUM_LANES;
     const int64_t i =
-        ((int64_t)blockIdx.x * FILL_THREADS + threadIdx.x) / LANES;
+        ((int64_t)blockIdx.x * FILL_THREADS + threadIdx.x) / SUM_LANES;
     const int64_t row = i / blocks, from = i % blocks * block;
     const int64_t to = from + block < w.n[0] ? from + block : w.n[0];
     const TCT_REAL *in = (const TCT_REAL *)w.in + row * w.pitch;
     const TCT_REAL *out = (const TCT_REAL *)w.out + row * w.pitch;
     double sum = 0.0;
-    for (int64_t x = from + lane; i < all && x < to; x += LANES) {
+    for (int64_t x = from + lane; i < all && x < to; x += SUM_LANES) {
         const double d = __dsub_rn((double)out[x], (double)in[x]);
         sum = __dadd_rn(sum, __dmul_rn(d, d));
     }
-    for (int d = LANES / 2; d > 0; d /= 2)
+    for (int d = SUM_LANES / 2; d > 0; d /= 2)
         sum = __dadd_rn(sum, tct_shuffle_across(sum, d));
     if (lane == 0 && i < all) changes[i] = sum;
 }
@@ -225,7 +225,7 @@ static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
     const int64_t blocks = (w->n[0] + block - 1) / block;
     const int64_t all = blocks * w->n[1] * w->n[2];
     const gpu_stream stream = stream_of(q);
-    const int grid = tct_blocks_for(all * LANES, FILL_THREADS, INT32_MAX);
+    const int grid = tct_blocks_for(all * SUM_LANES, FILL_THREADS, INT32_MAX);
     change_kernel<<<grid, FILL_THREADS, 0, stream>>>(*w, block, blocks, all,
                                                      changes);
     tct_gpu_ok(q, gpu_last_error(), "a change of a grid");

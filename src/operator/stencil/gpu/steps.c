@@ -24,14 +24,15 @@ static void visit(tacit_queue *q, const tct_step_work *w, int depth)
     kernels_of(w->single)->visit(q, w, depth);
 }
 
-static bool can_visit(const tct_grid_stencil *s, const char **reason)
+static const int *depths(const tct_grid_stencil *s, const char **reason)
 {
+    static const int flat[] = {8, 4, 0}, solid[] = {4, 0};
     if (s->weights == TACIT_WEIGHTS_CELLS)
         *reason = "coefficients by cell are more bytes than a tile saves";
-    else if (s->about->dimensions != 2)
-        *reason = "tiles of three dimensions have no kernel on a GPU yet";
-    else return true;
-    return false;
+    else if (s->shape == TCT_BOX3)
+        *reason = "tiles of box3d1r have no kernel on a GPU yet";
+    else return s->shape == TCT_STAR3 ? solid : flat;
+    return NULL;
 }
 
 static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
@@ -63,8 +64,7 @@ static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
 static const tct_device_steps steps = {.fill = fill,
                                        .step = step,
                                        .visit = visit,
-                                       .can_visit = can_visit,
-                                       .depths = {8, 4},
+                                       .depths = depths,
                                        .change = change,
                                        .put = put,
                                        .get = get};

@@ -5,7 +5,7 @@
 #define TCT_ADD(a, b)      __dadd_rn((a), (b))
 #define TCT_MUL(a, b)      __dmul_rn((a), (b))
 #define TCT_FMA(a, b, sum) __fma_rn((a), (b), (sum))
-#include "operator/stencil/gpu/tiles.cuh"
+#include "operator/stencil/gpu/tiles3.cuh"
 
 extern "C" const tct_step_kernels tct_step_kernels_double = {fill, step, visit,
                                                              change};

@@ -19,7 +19,7 @@ enum { TILE_WARPS = 4, TILE_AHEAD = 2 };
 
 /* How a tile's registers are used: V cells a lane, BLOCKS of TILE_WARPS warps a
  * multiprocessor, DEPTH steps. */
-template <int SHAPE, int WEIGHTS, int DEPTH> struct tct_tile {
+template <int SHAPE, int WEIGHTS, int DEPTH> struct tct_row_tile {
     static constexpr bool BOX = SHAPE == TCT_BOX2;
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr int V = sizeof(TCT_REAL) == 4 ? 4 : 2;
@@ -205,11 +205,12 @@ static __device__ __forceinline__ void chunk(const tct_step_work &w, int x,
 
 template <int SHAPE, int WEIGHTS, int DEPTH>
 static __global__ void
-__launch_bounds__(TILE_WARPS *GPU_WAVE, tct_tile<SHAPE, WEIGHTS, DEPTH>::BLOCKS)
+__launch_bounds__(TILE_WARPS *GPU_WAVE,
+                  tct_row_tile<SHAPE, WEIGHTS, DEPTH>::BLOCKS)
     visit_kernel(const __grid_constant__ tct_step_work w,
                  const __grid_constant__ tct_strips cut)
 {
-    typedef tct_tile<SHAPE, WEIGHTS, DEPTH> T;
+    typedef tct_row_tile<SHAPE, WEIGHTS, DEPTH> T;
     const int tile = (int)blockIdx.x * TILE_WARPS + tct_warp();
     if (tile >= cut.strips * cut.chunks) return;
     const int first = tile % cut.strips * T::VALID - DEPTH;
@@ -241,7 +242,7 @@ static void launch(tacit_queue *q, const tct_step_work *w)
 {
     const gpu_stream stream = stream_of(q);
     const tct_strips c =
-        cut<tct_tile<SHAPE, WEIGHTS, DEPTH>>(w, tct_gpu_of(q)->sms);
+        cut<tct_row_tile<SHAPE, WEIGHTS, DEPTH>>(w, tct_gpu_of(q)->sms);
     const unsigned blocks =
         (unsigned)((int64_t)c.strips * c.chunks + TILE_WARPS - 1) / TILE_WARPS;
     visit_kernel<SHAPE, WEIGHTS, DEPTH>
@@ -256,13 +257,9 @@ static void visit_depth(tacit_queue *q, const tct_step_work *w, int depth)
     else launch<SHAPE, WEIGHTS, 4>(q, w);
 }
 
-static void visit(tacit_queue *q, const tct_step_work *w, int depth)
+template <int WEIGHTS>
+static void visit_flat(tacit_queue *q, const tct_step_work *w, int depth)
 {
-    const bool centre = w->weights == TACIT_WEIGHTS_CONSTANT;
-    if (w->shape == TCT_STAR2 && centre)
-        visit_depth<TCT_STAR2, TACIT_WEIGHTS_CONSTANT>(q, w, depth);
-    else if (w->shape == TCT_STAR2)
-        visit_depth<TCT_STAR2, TACIT_WEIGHTS_MEAN>(q, w, depth);
-    else if (centre) visit_depth<TCT_BOX2, TACIT_WEIGHTS_CONSTANT>(q, w, depth);
-    else visit_depth<TCT_BOX2, TACIT_WEIGHTS_MEAN>(q, w, depth);
+    if (w->shape == TCT_STAR2) visit_depth<TCT_STAR2, WEIGHTS>(q, w, depth);
+    else visit_depth<TCT_BOX2, WEIGHTS>(q, w, depth);
 }
