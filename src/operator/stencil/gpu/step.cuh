@@ -3,6 +3,8 @@
  * type TCT_REAL of the file that includes this. A thread computes some cells of
  * a row; neighbours come through the caches. No result depends on how cells are
  * dealt out, since each has its own order of additions (cell.h). */
+#ifndef TCT_OPERATOR_STENCIL_GPU_STEP_CUH
+#define TCT_OPERATOR_STENCIL_GPU_STEP_CUH
 #include "device/gpu/epilogue.cuh"
 #include "device/gpu/gpu.h"
 #include "device/gpu/lane.cuh"
@@ -230,3 +232,5 @@ static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
                                                      changes);
     tct_gpu_ok(q, gpu_last_error(), "a change of a grid");
 }
+
+#endif

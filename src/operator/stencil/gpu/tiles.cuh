@@ -13,6 +13,8 @@
  *
  * Tiles that touch a side of the grid select the boundary value at all levels,
  * or wrap where the direction is periodic. */
+#ifndef TCT_OPERATOR_STENCIL_GPU_TILES_CUH
+#define TCT_OPERATOR_STENCIL_GPU_TILES_CUH
 #include "operator/stencil/gpu/step.cuh"
 
 enum { TILE_WARPS = 4, TILE_AHEAD = 2 };
@@ -37,13 +39,13 @@ typedef struct tct_strips {
     int strips, chunks, rows; /* rows of a chunk, but for the last */
 } tct_strips;
 
-template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_cells {
+template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_lane_cells {
     TCT_REAL v[V];
 };
 
 /* A level's last two rows. Of a box the row sums q, and of the last row also
  * p and the cells. */
-template <class T> struct tct_level {
+template <class T> struct tct_tile_level {
     TCT_REAL row[2][T::V];
     TCT_REAL p[T::BOX ? T::V : 1], cell[T::BOX && T::CENTRE ? T::V : 1];
 };
@@ -63,7 +65,7 @@ static __device__ __forceinline__ void widen(const TCT_REAL (&cell)[V],
  * where the level keeps the row before the last, which the new one replaces. */
 template <class T, int PHASE>
 static __device__ __forceinline__ void
-star(const tct_step_work &w, tct_level<T> &level, TCT_REAL (&cell)[T::V])
+star(const tct_step_work &w, tct_tile_level<T> &level, TCT_REAL (&cell)[T::V])
 {
     TCT_REAL c[T::V + 2];
     widen<T::V>(level.row[1 - PHASE], c);
@@ -80,7 +82,7 @@ star(const tct_step_work &w, tct_level<T> &level, TCT_REAL (&cell)[T::V])
 
 template <class T, int PHASE>
 static __device__ __forceinline__ void
-box(const tct_step_work &w, tct_level<T> &level, TCT_REAL (&cell)[T::V])
+box(const tct_step_work &w, tct_tile_level<T> &level, TCT_REAL (&cell)[T::V])
 {
     TCT_REAL s[T::V + 2];
     widen<T::V>(cell, s);
@@ -100,38 +102,83 @@ box(const tct_step_work &w, tct_level<T> &level, TCT_REAL (&cell)[T::V])
 
 /* --- rows in and out ------------------------------------------------------ */
 
-/* Is cell (x, y) inside, or in a direction that closes? */
-static __device__ __forceinline__ bool is_inside(const tct_step_work &w, int x,
-                                                 int y)
-{
-    return (w.periodic[0] || (x >= 0 && x < w.n[0])) &&
-           (w.periodic[2] || (y >= 0 && y < w.n[2]));
-}
-
+/* i in a direction that closes; mostly it is inside, or out by less than n. */
 static __device__ __forceinline__ int wrap(int i, int n)
 {
+    if (i < 0) i += n;
+    if (i >= n) i -= n;
+    if (i >= 0 && i < n) return i;
     const int rest = i % n;
     return rest < 0 ? rest + n : rest;
 }
 
+/* A lane's columns at a side of the grid: `inside` has a bit for each cell that
+ * is inside, or in a direction that closes. */
+typedef struct tct_tile_side {
+    unsigned inside;
+    bool together; /* all inside, with no end of a row between them */
+    bool of_warp;  /* the warp's are all inside                     */
+} tct_tile_side;
+
+template <int V>
+static __device__ __forceinline__ tct_tile_side
+find_side(const tct_step_work &w, int x)
+{
+    const int n = w.n[0];
+    tct_tile_side s = {0, x >= 0 && x + V <= n, false};
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        if (w.periodic[0] || (x + i >= 0 && x + i < n)) s.inside |= 1u << i;
+    s.of_warp = tct_ballot(s.inside == (1u << V) - 1) == TCT_ALL_LANES;
+    return s;
+}
+
+template <class T>
+static __device__ __forceinline__ void load_all(const TCT_REAL *from,
+                                                TCT_REAL (&cell)[T::V])
+{
+    const tct_lane_cells<T::V> all = *(const tct_lane_cells<T::V> *)from;
+#pragma unroll
+    for (int i = 0; i < T::V; i++) cell[i] = all.v[i];
+}
+
+static __device__ __forceinline__ bool has_row(const tct_step_work &w, int y)
+{
+    return w.periodic[2] || (y >= 0 && y < w.n[2]);
+}
+
+/* Cells that are outside have the boundary value, at all levels. */
+template <class T>
+static __device__ __forceinline__ void
+keep_boundary(const tct_step_work &w, const tct_tile_side &side, int y,
+              TCT_REAL (&cell)[T::V])
+{
+    const unsigned inside = has_row(w, y) ? side.inside : 0;
+    if (side.of_warp && inside != 0) return;
+#pragma unroll
+    for (int i = 0; i < T::V; i++)
+        if (!(inside >> i & 1)) cell[i] = (TCT_REAL)w.boundary;
+}
+
+/* Nothing here waits for what it loads. */
 template <class T, bool EDGE>
-static __device__ __forceinline__ void load(const tct_step_work &w, int x,
+static __device__ __forceinline__ void load(const tct_step_work &w,
+                                            const tct_tile_side &side, int x,
                                             int y, TCT_REAL (&cell)[T::V])
 {
     const TCT_REAL *in = (const TCT_REAL *)w.in;
     if constexpr (EDGE) {
+        const TCT_REAL *row = in + (int64_t)wrap(y, w.n[2]) * w.pitch;
+        const bool has = has_row(w, y);
 #pragma unroll
-        for (int i = 0; i < T::V; i++)
-            cell[i] = is_inside(w, x + i, y)
-                          ? in[(int64_t)wrap(y, w.n[2]) * w.pitch +
-                               wrap(x + i, w.n[0])]
-                          : (TCT_REAL)w.boundary;
-    } else {
-        const tct_cells<T::V> all =
-            *(const tct_cells<T::V> *)(in + (int64_t)y * w.pitch + x);
+        for (int i = 0; i < T::V; i++) cell[i] = (TCT_REAL)w.boundary;
+        if (has && side.together) load_all<T>(row + x, cell);
+        else if (has && side.inside != 0) {
 #pragma unroll
-        for (int i = 0; i < T::V; i++) cell[i] = all.v[i];
-    }
+            for (int i = 0; i < T::V; i++)
+                if (side.inside >> i & 1) cell[i] = row[wrap(x + i, w.n[0])];
+        }
+    } else load_all<T>(in + (int64_t)y * w.pitch + x, cell);
 }
 
 template <class T, int DEPTH, bool EDGE>
@@ -146,10 +193,10 @@ store(const tct_step_work &w, int x, int y, const TCT_REAL (&cell)[T::V])
         for (int i = 0; i < T::V; i++)
             if (x + i < w.n[0]) store_cell(w, row, x + i, cell[i]);
     } else {
-        tct_cells<T::V> all;
+        tct_lane_cells<T::V> all;
 #pragma unroll
         for (int i = 0; i < T::V; i++) all.v[i] = cell[i];
-        *(tct_cells<T::V> *)(row + x) = all;
+        *(tct_lane_cells<T::V> *)(row + x) = all;
     }
 }
 
@@ -159,19 +206,14 @@ store(const tct_step_work &w, int x, int y, const TCT_REAL (&cell)[T::V])
  * level DEPTH comes out. */
 template <class T, int DEPTH, bool EDGE, int PHASE>
 static __device__ __forceinline__ void
-advance(const tct_step_work &w, tct_level<T> (&level)[DEPTH], int x, int y,
-        TCT_REAL (&cell)[T::V])
+advance(const tct_step_work &w, tct_tile_level<T> (&level)[DEPTH],
+        const tct_tile_side &side, int y, TCT_REAL (&cell)[T::V])
 {
 #pragma unroll
     for (int l = 0; l < DEPTH; l++) {
         if constexpr (T::BOX) box<T, PHASE>(w, level[l], cell);
         else star<T, PHASE>(w, level[l], cell);
-        if constexpr (EDGE) {
-#pragma unroll
-            for (int i = 0; i < T::V; i++)
-                if (!is_inside(w, x + i, y - 1 - l))
-                    cell[i] = (TCT_REAL)w.boundary;
-        }
+        if constexpr (EDGE) keep_boundary<T>(w, side, y - 1 - l, cell);
     }
 }
 
@@ -181,18 +223,19 @@ template <class T, int DEPTH, bool EDGE>
 static __device__ __forceinline__ void chunk(const tct_step_work &w, int x,
                                              int from, int to)
 {
-    tct_level<T> level[DEPTH] = {};
+    tct_tile_level<T> level[DEPTH] = {};
     TCT_REAL ahead[TILE_AHEAD][T::V], cell[T::V];
     const int end = to + DEPTH;
     int y = from - DEPTH;
-    load<T, EDGE>(w, x, y, ahead[0]);
-    load<T, EDGE>(w, x, y + 1, ahead[1]);
+    const tct_tile_side side = find_side<T::V>(w, x);
+    load<T, EDGE>(w, side, x, y, ahead[0]);
+    load<T, EDGE>(w, side, x, y + 1, ahead[1]);
 #define TCT_ROW(phase)                                                       \
     {                                                                        \
         _Pragma("unroll") for (int i = 0; i < T::V; i++) cell[i] =           \
             ahead[phase][i];                                                 \
-        if (y + 2 < end) load<T, EDGE>(w, x, y + 2, ahead[phase]);           \
-        advance<T, DEPTH, EDGE, phase>(w, level, x, y, cell);                \
+        if (y + 2 < end) load<T, EDGE>(w, side, x, y + 2, ahead[phase]);     \
+        advance<T, DEPTH, EDGE, phase>(w, level, side, y, cell);             \
         if (y - DEPTH >= from) store<T, DEPTH, EDGE>(w, x, y - DEPTH, cell); \
         if (++y >= end) return;                                              \
     }
@@ -263,3 +306,5 @@ static void visit_flat(tacit_queue *q, const tct_step_work *w, int depth)
     if (w->shape == TCT_STAR2) visit_depth<TCT_STAR2, WEIGHTS>(q, w, depth);
     else visit_depth<TCT_BOX2, WEIGHTS>(q, w, depth);
 }
+
+#endif

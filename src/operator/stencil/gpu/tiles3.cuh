@@ -8,6 +8,8 @@
  * from its own registers and, between warps, from shared memory. What a warp
  * gives to others is a plane that is complete, so that a plane of all levels
  * takes one barrier. */
+#ifndef TCT_OPERATOR_STENCIL_GPU_TILES3_CUH
+#define TCT_OPERATOR_STENCIL_GPU_TILES3_CUH
 #include "operator/stencil/gpu/tiles.cuh"
 
 /* A tile of WARPS warps. */
@@ -24,8 +26,8 @@ struct tct_plane_tile {
 
 /* Of each warp its first and its last row of a plane, of all levels; two
  * planes in turn. */
-template <class T> struct tct_edges {
-    tct_cells<T::V> row[2][T::DEPTH][T::WARPS][2][GPU_WAVE];
+template <class T> struct tct_warp_edges {
+    tct_lane_cells<T::V> row[2][T::DEPTH][T::WARPS][2][GPU_WAVE];
 };
 
 template <class T> struct tct_plane {
@@ -64,11 +66,6 @@ static __device__ __forceinline__ tct_place3 find_place(const tct_step_work &w,
     return p;
 }
 
-static __device__ __forceinline__ bool has_plane(const tct_step_work &w, int z)
-{
-    return w.periodic[2] || (z >= 0 && z < w.n[2]);
-}
-
 /* --- planes in and out ---------------------------------------------------- */
 
 template <class T>
@@ -80,18 +77,26 @@ line_of(const tct_step_work &w, int z, int y)
     return (const TCT_REAL *)w.in + ((int64_t)plane * w.n[1] + line) * w.pitch;
 }
 
-template <class T>
+template <class T, bool EDGE>
 static __device__ __forceinline__ void
 load_plane(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
 {
-    const bool plane = has_plane(w, z);
+    if constexpr (!EDGE) {
+        const TCT_REAL *from = (const TCT_REAL *)w.in +
+                               ((int64_t)z * w.n[1] + p.y) * w.pitch + p.x;
+#pragma unroll
+        for (int r = 0; r < T::ROWS; r++)
+            load_all<T>(from + r * w.pitch, u.cell[r]);
+        return;
+    }
+    const bool plane = has_row(w, z);
     const bool within = p.x >= 0 && p.x + T::V <= w.n[0];
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
         const unsigned bits = p.inside >> (r * T::V) & ((1u << T::V) - 1);
         if (plane && within && bits != 0) {
-            const tct_cells<T::V> all =
-                *(const tct_cells<T::V> *)(line_of<T>(w, z, p.y + r) + p.x);
+            const tct_lane_cells<T::V> all = *(
+                const tct_lane_cells<T::V> *)(line_of<T>(w, z, p.y + r) + p.x);
 #pragma unroll
             for (int i = 0; i < T::V; i++) u.cell[r][i] = all.v[i];
             continue;
@@ -120,10 +125,10 @@ static __device__ __forceinline__ void store_plane(const tct_step_work &w,
             continue;
         TCT_REAL *row = (TCT_REAL *)w.out + ((int64_t)z * w.n[1] + y) * w.pitch;
         if (p.x > 0 && p.x + T::V < w.n[0]) {
-            tct_cells<T::V> all;
+            tct_lane_cells<T::V> all;
 #pragma unroll
             for (int i = 0; i < T::V; i++) all.v[i] = u.cell[r][i];
-            *(tct_cells<T::V> *)(row + p.x) = all;
+            *(tct_lane_cells<T::V> *)(row + p.x) = all;
             continue;
         }
 #pragma unroll
@@ -137,21 +142,21 @@ static __device__ __forceinline__ void store_plane(const tct_step_work &w,
 /* Row `row` of warp `warp`, whose other rows this warp does not need: at the
  * edge of the tile its own, whose cells are not stored. */
 template <class T>
-static __device__ __forceinline__ void other_row(const tct_edges<T> &e,
+static __device__ __forceinline__ void other_row(const tct_warp_edges<T> &e,
                                                  int turn, int l, int warp,
                                                  int row, TCT_REAL (&out)[T::V])
 {
     const int from = warp < 0 ? 0 : warp >= T::WARPS ? T::WARPS - 1 : warp;
-    const tct_cells<T::V> all = e.row[turn][l][from][row][tct_lane()];
+    const tct_lane_cells<T::V> all = e.row[turn][l][from][row][tct_lane()];
 #pragma unroll
     for (int i = 0; i < T::V; i++) out[i] = all.v[i];
 }
 
 template <class T>
-static __device__ __forceinline__ void give_rows(tct_edges<T> &e, int turn,
+static __device__ __forceinline__ void give_rows(tct_warp_edges<T> &e, int turn,
                                                  int l, const tct_plane<T> &u)
 {
-    tct_cells<T::V> first, last;
+    tct_lane_cells<T::V> first, last;
 #pragma unroll
     for (int i = 0; i < T::V; i++) {
         first.v[i] = u.cell[0][i];
@@ -165,7 +170,7 @@ static __device__ __forceinline__ void give_rows(tct_edges<T> &e, int turn,
  * has the plane before the last, which the new one replaces. */
 template <class T, int PHASE>
 static __device__ __forceinline__ void
-solid_level(const tct_step_work &w, tct_edges<T> &e, int l,
+solid_level(const tct_step_work &w, tct_warp_edges<T> &e, int l,
             tct_plane<T> (&old)[2], tct_plane<T> &u)
 {
     TCT_REAL above[T::V], below[T::V];
@@ -195,11 +200,10 @@ solid_level(const tct_step_work &w, tct_edges<T> &e, int l,
 
 /* Cells of a plane of a level that are outside have the boundary value. */
 template <class T>
-static __device__ __forceinline__ void keep_boundary(const tct_step_work &w,
-                                                     const tct_place3 &p, int z,
-                                                     tct_plane<T> &u)
+static __device__ __forceinline__ void
+keep_sides(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
 {
-    const unsigned inside = has_plane(w, z) ? p.inside : 0;
+    const unsigned inside = has_row(w, z) ? p.inside : 0;
     if (p.all_inside && inside != 0) return;
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
@@ -211,32 +215,24 @@ static __device__ __forceinline__ void keep_boundary(const tct_step_work &w,
 
 /* --- a tile --------------------------------------------------------------- */
 
-template <class T>
-static __global__ void __launch_bounds__(T::THREADS, 1)
-    solid_kernel(const __grid_constant__ tct_step_work w,
-                 const __grid_constant__ tct_cut3 cut)
+/* Planes [from, to) of a tile. */
+template <class T, bool EDGE>
+static __device__ __forceinline__ void
+solid_chunk(const tct_step_work &w, tct_warp_edges<T> &edges,
+            const tct_place3 &p, int from, int to)
 {
-    extern __shared__ __align__(16) char memory[];
-    tct_edges<T> &edges = *(tct_edges<T> *)memory;
-    const int tile = (int)blockIdx.x % (cut.tiles[0] * cut.tiles[1]);
-    const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
-    const int y = tile / cut.tiles[0] * T::VALID_Y - T::DEPTH;
-    const int from =
-        (int)blockIdx.x / (cut.tiles[0] * cut.tiles[1]) * cut.planes;
-    const int to = min(w.n[2], from + cut.planes), end = to + T::DEPTH;
-    const tct_place3 p =
-        find_place<T>(w, x + tct_lane() * T::V, y + tct_warp() * T::ROWS);
     tct_plane<T> level[T::DEPTH][2] = {}, ahead, u;
+    const int end = to + T::DEPTH;
     int z = from - T::DEPTH;
-    load_plane<T>(w, p, z, ahead);
+    load_plane<T, EDGE>(w, p, z, ahead);
 #define TCT_PLANE(phase)                                                 \
     {                                                                    \
         u = ahead;                                                       \
-        if (z + 1 < end) load_plane<T>(w, p, z + 1, ahead);              \
+        if (z + 1 < end) load_plane<T, EDGE>(w, p, z + 1, ahead);        \
         _Pragma("unroll") for (int l = 0; l < T::DEPTH; l++)             \
         {                                                                \
             solid_level<T, phase>(w, edges, l, level[l], u);             \
-            keep_boundary<T>(w, p, z - 1 - l, u);                        \
+            if (EDGE) keep_sides<T>(w, p, z - 1 - l, u);                 \
         }                                                                \
         if (z - T::DEPTH >= from) store_plane<T>(w, p, z - T::DEPTH, u); \
         if (++z >= end) return;                                          \
@@ -247,6 +243,27 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
         TCT_PLANE(1)
     }
 #undef TCT_PLANE
+}
+
+template <class T>
+static __global__ void __launch_bounds__(T::THREADS, 1)
+    solid_kernel(const __grid_constant__ tct_step_work w,
+                 const __grid_constant__ tct_cut3 cut)
+{
+    extern __shared__ __align__(16) char memory[];
+    tct_warp_edges<T> &edges = *(tct_warp_edges<T> *)memory;
+    const int flat = cut.tiles[0] * cut.tiles[1];
+    const int tile = (int)blockIdx.x % flat;
+    const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
+    const int y = tile / cut.tiles[0] * T::VALID_Y - T::DEPTH;
+    const int from = (int)blockIdx.x / flat * cut.planes;
+    const int to = min(w.n[2], from + cut.planes);
+    const tct_place3 p =
+        find_place<T>(w, x + tct_lane() * T::V, y + tct_warp() * T::ROWS);
+    if (x < 0 || y < 0 || from < T::DEPTH || x + T::WIDTH > w.n[0] ||
+        y + T::HEIGHT > w.n[1] || to + T::DEPTH > w.n[2])
+        solid_chunk<T, true>(w, edges, p, from, to);
+    else solid_chunk<T, false>(w, edges, p, from, to);
 }
 
 /* --- launches ------------------------------------------------------------- */
@@ -282,7 +299,7 @@ template <class T>
 static void launch_solid(tacit_queue *q, const tct_step_work *w,
                          const tct_cut3 *cut)
 {
-    const int bytes = (int)sizeof(tct_edges<T>);
+    const int bytes = (int)sizeof(tct_warp_edges<T>);
     const gpu_stream stream = stream_of(q);
     const unsigned blocks =
         (unsigned)(cut->tiles[0] * cut->tiles[1] * cut->tiles[2]);
@@ -319,3 +336,5 @@ static void visit(tacit_queue *q, const tct_step_work *w, int depth)
     else if (centre) visit_flat<TACIT_WEIGHTS_CONSTANT>(q, w, depth);
     else visit_flat<TACIT_WEIGHTS_MEAN>(q, w, depth);
 }
+
+#endif
