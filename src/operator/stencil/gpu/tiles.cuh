@@ -34,9 +34,12 @@ template <int SHAPE, int WEIGHTS, int DEPTH> struct tct_row_tile {
     static_assert(DEPTH % V == 0, "whole lanes are stored");
 };
 
-/* A strip of columns, cut into chunks of rows. */
+/* Strips of columns, cut into chunks of rows. The first and the last strip,
+ * which touch a side, take twice as long a row: their chunks are half as long.
+ * Chunks are numbered strip by strip, and those at the sides come first. */
 typedef struct tct_strips {
-    int strips, chunks, rows; /* rows of a chunk, but for the last */
+    int strips, sides;
+    int chunks[2], rows[2]; /* of a strip inside and at a side */
 } tct_strips;
 
 template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_lane_cells {
@@ -254,11 +257,17 @@ __launch_bounds__(TILE_WARPS *GPU_WAVE,
                  const __grid_constant__ tct_strips cut)
 {
     typedef tct_row_tile<SHAPE, WEIGHTS, DEPTH> T;
-    const int tile = (int)blockIdx.x * TILE_WARPS + tct_warp();
-    if (tile >= cut.strips * cut.chunks) return;
-    const int first = tile % cut.strips * T::VALID - DEPTH;
-    const int from = tile / cut.strips * cut.rows;
-    const int to = min(w.n[2], from + cut.rows);
+    const int number = (int)blockIdx.x * TILE_WARPS + tct_warp();
+    const int at_sides = cut.sides * cut.chunks[1];
+    const bool side = number < at_sides;
+    const int tile = side ? number : number - at_sides;
+    const int among = side ? cut.sides : cut.strips - cut.sides;
+    if (among == 0 || tile >= among * cut.chunks[side]) return;
+    const int strip =
+        side ? tile % among * (cut.strips - 1) : tile % among + (cut.sides > 0);
+    const int first = strip * T::VALID - DEPTH;
+    const int from = tile / among * cut.rows[side];
+    const int to = min(w.n[2], from + cut.rows[side]);
     const int x = first + tct_lane() * T::V;
     if (from >= to) return;
     if (first < 0 || first + T::WIDTH > w.n[0] || from < DEPTH ||
@@ -267,16 +276,20 @@ __launch_bounds__(TILE_WARPS *GPU_WAVE,
     else chunk<T, DEPTH, false>(w, x, from, to);
 }
 
-/* As many tiles as the GPU runs at a time, of at least some rows. */
+/* As many chunks as the GPU runs at a time, of at least some rows. */
 template <class T> static tct_strips cut(const tct_step_work *w, int sms)
 {
     enum { ROWS_LEAST = 4 };
     const int at_once = sms * T::BLOCKS * TILE_WARPS;
-    tct_strips c = {(w->n[0] - 1) / T::VALID + 1, 0, 0};
-    const int chunks = c.strips < at_once ? at_once / c.strips : 1;
-    c.rows = (w->n[2] - 1) / chunks + 1;
-    if (c.rows < ROWS_LEAST) c.rows = ROWS_LEAST;
-    c.chunks = (w->n[2] - 1) / c.rows + 1;
+    tct_strips c = {(w->n[0] - 1) / T::VALID + 1, 0, {}, {}};
+    c.sides = c.strips < 2 ? c.strips : 2;
+    const int shares = c.strips + c.sides; /* a side's chunks count twice */
+    const int chunks = shares < at_once ? at_once / shares : 1;
+    for (int side = 0; side < 2; side++) {
+        c.rows[side] = (w->n[2] - 1) / (chunks << side) + 1;
+        if (c.rows[side] < ROWS_LEAST) c.rows[side] = ROWS_LEAST;
+        c.chunks[side] = (w->n[2] - 1) / c.rows[side] + 1;
+    }
     return c;
 }
 
@@ -286,8 +299,9 @@ static void launch(tacit_queue *q, const tct_step_work *w)
     const gpu_stream stream = stream_of(q);
     const tct_strips c =
         cut<tct_row_tile<SHAPE, WEIGHTS, DEPTH>>(w, tct_gpu_of(q)->sms);
-    const unsigned blocks =
-        (unsigned)((int64_t)c.strips * c.chunks + TILE_WARPS - 1) / TILE_WARPS;
+    const int64_t tiles = (int64_t)(c.strips - c.sides) * c.chunks[0] +
+                          (int64_t)c.sides * c.chunks[1];
+    const unsigned blocks = (unsigned)((tiles + TILE_WARPS - 1) / TILE_WARPS);
     visit_kernel<SHAPE, WEIGHTS, DEPTH>
         <<<blocks, TILE_WARPS * GPU_WAVE, 0, stream>>>(*w, c);
     tct_gpu_ok(q, gpu_last_error(), "a visit of a grid");

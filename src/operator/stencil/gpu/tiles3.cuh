@@ -317,13 +317,13 @@ template <int WEIGHTS>
 static void visit_solid(tacit_queue *q, const tct_step_work *w)
 {
     constexpr bool SINGLE = sizeof(TCT_REAL) == 4;
-    typedef tct_plane_tile<WEIGHTS, SINGLE ? 4 : 2, 3, 12> wide;
+    typedef tct_plane_tile<WEIGHTS, SINGLE ? 4 : 2, 2, 16> wide;
     typedef tct_plane_tile<WEIGHTS, 2, SINGLE ? 4 : 2, 16> high;
     double cost[2];
     const int sms = tct_gpu_of(q)->sms;
     const tct_cut3 a = cut_solid<wide>(w, sms, &cost[0]);
     const tct_cut3 b = cut_solid<high>(w, sms, &cost[1]);
-    if (cost[0] <= cost[1]) launch_solid<wide>(q, w, &a);
+    if (cost[0] < cost[1]) launch_solid<wide>(q, w, &a);
     else launch_solid<high>(q, w, &b);
 }
 
