@@ -7,9 +7,6 @@
 enum { ROUNDS = 3 };
 static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
 
-/* Depths that are worth a trial, in 2D and 3D. */
-static const int depths[2][3] = {{8, 4, 16}, {4, 2, 6}};
-
 typedef struct trials {
     int count;
     tct_engine engine[TACIT_FIELD_TRIALS];
@@ -30,10 +27,16 @@ static tacit_status add_way(tct_field_run *run, const tct_way *way, int given,
 {
     if (!way->about.deep) return add(run, way, 1, all);
     if (given > 0) return add(run, way, given, all);
-    const bool flat = run->field->s.about->dimensions == 2;
-    for (int k = 0; k < 3; k++)
-        TRY(add(run, way, depths[flat ? 0 : 1][k], all));
+    for (const int *depth = tct_way_on(way, run->field)->depths(run->field);
+         depth && *depth > 0; depth++)
+        TRY(add(run, way, *depth, all));
     return TACIT_OK;
+}
+
+static bool suits(const tacit_field *f, const tct_way *way)
+{
+    const tct_way_ops *ops = tct_way_on(way, f);
+    return ops && (!way->about.deep || ops->depths(f));
 }
 
 static tacit_status add_candidates(tct_field_run *run, trials *all)
@@ -41,7 +44,7 @@ static tacit_status add_candidates(tct_field_run *run, trials *all)
     const tacit_field_options *o = &run->options;
     const tct_way *way = NULL;
     if (o->way && strcmp(o->way, "auto") != 0) {
-        TRY(tct_way_find(o->way, &way));
+        TRY(tct_way_find(o->way, run->field, &way));
         if (o->depth > 1 && !way->about.deep)
             FAIL(TACIT_INVALID,
                  "depth %d: way %s makes one step at a time: leave it out, or "
@@ -50,7 +53,7 @@ static tacit_status add_candidates(tct_field_run *run, trials *all)
         return add_way(run, way, o->depth, all);
     }
     for (int i = 0; (way = tct_way_at(i)) != NULL; i++)
-        if (!way->about.reason && (way->about.deep || o->depth <= 1))
+        if (suits(run->field, way) && (way->about.deep || o->depth <= 1))
             TRY(add_way(run, way, o->depth, all));
     return TACIT_OK;
 }
@@ -65,6 +68,7 @@ static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
         const int made = tct_run_visit(run, e);
         if (made < e->depth) return;
         steps += made;
+        tct_engine_finish(e);
         now = tct_seconds();
     }
     const double each = steps > 0 ? (now - start) / (double)steps : 0.0;

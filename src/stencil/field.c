@@ -3,6 +3,7 @@
 #include "stencil/field.h"
 #include "comm/world/world.h"
 #include "device/parallel.h"
+#include "stencil/device.h"
 #include "stencil/tiling.h"
 #include <math.h>
 
@@ -62,7 +63,8 @@ static tacit_status allocate(tacit_field *f)
     const size_t rows = (size_t)(s->n[1] * s->n[2]);
     const size_t bytes = rows * (size_t)f->pitch * s->bytes;
     const size_t most = (size_t)s->n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
-    for (int k = 0; k < 2; k++)
+    const int buffers = f->queue->device->kind == TCT_KIND_GPU ? 1 : 2;
+    for (int k = 0; k < buffers; k++)
         TRY(TCT_ALLOC(bytes, "the grid", &f->buffer[k]));
     TRY(TCT_ALLOC(most * s->bytes, "the boundary", &f->outside));
     if (s->weights != TACIT_WEIGHTS_CELLS) return TACIT_OK;
@@ -86,7 +88,7 @@ static void clear_rows(void *work, int64_t from, int64_t to)
 {
     const tacit_field *f = work;
     const int64_t n = f->s.n[0], lead = f->lead;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2 && f->buffer[k]; k++)
         for (int64_t row = from; row < to; row++) {
             char *first = f->buffer[k] + (size_t)(row * f->pitch) * f->s.bytes;
             fill(&f->s, first, f->pitch, f->s.boundary);
@@ -114,9 +116,6 @@ static void clear(tacit_field *f)
 
 static tacit_status check_queue(const tacit_queue *q)
 {
-    if (q->device->kind == TCT_KIND_GPU)
-        FAIL(TACIT_UNSUPPORTED,
-             "grids are not stepped on a GPU yet: open the queue on host");
     if (q->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
              "grids are not divided among processes yet, and here are %d: "
@@ -143,7 +142,8 @@ tacit_status tacit_field_create(tacit_queue *queue,
     f->worth = WORTH;
     f->rows = tct_host_rows_of(&s);
     f->stream = tct_host_stream_best();
-    const tacit_status status = allocate(f);
+    tacit_status status = allocate(f);
+    if (status >= 0) status = tct_field_open_device(f);
     if (status < 0) {
         tacit_field_destroy(&f);
         return status;
@@ -157,6 +157,7 @@ void tacit_field_destroy(tacit_field **field)
 {
     tacit_field *f = *field;
     if (!f) return;
+    tct_field_close_device(f);
     TCT_FREE(f->coefficient, f->outside, f->buffer[1], f->buffer[0], f);
     *field = NULL;
 }
@@ -216,6 +217,7 @@ tacit_status tacit_field_put(tacit_field *field, int64_t first, int64_t count,
 {
     REQUIRE(field != NULL && (values != NULL || count == 0));
     TRY(check_cells(field, first, count));
+    TRY(tct_field_change(field));
     while (count > 0) {
         char *row, *cells;
         const int64_t n = stretch(field, first, count, &row, &cells);
@@ -233,6 +235,7 @@ tacit_status tacit_field_get(const tacit_field *field, int64_t first,
 {
     REQUIRE(field != NULL && (values != NULL || count == 0));
     TRY(check_cells(field, first, count));
+    TRY(tct_field_to_host(field));
     while (count > 0) {
         char *row, *cells;
         const int64_t n = stretch(field, first, count, &row, &cells);
@@ -283,6 +286,7 @@ tacit_status tacit_field_put_weights(tacit_field *field, int point,
         FAIL(TACIT_INVALID, "point %d of %s: expected 0 to %d", point,
              s->about->name, s->about->points - 1);
     TRY(check_cells(field, first, count));
+    TRY(tct_field_change(field));
     const size_t at = (size_t)point * (size_t)s->cells + (size_t)first;
     to_cells(s, values, count, field->coefficient + at * s->bytes);
     return TACIT_OK;

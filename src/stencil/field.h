@@ -12,6 +12,8 @@
 #include "device/queue.h"
 #include "operator/stencil/host_rows.h"
 
+struct tct_field_device; /* stencil/device.h */
+
 struct tacit_field {
     tacit_queue *queue;
     tct_grid_stencil s;
@@ -25,6 +27,7 @@ struct tacit_field {
     int64_t worth;     /* steps of cells that are worth a thread    */
     const tct_host_rows *rows;
     const tct_host_stream *stream;
+    struct tct_field_device *device; /* of a queue on a GPU, or NULL */
 };
 
 /* Cell (x, y, z) of a buffer; directions as in stencil.h. */

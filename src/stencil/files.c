@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/files.c - fields and coefficients from files, and fields to .npy. */
 #include "io/sink.h"
-#include "stencil/field.h"
+#include "stencil/device.h"
 #include "stencil/values.h"
 #include <stdio.h>
 
@@ -102,6 +102,7 @@ static tacit_status write_rows(const tacit_field *f, tct_sink *sink)
 tacit_status tacit_field_write(const tacit_field *field, const char *path)
 {
     REQUIRE(field != NULL && path != NULL);
+    TRY(tct_field_to_host(field));
     tct_sink *sink = NULL;
     TRY(tct_sink_open(field->queue->world, path, false, &sink));
     tacit_status status = write_header(field, sink);

@@ -29,22 +29,32 @@ static void sweep_close(void *state)
     tct_sweep_destroy(&s);
 }
 
+static const int *tiles_depths(const tacit_field *f)
+{
+    static const int flat[] = {8, 4, 16, 0}, solid[] = {4, 2, 6, 0};
+    return f->s.about->dimensions == 2 ? flat : solid;
+}
+
+static const tct_way_ops host_copy = {.open = sweep_open,
+                                      .visit = sweep_visit,
+                                      .describe = sweep_describe,
+                                      .close = sweep_close};
+static const tct_way_ops host_tiles = {.open = sweep_open,
+                                       .visit = sweep_visit,
+                                       .describe = sweep_describe,
+                                       .close = sweep_close,
+                                       .depths = tiles_depths};
+
 const tct_way tct_way_copy = {
-    .about = {"copy",
-              "a sweep a step, started by the CPU (the paper's Baseline Copy)",
-              NULL, false},
-    .open = sweep_open,
-    .visit = sweep_visit,
-    .describe = sweep_describe,
-    .close = sweep_close,
-};
+    {"copy", "a kernel a step, started by the CPU (the paper's Baseline Copy)",
+     NULL, false},
+    &host_copy,
+    &tct_device_copy};
 
 const tct_way tct_way_tiles = {
-    .about = {"tiles",
-              "several steps a visit of a tile, while it is in the cache", NULL,
-              true},
-    .open = sweep_open,
-    .visit = sweep_visit,
-    .describe = sweep_describe,
-    .close = sweep_close,
-};
+    {"tiles",
+     "several steps a visit of a tile, while it is in the cache or, on a GPU, "
+     "in registers",
+     NULL, true},
+    &host_tiles,
+    &tct_device_tiles};

@@ -3,7 +3,7 @@
  * type, data, CRC; the pixels are rows of red, green and blue, each after a
  * byte 0 (no filter), packed by zlib (PNG specification, third edition). */
 #include "io/sink.h"
-#include "stencil/field.h"
+#include "stencil/device.h"
 #include <math.h>
 #include <zlib.h>
 
@@ -138,6 +138,7 @@ static tacit_status write_pixels(const picture *p, tct_sink *sink)
 tacit_status tacit_field_write_png(const tacit_field *field, const char *path)
 {
     REQUIRE(field != NULL && path != NULL);
+    TRY(tct_field_to_host(field));
     const picture p = picture_of(field);
     tct_sink *sink = NULL;
     TRY(tct_sink_open(field->queue->world, path, false, &sink));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/run.c - the time loop: visits, and measured changes between them. */
 #include "stencil/run.h"
+#include "stencil/device.h"
 #include <math.h>
 
 enum { NORM_EVERY = 64 }; /* a multiple of usual depths */
@@ -9,14 +10,15 @@ tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
                              tct_engine *out)
 {
     void *state = NULL;
-    TRY(way->open(f, depth, &state));
-    *out = (tct_engine){way, depth, state};
+    const tct_way_ops *ops = tct_way_on(way, f);
+    TRY(ops->open(f, depth, &state));
+    *out = (tct_engine){way, ops, depth, state};
     return TACIT_OK;
 }
 
 void tct_engine_close(tct_engine *e)
 {
-    if (e->way) e->way->close(e->state);
+    if (e->way) e->ops->close(e->state);
     *e = (tct_engine){.way = NULL};
 }
 
@@ -81,7 +83,7 @@ int tct_run_visit(tct_field_run *run, const tct_engine *e)
     int64_t depth = left < e->depth ? left : e->depth;
     if (to < depth) depth = to;
     const bool measured = depth == to;
-    e->way->visit(e->state, (int)depth, measured ? run->changes : NULL);
+    e->ops->visit(e->state, (int)depth, measured ? run->changes : NULL);
     run->result.steps += depth;
     if (measured) judge(run);
     return (int)depth;
@@ -124,7 +126,12 @@ static void describe(tct_field_run *run, const tct_engine *e)
     r->way = e->way->about.name;
     r->depth = e->depth;
     r->bytes = (double)s->cells * (double)s->bytes * arrays;
-    e->way->describe(e->state, r);
+    e->ops->describe(e->state, r);
+}
+
+void tct_engine_finish(const tct_engine *e)
+{
+    if (e->ops->finish) e->ops->finish(e->state);
 }
 
 /* All steps. Those after the trials say what a step costs. */
@@ -137,6 +144,7 @@ static tacit_status run_all(tct_field_run *run)
     const double chosen = tct_seconds();
     const int64_t before = r->steps;
     while (!tct_run_is_over(run)) tct_run_visit(run, &e);
+    tct_engine_finish(&e);
     const double end = tct_seconds();
     r->seconds = end - start;
     r->step_seconds = r->steps > before
@@ -144,7 +152,7 @@ static tacit_status run_all(tct_field_run *run)
                           : r->seconds / (double)r->steps;
     describe(run, &e);
     tct_engine_close(&e);
-    return TACIT_OK;
+    return q_status(run->field->queue);
 }
 
 static tacit_status outcome(const tct_field_run *run)
@@ -172,6 +180,7 @@ tacit_status tacit_field_run(tacit_field *field,
     TRY(tct_read_sized("tacit_field_options", options, &run.options,
                        sizeof run.options));
     tacit_status status = open_run(&run);
+    if (status >= 0) status = tct_field_to_device(field);
     if (status >= 0) status = run_all(&run);
     tct_free(run.changes);
     TRY(status);

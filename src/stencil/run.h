@@ -8,12 +8,15 @@
 /* A way that is ready for visits of up to `depth` steps. */
 typedef struct tct_engine {
     const tct_way *way;
+    const tct_way_ops *ops;
     int depth;
     void *state;
 } tct_engine;
 
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
                              tct_engine *out);
+/* Wait for the visits so far. */
+void tct_engine_finish(const tct_engine *e);
 void tct_engine_close(tct_engine *e);
 
 typedef struct tct_field_run {

@@ -10,23 +10,43 @@
     X(overlap)              \
     X(p2p) X(shmem) X(mpi) X(nccl) X(free) X(free2) X(cached) X(tiles)
 
-typedef struct tct_way {
-    tacit_stencil_way about;
+/* A way on one kind of device. */
+typedef struct tct_way_ops {
     /* Prepare visits of up to `depth` steps; make `depth` steps, and note their
-     * changes as tct_sweep_visit does; say threads and moved_bytes. NULL where
-     * about.reason is not. */
+     * changes as tct_sweep_visit does; say threads and moved_bytes. */
     tacit_status (*open)(tacit_field *f, int depth, void **state);
     void (*visit)(void *state, int depth, double *changes);
     void (*describe)(const void *state, tacit_field_result *out);
+    /* Wait for the visits so far. OPTIONAL: they are done */
+    void (*finish)(void *state);
     void (*close)(void *state);
+    /* Of a deep way: depths that are worth a trial, then 0; NULL: it is not for
+     * this grid. */
+    const int *(*depths)(const tacit_field *f);
+} tct_way_ops;
+
+typedef struct tct_way {
+    tacit_stencil_way about;
+    const tct_way_ops *host, *device; /* NULL: not there */
 } tct_way;
+
+extern const tct_way_ops tct_device_copy, tct_device_tiles;
+
+/* `way` on the device of `f`, NULL: it has it not. */
+static inline const tct_way_ops *tct_way_on(const tct_way *way,
+                                            const tacit_field *f)
+{
+    return f->device ? way->device : way->host;
+}
 
 #define X(name) extern const tct_way tct_way_##name;
 TCT_STENCIL_WAYS(X)
 #undef X
 
 const tct_way *tct_way_at(int i); /* NULL past the end */
-/* Errors      INVALID (unknown, with the nearest name), UNSUPPORTED. */
-tacit_status tct_way_find(const char *name, const tct_way **out);
+/* Way `name` for the device of `f`.
+ * Errors      INVALID (unknown, with the nearest name), UNSUPPORTED. */
+tacit_status tct_way_find(const char *name, const tacit_field *f,
+                          const tct_way **out);
 
 #endif

@@ -3,8 +3,7 @@
  * has yet. */
 #include "stencil/way.h"
 
-#define LATER \
-    "not in this version, which steps grids on the host in one process"
+#define LATER "not in this version, which steps grids in one process"
 #define ROW(name, deep, text)                \
     const tct_way tct_way_##name = {         \
         .about = {#name, text, LATER, deep}, \
@@ -49,7 +48,8 @@ const tacit_stencil_way *tacit_stencil_way_at(int i)
     return w ? &w->about : NULL;
 }
 
-tacit_status tct_way_find(const char *name, const tct_way **out)
+tacit_status tct_way_find(const char *name, const tacit_field *f,
+                          const tct_way **out)
 {
     const char *names[WAYS];
     for (int i = 0; i < WAYS; i++) {
@@ -58,6 +58,9 @@ tacit_status tct_way_find(const char *name, const tct_way **out)
         if (ways[i]->about.reason)
             FAIL(TACIT_UNSUPPORTED, "way '%s' is not available: %s", name,
                  ways[i]->about.reason);
+        if (!tct_way_on(ways[i], f))
+            FAIL(TACIT_UNSUPPORTED, "way '%s' is not for device %s", name,
+                 f->queue->device->name);
         *out = ways[i];
         return TACIT_OK;
     }

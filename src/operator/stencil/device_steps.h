@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/stencil/device_steps.h - steps of a grid in a GPU's memory, as a
+ * table of functions. They enqueue work on the queue; a failure fails it. */
+#ifndef TCT_OPERATOR_STENCIL_DEVICE_STEPS_H
+#define TCT_OPERATOR_STENCIL_DEVICE_STEPS_H
+#include "device/queue.h"
+#include "operator/stencil/stencil.h"
+
+/* What a kernel reads and writes. A row has a ghost cell at each end, as
+ * stencil/field.h says; the kernels keep those of periodic rows. */
+typedef struct tct_step_work {
+    const void *in;      /* cell (0, 0, 0) of the buffer that has the values */
+    void *out;           /* ... of the other one                             */
+    int64_t pitch;       /* cells from row to row                            */
+    const void *outside; /* cell 0 of a row of the boundary value */
+    const void *coefficient;
+    int64_t cells; /* from a point's coefficients to the next's */
+    int n[3];
+    bool periodic[3], single;
+    tct_shape shape;
+    tacit_stencil_weights weights;
+    double boundary, centre, neighbours;
+} tct_step_work;
+
+typedef struct tct_device_steps {
+    /* `count` cells of one value. */
+    void (*fill)(tacit_queue *q, void *cells, int64_t count, bool single,
+                 double value);
+    void (*step)(tacit_queue *q, const tct_step_work *w);
+    /* A visit of `depth` steps, which is one of `depths`. */
+    void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
+    /* The depths of visits of this grid, descending, then 0. NULL: it has none,
+     * and `reason` says why. */
+    const int *(*depths)(const tct_grid_stencil *s, const char **reason);
+    /* Of each row's blocks the sum of squares of out - in, into `changes`
+     * [rows][blocks], as host_rows.h has it. */
+    void (*change)(tacit_queue *q, const tct_step_work *w, int64_t block,
+                   double *changes);
+    /* Copies between the host and the device, done when they return. */
+    void (*put)(tacit_queue *q, void *to, const void *from, size_t bytes);
+    void (*get)(tacit_queue *q, void *to, const void *from, size_t bytes);
+} tct_device_steps;
+
+/* Those of the device of `q`; NULL: it has none. */
+const tct_device_steps *tct_device_steps_on(const tacit_queue *q);
+
+/* The kernels of one type. */
+typedef struct tct_step_kernels {
+    void (*fill)(tacit_queue *q, void *cells, int64_t count, double value);
+    void (*step)(tacit_queue *q, const tct_step_work *w);
+    void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
+    void (*change)(tacit_queue *q, const tct_step_work *w, int64_t block,
+                   double *changes);
+} tct_step_kernels;
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const tct_step_kernels tct_step_kernels_float, tct_step_kernels_double;
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/stencil/gpu/steps.c - the steps of device cuda. */
+#include "device/gpu/gpu.h"
+#include "operator/stencil/device_steps.h"
+
+static const tct_step_kernels *kernels_of(bool single)
+{
+    return single ? &tct_step_kernels_float : &tct_step_kernels_double;
+}
+
+static void fill(tacit_queue *q, void *cells, int64_t count, bool single,
+                 double value)
+{
+    kernels_of(single)->fill(q, cells, count, value);
+}
+
+static void step(tacit_queue *q, const tct_step_work *w)
+{
+    kernels_of(w->single)->step(q, w);
+}
+
+static void visit(tacit_queue *q, const tct_step_work *w, int depth)
+{
+    kernels_of(w->single)->visit(q, w, depth);
+}
+
+static const int *depths(const tct_grid_stencil *s, const char **reason)
+{
+    static const int flat[] = {8, 4, 0}, solid[] = {4, 0};
+    if (s->weights == TACIT_WEIGHTS_CELLS)
+        *reason = "coefficients by cell are more bytes than a tile saves";
+    else if (s->shape == TCT_BOX3)
+        *reason = "tiles of box3d1r have no kernel on a GPU yet";
+    else return s->shape == TCT_STAR3 ? solid : flat;
+    return NULL;
+}
+
+static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
+                   double *changes)
+{
+    kernels_of(w->single)->change(q, w, block, changes);
+}
+
+static void copied(tacit_queue *q, gpu_error error)
+{
+    if (tct_gpu_ok(q, error, "copying cells"))
+        tct_gpu_ok(q, gpu_stream_sync(tct_gpu_of(q)->stream), "copying cells");
+}
+
+static void put(tacit_queue *q, void *to, const void *from, size_t bytes)
+{
+    tct_gpu_flush(q);
+    copied(q, gpu_memcpy_async(to, from, bytes, GPU_TO_DEVICE,
+                               tct_gpu_of(q)->stream));
+}
+
+static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
+{
+    tct_gpu_flush(q);
+    copied(q, gpu_memcpy_async(to, from, bytes, GPU_TO_HOST,
+                               tct_gpu_of(q)->stream));
+}
+
+static const tct_device_steps steps = {.fill = fill,
+                                       .step = step,
+                                       .visit = visit,
+                                       .depths = depths,
+                                       .change = change,
+                                       .put = put,
+                                       .get = get};
+
+const tct_device_steps *tct_device_steps_on(const tacit_queue *q)
+{
+    return q->device->kind == TCT_KIND_GPU ? &steps : NULL;
+}

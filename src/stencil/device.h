@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/device.h - a field of a queue on a GPU: two buffers in its memory,
+ * laid out as those of the host. The host's buffer is where values are read and
+ * written; whole buffers are copied when a run begins, or values are asked for
+ * after one. */
+#ifndef TCT_STENCIL_DEVICE_H
+#define TCT_STENCIL_DEVICE_H
+#include "operator/stencil/device_steps.h"
+#include "stencil/field.h"
+
+typedef struct tct_field_device {
+    const tct_device_steps *steps;
+    char *buffer[2];
+    int now; /* the buffer that has the values */
+    char *outside, *coefficient;
+    double *changes;    /* [rows][blocks], from the first measured one on */
+    bool host_is_newer; /* its values, or coefficients                    */
+    bool host_is_older;
+} tct_field_device;
+
+/* Make and free f->device.
+ * Errors      UNSUPPORTED (the device has no steps), NO_MEMORY, DEVICE. */
+tacit_status tct_field_open_device(tacit_field *f);
+void tct_field_close_device(tacit_field *f);
+
+/* Let the host have the values, before it reads or changes them; or the
+ * device, before a run.
+ * Errors      DEVICE. */
+tacit_status tct_field_to_host(const tacit_field *f);
+tacit_status tct_field_to_device(tacit_field *f);
+/* The host changes values or coefficients next.
+ * Errors      DEVICE. */
+tacit_status tct_field_change(tacit_field *f);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/device_ways.c - ways of one GPU, started by the CPU: copy is a kernel
+ * a step, tiles one for several steps. A visit is enqueued; one whose change is
+ * measured ends when the change is known. */
+#include "stencil/device.h"
+#include "stencil/way.h"
+
+static tct_step_work work_of(const tacit_field *f)
+{
+    const tct_field_device *d = f->device;
+    const tct_grid_stencil *s = &f->s;
+    const size_t first = (size_t)f->lead * s->bytes;
+    return (tct_step_work){
+        .in = d->buffer[d->now] + first,
+        .out = d->buffer[d->now ^ 1] + first,
+        .pitch = f->pitch,
+        .outside = d->outside + s->bytes,
+        .coefficient = d->coefficient,
+        .cells = s->cells,
+        .n = {(int)s->n[0], (int)s->n[1], (int)s->n[2]},
+        .periodic = {s->periodic[0], s->periodic[1], s->periodic[2]},
+        .single = s->single,
+        .shape = s->shape,
+        .weights = s->weights,
+        .boundary = s->boundary,
+        .centre = s->centre,
+        .neighbours = s->neighbours};
+}
+
+static void one_step(tacit_field *f)
+{
+    const tct_step_work w = work_of(f);
+    f->device->steps->step(f->queue, &w);
+    f->device->now ^= 1;
+}
+
+/* Of the step that was last. */
+static void measure(tacit_field *f, double *changes)
+{
+    tct_field_device *d = f->device;
+    const size_t count = (size_t)(f->s.n[1] * f->s.n[2] * tct_field_blocks(f));
+    if (!d->changes)
+        d->changes =
+            f->queue->device->alloc(f->queue, count * sizeof *d->changes);
+    if (!d->changes) return;
+    tct_step_work w = work_of(f);
+    d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
+    d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
+}
+
+typedef struct engine {
+    tacit_field *field;
+    int depth;         /* 1: copy                       */
+    const int *depths; /* of kernels, NULL: one step    */
+} engine;
+
+static void visit(void *state, int depth, double *changes)
+{
+    const engine *e = state;
+    tacit_field *f = e->field;
+    const tct_device_steps *steps = f->device->steps;
+    int left = changes ? depth - 1 : depth;
+    for (const int *k = e->depths; k && *k > 0; k++)
+        for (; left >= *k; left -= *k) {
+            const tct_step_work w = work_of(f);
+            steps->visit(f->queue, &w, *k);
+            f->device->now ^= 1;
+        }
+    for (; left > 0; left--) one_step(f);
+    if (changes) {
+        one_step(f);
+        measure(f, changes);
+    }
+    f->device->host_is_older = true;
+}
+
+/* --- the ways ------------------------------------------------------------- */
+
+static tacit_status open(tacit_field *f, int depth, const int *depths,
+                         void **state)
+{
+    engine *e = tct_calloc(sizeof *e);
+    if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
+    *e = (engine){f, depth, depths};
+    *state = e;
+    return TACIT_OK;
+}
+
+static tacit_status copy_open(tacit_field *f, int depth, void **state)
+{
+    return open(f, depth, NULL, state);
+}
+
+static const int *tiles_depths(const tacit_field *f)
+{
+    const char *reason;
+    return f->device->steps->depths(&f->s, &reason);
+}
+
+static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+{
+    const char *reason = NULL;
+    const int *depths = f->device->steps->depths(&f->s, &reason);
+    if (!depths)
+        FAIL(TACIT_UNSUPPORTED,
+             "way 'tiles' is not for this grid: %s: take way copy", reason);
+    if (depth > depths[0])
+        FAIL(TACIT_UNSUPPORTED,
+             "depth %d: a GPU's registers hold tiles of %d steps: take at most "
+             "these",
+             depth, depths[0]);
+    return open(f, depth, depths, state);
+}
+
+static double cells_and_weights(const tacit_field *f)
+{
+    const int weights =
+        f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
+    return (double)f->s.cells * (double)f->s.bytes * (2 + weights);
+}
+
+static void describe(const void *state, tacit_field_result *out)
+{
+    const engine *e = state;
+    out->threads = 1;
+    out->moved_bytes = cells_and_weights(e->field) / e->depth;
+}
+
+static void finish(void *state)
+{
+    const engine *e = state;
+    tacit_queue *q = e->field->queue;
+    q->device->sync(q);
+}
+
+static void close(void *state)
+{
+    tct_free(state);
+}
+
+const tct_way_ops tct_device_copy = {.open = copy_open,
+                                     .visit = visit,
+                                     .describe = describe,
+                                     .finish = finish,
+                                     .close = close};
+const tct_way_ops tct_device_tiles = {.open = tiles_open,
+                                      .visit = visit,
+                                      .describe = describe,
+                                      .finish = finish,
+                                      .close = close,
+                                      .depths = tiles_depths};
