@@ -16,7 +16,7 @@ typedef struct tct_for_columns {
 } tct_for_columns;
 
 typedef struct tct_by_factor {
-    tacit_operator base;
+    tct_precond base;
     const char *order;   /* of the factor's rows, one of tct_rows_orders */
     int leaves;          /* of its tree, 0: 1                            */
     int parts;           /* of its grid; 0: not distributed              */
@@ -69,15 +69,14 @@ tacit_status tct_by_factor_distribute(tct_by_factor *M,
                                       const tacit_matrix *matrix, int exponent,
                                       tct_factor_maker *make);
 
-/* --- for the table of operations ------------------------------------------ */
+/* --- for tables of kinds -------------------------------------------------- */
 
 void tct_by_factor_apply(const tacit_operator *M, tacit_queue *q,
                          const double *x, double *y, double *dot);
 bool tct_by_factor_for_batch(const tacit_operator *M, const tacit_queue *q);
-tct_resident_view tct_by_factor_view(const tacit_operator *M);
+tct_resident_view tct_by_factor_view(const tct_precond *M);
 tacit_status tct_by_factor_columns(tacit_operator *M, int columns);
 void tct_by_factor_destroy(tacit_operator *M);
-/* The description of `M`; NULL: another kind of operator. */
-const tacit_precond_info *tct_by_factor_info(const tacit_operator *M);
+void tct_by_factor_describe(const tct_precond *M, tacit_precond_info *out);
 
 #endif

@@ -119,9 +119,9 @@ static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *whole)
     return factor(M, &from);
 }
 
-static tacit_status make(tct_by_factor *M, const tacit_operator *A,
-                         const tacit_matrix *matrix)
+static tacit_status make(tct_by_factor *M, const tacit_matrix *matrix)
 {
+    const tacit_operator *A = M->base.made_for;
     const source from = {matrix, A->order, A->exponent};
     TRY(tct_agree(A->world, tct_check_diagonal(matrix, what)));
     if (M->parts > 0)
@@ -130,48 +130,50 @@ static tacit_status make(tct_by_factor *M, const tacit_operator *A,
     return tct_by_factor_open(M, NULL);
 }
 
-static tacit_status ic0_renew(tacit_operator *base, const tacit_matrix *matrix)
+static tacit_status ic0_renew(tct_precond *base, const tacit_matrix *matrix)
 {
     tct_by_factor *M = (tct_by_factor *)(void *)base, fresh;
     tct_by_factor_blank(M, &fresh);
-    const tacit_status status =
-        tct_agree(base->world, make(&fresh, base->made_for, matrix));
+    const tacit_status status = tct_agree(base->op.world, make(&fresh, matrix));
     if (status < 0) tct_by_factor_close(&fresh);
     else tct_by_factor_move(&fresh, M);
     return status;
 }
 
-static const tct_operator_ops ic0_ops = {.name = "ic0",
-                                         .apply = tct_by_factor_apply,
-                                         .for_batch = tct_by_factor_for_batch,
-                                         .columns = tct_by_factor_columns,
-                                         .resident_view = tct_by_factor_view,
-                                         .renew = ic0_renew,
-                                         .destroy = tct_by_factor_destroy};
-
 /* On a GPU a level of dependent rows takes as long as some ten thousand
  * independent rows: rows are ordered by colour, which costs iterations and
  * leaves few levels. */
-tacit_status tct_ic0_create(const tacit_operator *A,
-                            const tct_precond_source *from,
-                            tacit_operator **out)
+static tacit_status ic0_setup(tct_precond *base, const tct_precond_source *from)
 {
-    const bool host = A->q->device->kind == TCT_KIND_HOST;
+    tct_by_factor *M = (tct_by_factor *)(void *)base;
+    const bool host = base->op.q->device->kind == TCT_KIND_HOST;
     const tct_rows_order order = host ? TCT_ORDER_TOP_ND : TCT_ORDER_MULTICOLOR;
-    tct_by_factor *M = tct_calloc(sizeof *M);
-    tacit_status status = TACIT_OK;
-    if (!M)
-        status =
-            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    if (M) {
-        tct_precond_begin(&M->base, &ic0_ops, A);
-        *out = &M->base;
-        status = tct_by_factor_options(M, &from->options, order, true, "ic0");
-    }
+    tacit_status status =
+        tct_by_factor_options(M, &from->options, order, true, "ic0");
     if (status >= 0 && from->matrix->A.rows > INT32_MAX)
         status = tacit_error_set(TACIT_UNSUPPORTED,
                                  "preconditioner ic0: more than 2^31 rows on a "
                                  "rank: take more ranks");
-    TRY(tct_agree(A->world, status));
-    return make(M, A, from->matrix);
+    TRY(tct_agree(base->op.world, status));
+    return make(M, from->matrix);
 }
+
+const tct_precond_kind tct_precond_ic0 = {
+    .about = {.name = "ic0",
+              .summary = "incomplete Cholesky factor, of a rank's rows or, "
+                         "over a grid, of all",
+              .of_matrix = true,
+              .resident = "cg",
+              .one_gpu = true},
+    .op = {.name = "ic0",
+           .apply = tct_by_factor_apply,
+           .for_batch = tct_by_factor_for_batch,
+           .columns = tct_by_factor_columns,
+           .destroy = tct_by_factor_destroy},
+    .bytes = sizeof(tct_by_factor),
+    .setup = ic0_setup,
+    .renew = ic0_renew,
+    .describe = tct_by_factor_describe,
+    .view = tct_by_factor_view,
+    .entry_bytes = 18.0,
+    .row_bytes = 92.0};

@@ -9,7 +9,7 @@
  * run a phase. */
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
-#include "operator/operator.h"
+#include "precond/precond.h"
 #include "solver/method.h"
 
 enum { TCT_VECTORS_MOST = 9, TCT_PRECOND_MOST = 4 };

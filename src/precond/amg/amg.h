@@ -320,7 +320,7 @@ typedef struct tct_amg_level {
 } tct_amg_level;
 
 typedef struct tct_amg {
-    tacit_operator base;
+    tct_precond base;
     int levels;
     tct_amg_level level[TCT_AMG_LEVELS_MOST];
     bool direct; /* the last level uses `coarsest` */
@@ -397,7 +397,7 @@ void tct_amg_columns_clear(tct_amg *M);
 /* --- update.c ------------------------------------------------------------- */
 
 /* See tacit_precond_update. */
-tacit_status tct_amg_renew(tacit_operator *M, const tacit_matrix *matrix);
+tacit_status tct_amg_renew(tct_precond *M, const tacit_matrix *matrix);
 
 /* --- cycle.c -------------------------------------------------------------- */
 

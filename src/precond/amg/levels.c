@@ -190,7 +190,7 @@ static const tct_amg *whole_of(const growth *g)
 /* Only one rank logs. */
 static bool logs(const growth *g)
 {
-    return whole_of(g)->base.q->rank == 0;
+    return whole_of(g)->base.op.q->rank == 0;
 }
 
 static void log_time(const growth *g, const char *what, double since)
@@ -229,7 +229,7 @@ static tacit_status make_alone(growth *g, tct_amg_level *L)
     TRY(tct_amg_coarsest_visit(g->A->q, g->m, &M->alone, &M->coarsest));
     if (!g->as) /* as tuned on its levels */
         M->overcorrection = M->alone.M->overcorrection;
-    TRY(tct_reduce_f64(M->base.world, TCT_MIN, 1, &M->overcorrection));
+    TRY(tct_reduce_f64(M->base.op.world, TCT_MIN, 1, &M->overcorrection));
     M->direct = true;
     L->exponent = M->coarsest.exponent;
     snprintf(M->end, sizeof M->end, "%s", M->alone.M->end);
@@ -384,7 +384,7 @@ static tacit_status move(growth *g, next_level *next)
         tct_amg_fused_for_each(g->M, next->all, next->nonzeros))
         return TACIT_OK;
     TRY(tct_amg_move(next->matrix, next->G.width, is_small(g, next->all),
-                     g->M->base.n, as, &next->redistribution));
+                     g->M->base.op.n, as, &next->redistribution));
     if (!g->as)
         TRY(tct_amg_redistribution_columns(&next->redistribution, g->A->q, 1));
     next->rows = next->matrix->A.rows;
@@ -677,7 +677,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
 
 void tct_amg_clear(tct_amg *M)
 {
-    tacit_queue *q = M->base.q;
+    tacit_queue *q = M->base.op.q;
     tct_amg_columns_clear(M);
     tct_amg_fused_clear(M);
     for (int l = 0; l < M->levels; l++) {

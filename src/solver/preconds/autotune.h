@@ -9,7 +9,7 @@
 typedef struct tct_candidate {
     tacit_precond_trial about;
     char reason[TCT_REFUSAL];
-    const tct_precond *row;
+    const tct_precond_kind *row;
     tacit_operator *M;        /* NULL: none needed, or not made yet           */
     const tct_driver *driver; /* of its iterations; NULL: M not made yet      */
     double rate;              /* rate at which ln ||r|| fell last [1/s]       */

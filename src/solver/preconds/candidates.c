@@ -156,14 +156,14 @@ static tacit_status measure_sweep(tct_autotuning *race)
     return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
 }
 
-static bool is_called(const tct_precond *row, const char *name)
+static bool is_called(const tct_precond_kind *row, const char *name)
 {
     return strcmp(row->about.name, name) == 0;
 }
 
 /* Why `row` is excluded; NULL: it is a candidate. Of none and jacobi one is. */
-static const char *why_out(const tct_autotuning *race, const tct_precond *row,
-                           bool constant)
+static const char *why_out(const tct_autotuning *race,
+                           const tct_precond_kind *row, bool constant)
 {
     if (row->about.reason) return row->about.reason;
     if (row->about.of_matrix && !race->wish.matrix)
@@ -179,13 +179,13 @@ static const char *why_out(const tct_autotuning *race, const tct_precond *row,
 
 tacit_status tct_autotuning_begin(tct_autotuning *race)
 {
-    const tct_precond *row;
+    const tct_precond_kind *row;
     bool constant = false;
     if (race->wish.matrix && tct_matrix_require_entries(race->wish.matrix) < 0)
         race->wish.matrix = NULL; /* on all ranks */
     TRY(is_diagonal_constant(race->S->run.exact, race->wish.matrix, &constant));
     while (race->count < TCT_CANDIDATES &&
-           (row = tct_precond_at(race->count))) {
+           (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
         const char *why = why_out(race, row, constant);
         c->row = row;
