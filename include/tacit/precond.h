@@ -63,10 +63,53 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
 
-enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
+enum {
+    TACIT_PRECOND_DEGREE_MOST = 8,
+    TACIT_PRECOND_VECTORS_MOST = 32,
+    TACIT_PRECOND_NODE_ROWS_MOST = 4096,
+    TACIT_PRECOND_NAMED_MOST = 32
+};
 
-/* How amg is made, and at the end ic0 and direct; NULL and 0 are the
- * defaults. */
+/* --- options --------------------------------------------------------------
+ * Each preconditioner has options of its own, which are set by name:
+ *
+ *     tacit_precond_options o = {.size = sizeof o};
+ *     tacit_precond_options_set(&o, "amg", "cycle", "w");
+ *     tacit_precond_options_set(&o, "amg", "degree", "3");
+ *     tacit_precond_create_of(A, matrix, "amg", &o, &M);
+ *
+ * Some have a member of tacit_precond_options, too: .cycle = "w". */
+
+typedef enum tacit_option_type {
+    TACIT_OPTION_CHOICE,  /* one of `choices`                    */
+    TACIT_OPTION_INTEGER, /* a whole number, `least` to `most`   */
+    TACIT_OPTION_GRID,    /* three numbers, "2x1x4", or "auto"   */
+    TACIT_OPTION_FILE     /* the path of a file                  */
+} tacit_option_type;
+
+typedef struct tacit_precond_option {
+    const char *name;    /* "cycle"                                  */
+    const char *value;   /* stands for a value in usages: "NAME"     */
+    const char *summary; /* "how levels are visited"                 */
+    const char *initial; /* without it, for people: "v"; NULL: none  */
+    tacit_option_type type;
+    const char *const *choices; /* of a choice; NULL after the last one */
+    int least, most;            /* of an integer                        */
+} tacit_precond_option;
+
+/* Option `i` of the preconditioner called `precond`, NULL past the end; of
+ * "auto" the options of all that tacit_solver_race tries. Preconditioners that
+ * share an option share its address. Owned by the library. */
+TACIT_API const tacit_precond_option *
+tacit_precond_option_at(const char *precond, int i);
+
+typedef struct tacit_precond_named {
+    const char *name, *value;
+} tacit_precond_named;
+
+/* Options of preconditioners; NULL and 0 are the defaults. Each preconditioner
+ * takes its own and ignores those of others. The members are of amg, and at the
+ * end of ic0 and direct. */
 typedef struct tacit_precond_options {
     size_t size;       /* set by the caller: status.h                      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
@@ -77,7 +120,8 @@ typedef struct tacit_precond_options {
                     * level: 1 to TACIT_PRECOND_DEGREE_MOST; 2, l1-jacobi 4 */
     int levels;    /* at most: 1 to 40                                  */
     int node_rows; /* rows of a node, such as 3 in elasticity, which follow
-                             one another and stay together; 0: as the matrix
+                             one another and stay together, 1 to
+                             TACIT_PRECOND_NODE_ROWS_MOST; 0: as the matrix
                              knows, or its pattern of dense blocks says      */
     int vectors;   /* of near_null, 1 to TACIT_PRECOND_VECTORS_MOST; 0: the
                     * rigid-body modes of a matrix that has them
@@ -107,7 +151,20 @@ typedef struct tacit_precond_options {
                        * two (0: as many as ranks and leaves allow); 0, 0, 0:
                        * the same for direct on several ranks, while ic0
                        * factors each rank's own rows and columns */
+    /* By tacit_precond_options_set, and over the members. */
+    tacit_precond_named named[TACIT_PRECOND_NAMED_MOST];
 } tacit_precond_options;
+
+/* Set option `name` of the preconditioner called `precond`, or "auto", in
+ * `options`, whose size is set; twice: the last value counts.
+ * Local.  Borrows `value`, until preconditioners are made.
+ * Errors      INVALID (an unknown preconditioner or option, with those that
+ *             exist; a value, with what is allowed; options that exclude each
+ *             other), NO_MEMORY. */
+TACIT_API tacit_status tacit_precond_options_set(tacit_precond_options *options,
+                                                 const char *precond,
+                                                 const char *name,
+                                                 const char *value);
 
 /* The same, from the entries of the matrix: `matrix` is that of `A`, made by
  * tacit_operator_create, which keeps them; `options` NULL is all defaults.

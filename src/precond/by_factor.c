@@ -6,6 +6,37 @@
 #include "trisolve/gpu/solver.h"
 #include <stdio.h>
 
+/* --- options -------------------------------------------------------------- */
+
+static const char *const orders[] = {"nd", "top-nd", "natural", "multicolor",
+                                     NULL};
+
+/* clang-format off */
+const tct_option tct_by_factor_table[] = {
+    {.about = {.name = "order", .value = "NAME",
+               .summary = "of the factor's rows",
+               .initial = "direct: nd; ic0: top-nd, which with one leaf is "
+                          "natural, on cuda multicolor",
+               .choices = orders},
+     TCT_OPTION(tct_by_factor_options, order)},
+    {.about = {.name = "leaves", .value = "N",
+               .summary = "tree nodes at the bottom of the top of the "
+                          "dissection, a power of two",
+               .initial = "1; as many as there are grids",
+               .type = TACIT_OPTION_INTEGER,
+               .least = 1, .most = TCT_LEAVES_MOST},
+     TCT_OPTION(tct_by_factor_options, leaves)},
+    {.about = {.name = "grid", .value = "1x1xPz|auto",
+               .summary = "one factor of the whole matrix, on Pz processes, a "
+                          "power of two (auto: as many as can be); without it "
+                          "each rank has an ic0 of its own rows",
+               .type = TACIT_OPTION_GRID},
+     TCT_OPTION(tct_by_factor_options, grid)},
+    {.bytes = 0}};
+/* clang-format on */
+
+/* --- an application ------------------------------------------------------- */
+
 /* The panels of an application have the stride of a solver's vectors. */
 static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
 {
@@ -160,10 +191,9 @@ static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
     return TACIT_OK;
 }
 
-tacit_status tct_by_factor_options(tct_by_factor *M,
-                                   const tacit_precond_options *o,
-                                   tct_rows_order otherwise, bool alone,
-                                   const char *name)
+tacit_status tct_by_factor_take(tct_by_factor *M,
+                                const tct_by_factor_options *o,
+                                tct_rows_order otherwise, bool alone)
 {
     tct_rows_order order = otherwise;
     int grid[3] = {o->grid[0], o->grid[1], o->grid[2]};
@@ -175,7 +205,7 @@ tacit_status tct_by_factor_options(tct_by_factor *M,
     M->parts = 0;
     if (!asked && alone) return TACIT_OK;
     if (!asked) grid[0] = grid[1] = 1;
-    TRY(check_grid(M, grid, name));
+    TRY(check_grid(M, grid, M->base.kind->about.name));
     M->parts = grid[2]
                    ? grid[2]
                    : tct_stream_solve_parts(M->base.op.world->size, M->leaves);

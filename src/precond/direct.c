@@ -6,9 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {"llt", "ldlt", "lu", "auto"};
+static const char *const names[] = {"llt", "ldlt", "lu", "auto", NULL};
 static const char *const shapes[] = {"L L'", "L D L'", "L U"};
 enum { KINDS = sizeof shapes / sizeof *shapes, AUTO = KINDS };
+
+typedef struct {
+    tct_by_factor_options base;
+    const char *kind; /* NULL: llt */
+    int columns;
+} direct_options;
+
+/* clang-format off */
+static const tct_option table[] = {
+    {.about = {.name = "kind", .value = "NAME",
+               .summary = "of the factor",
+               .initial = "llt",
+               .choices = names},
+     .noun = "kind of a direct solve's factor",
+     TCT_OPTION(direct_options, kind)},
+    {TCT_OPTION(direct_options, columns)},
+    {.bytes = 0}};
+/* clang-format on */
 
 typedef struct {
     tct_by_factor base;
@@ -81,24 +99,21 @@ static tacit_status direct_renew(tct_precond *base, const tacit_matrix *matrix)
 /* --- making one ----------------------------------------------------------- */
 
 /* Its options. On one rank nothing is distributed. */
-static tacit_status take_options(direct *D, const tacit_precond_options *o)
+static tacit_status take_options(direct *D, const direct_options *o)
 {
     const bool alone = D->base.base.op.world->size == 1;
-    TRY(tct_by_factor_options(&D->base, o, TCT_ORDER_ND, alone, "direct"));
+    TRY(tct_by_factor_take(&D->base, &o->base, TCT_ORDER_ND, alone));
     if (alone) D->base.parts = 0;
     D->base.launch = o->columns;
-    for (D->kind = 0; o->kind && D->kind <= AUTO; D->kind++)
-        if (strcmp(o->kind, names[D->kind]) == 0) return TACIT_OK;
-    return o->kind ? tct_unknown("kind of a direct solve's factor", o->kind,
-                                 names, AUTO + 1)
-                   : TACIT_OK;
+    while (o->kind && strcmp(o->kind, names[D->kind]) != 0) D->kind++;
+    return TACIT_OK;
 }
 
 static tacit_status direct_setup(tct_precond *base,
                                  const tct_precond_source *from)
 {
     direct *D = (direct *)(void *)base;
-    TRY(tct_agree(base->op.world, take_options(D, &from->options)));
+    TRY(tct_agree(base->op.world, take_options(D, from->options)));
     return build(D, from->matrix);
 }
 
@@ -113,6 +128,8 @@ const tct_precond_kind tct_precond_direct = {
            .columns = tct_by_factor_columns,
            .destroy = tct_by_factor_destroy},
     .bytes = sizeof(direct),
+    .options = {tct_by_factor_table, table},
+    .options_size = sizeof(direct_options),
     .setup = direct_setup,
     .renew = direct_renew,
     .describe = tct_by_factor_describe,

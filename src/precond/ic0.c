@@ -148,8 +148,7 @@ static tacit_status ic0_setup(tct_precond *base, const tct_precond_source *from)
     tct_by_factor *M = (tct_by_factor *)(void *)base;
     const bool host = base->op.q->device->kind == TCT_KIND_HOST;
     const tct_rows_order order = host ? TCT_ORDER_TOP_ND : TCT_ORDER_MULTICOLOR;
-    tacit_status status =
-        tct_by_factor_options(M, &from->options, order, true, "ic0");
+    tacit_status status = tct_by_factor_take(M, from->options, order, true);
     if (status >= 0 && from->matrix->A.rows > INT32_MAX)
         status = tacit_error_set(TACIT_UNSUPPORTED,
                                  "preconditioner ic0: more than 2^31 rows on a "
@@ -171,6 +170,8 @@ const tct_precond_kind tct_precond_ic0 = {
            .columns = tct_by_factor_columns,
            .destroy = tct_by_factor_destroy},
     .bytes = sizeof(tct_by_factor),
+    .options = {tct_by_factor_table},
+    .options_size = sizeof(tct_by_factor_options),
     .setup = ic0_setup,
     .renew = ic0_renew,
     .describe = tct_by_factor_describe,

@@ -29,17 +29,19 @@ const tacit_precond *tacit_precond_at(int i)
     return kind ? &kind->about : NULL;
 }
 
-static tacit_status find(const char *name, const tct_precond_kind **out)
+tacit_status tct_precond_find(const char *name, const tct_precond_kind **out)
 {
     const char *names[PRECONDS];
+    const tct_precond_kind *found = NULL;
     for (int i = 0; i < PRECONDS; i++) {
         names[i] = preconds[i]->about.name;
-        if (strcmp(names[i], name) == 0) *out = preconds[i];
+        if (strcmp(names[i], name) == 0) found = preconds[i];
     }
-    if (!*out) return tct_unknown("preconditioner", name, names, PRECONDS);
-    if ((*out)->about.reason)
+    if (!found) return tct_unknown("preconditioner", name, names, PRECONDS);
+    if (found->about.reason)
         FAIL(TACIT_UNSUPPORTED, "preconditioner '%s' is not available: %s",
-             name, (*out)->about.reason);
+             name, found->about.reason);
+    if (out) *out = found;
     return TACIT_OK;
 }
 
@@ -72,6 +74,57 @@ tct_resident_view tct_precond_view(const tacit_operator *M)
                               : (tct_resident_view){NULL, NULL};
 }
 
+/* --- its source ----------------------------------------------------------- */
+
+static tacit_status check_matrix(const tct_precond_kind *kind,
+                                 const tacit_operator *A,
+                                 const tacit_matrix *matrix)
+{
+    if (!kind->about.of_matrix) return TACIT_OK;
+    if (matrix) return tct_precond_fits(A, matrix);
+    FAIL(TACIT_UNSUPPORTED,
+         "preconditioner '%s' is made of the entries of the matrix, which an "
+         "operator does not have: tacit_precond_create_of takes both",
+         kind->about.name);
+}
+
+static tacit_status take_options(const tct_precond_kind *kind,
+                                 const tacit_precond_options *given,
+                                 tct_precond_source *out)
+{
+    tacit_precond_options known = {.size = sizeof known};
+    if (given)
+        TRY(tct_read_sized("tacit_precond_options", given, &known,
+                           sizeof known));
+    if (kind->options_size == 0) return TACIT_OK;
+    out->options = tct_calloc(kind->options_size);
+    if (!out->options) FAIL(TACIT_NO_MEMORY, "no memory for options");
+    return tct_options_take(kind, &known, out->options);
+}
+
+tacit_status tct_precond_source_open(const tct_precond_kind *kind,
+                                     const tacit_operator *A,
+                                     const tacit_matrix *matrix,
+                                     const tacit_precond_options *given,
+                                     tct_precond_source *out)
+{
+    *out = (tct_precond_source){.matrix = matrix};
+    tacit_status status = take_options(kind, given, out);
+    if (status >= 0) status = check_matrix(kind, A, matrix);
+    status = tct_agree(A->world, status);
+    if (status >= 0 && kind->load)
+        status = kind->load(matrix, out->options, &out->vectors);
+    if (status < 0) tct_precond_source_close(out);
+    return status;
+}
+
+void tct_precond_source_close(tct_precond_source *from)
+{
+    tacit_matrix_free_vectors(&from->vectors);
+    tct_free(from->options);
+    from->options = NULL;
+}
+
 /* --- making one ----------------------------------------------------------- */
 
 void tct_precond_begin(tct_precond *M, const tct_precond_kind *kind,
@@ -102,26 +155,6 @@ static tacit_status begin(const tct_precond_kind *kind, const tacit_operator *A,
     return TACIT_OK;
 }
 
-/* The source of preconditioner `name`. */
-static tacit_status prepare(const tacit_operator *A, const char *name,
-                            const tacit_matrix *matrix,
-                            const tacit_precond_options *options,
-                            const tct_precond_kind **found,
-                            tct_precond_source *from)
-{
-    *from = (tct_precond_source){.matrix = matrix};
-    TRY(find(name, found));
-    if (options)
-        TRY(tct_read_sized("tacit_precond_options", options, &from->options,
-                           sizeof from->options));
-    if (!(*found)->about.of_matrix) return TACIT_OK;
-    if (matrix) return tct_precond_fits(A, matrix);
-    FAIL(TACIT_UNSUPPORTED,
-         "preconditioner '%s' is made of the entries of the matrix, which an "
-         "operator does not have: tacit_precond_create_of takes both",
-         name);
-}
-
 /* Is there memory for `p`, for this rank's rows of `m`? Checked before
  * set-up. */
 static tacit_status predict(const tct_precond_kind *p, const tacit_matrix *m)
@@ -140,6 +173,30 @@ static tacit_status predict(const tct_precond_kind *p, const tacit_matrix *m)
     return tct_memory_require(bytes, what);
 }
 
+tacit_status tct_precond_make(const tct_precond_kind *kind,
+                              const tacit_operator *A,
+                              const tct_precond_source *from,
+                              tacit_operator **out)
+{
+    TCT_THREADS_OF(A->q->team);
+    q_enter(A->q);
+    const double start = tct_seconds();
+    tct_precond *M = NULL;
+    tacit_operator *made = NULL;
+    tacit_status status = predict(kind, from->matrix);
+    if (status >= 0) status = begin(kind, A, &M);
+    if (M) made = &M->op;
+    status = tct_agree(A->world, status);
+    if (status >= 0 && M) status = tct_agree(A->world, kind->setup(M, from));
+    if (status < 0) {
+        tacit_operator_destroy(&made);
+        return status;
+    }
+    if (made) made->info.setup_seconds = tct_seconds() - start;
+    *out = made;
+    return status;
+}
+
 tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      const tacit_matrix *matrix,
                                      const char *name,
@@ -147,25 +204,12 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      tacit_operator **out)
 {
     REQUIRE(A != NULL && name != NULL && out != NULL);
-    TCT_THREADS_OF(A->q->team);
-    q_enter(A->q);
-    const double start = tct_seconds();
-    const tct_precond_kind *found = NULL;
+    const tct_precond_kind *kind = NULL;
     tct_precond_source from;
-    tct_precond *M = NULL;
-    tacit_operator *made = NULL;
-    tacit_status status = prepare(A, name, matrix, options, &found, &from);
-    if (status >= 0) status = predict(found, matrix);
-    if (status >= 0) status = begin(found, A, &M);
-    if (M) made = &M->op;
-    status = tct_agree(A->world, status);
-    if (status >= 0 && M) status = tct_agree(A->world, found->setup(M, &from));
-    if (status < 0) {
-        tacit_operator_destroy(&made);
-        return status;
-    }
-    if (made) made->info.setup_seconds = tct_seconds() - start;
-    *out = made;
+    TRY(tct_agree(A->world, tct_precond_find(name, &kind)));
+    TRY(tct_precond_source_open(kind, A, matrix, options, &from));
+    const tacit_status status = tct_precond_make(kind, A, &from, out);
+    tct_precond_source_close(&from);
     return status;
 }
 

@@ -5,12 +5,13 @@
 #ifndef TCT_PRECOND_PRECOND_H
 #define TCT_PRECOND_PRECOND_H
 #include "operator/operator.h"
-#include <tacit/precond.h>
+#include "precond/options.h"
 
 /* The source of a preconditioner, besides the operator. */
 typedef struct tct_precond_source {
-    const tacit_matrix *matrix; /* the operator's, or NULL */
-    tacit_precond_options options;
+    const tacit_matrix *matrix; /* the operator's, or NULL         */
+    void *options;              /* the kind's own struct           */
+    double *vectors;            /* of files that they name, or NULL */
 } tct_precond_source;
 
 /* A preconditioner: the first member of the struct of each kind. */
@@ -29,11 +30,23 @@ typedef struct tct_resident_view {
     const struct tct_rows *rows; /* y = (L L')^-1 x: trisolve/gpu/rows.h */
 } tct_resident_view;
 
+enum { TCT_OPTION_TABLES = 2 };
+
 /* A kind of preconditioner. */
 typedef struct tct_precond_kind {
     tacit_precond about;
     tct_operator_ops op; /* of the product y = M x                      */
     size_t bytes;        /* of its struct; 0: M is NULL, nothing is made */
+    /* Tables of its options, which other kinds may share, and the size of its
+     * struct of options. OPTIONAL: it has none */
+    const tct_option *options[TCT_OPTION_TABLES];
+    size_t options_size;
+    /* Do the options make sense together? OPTIONAL: yes */
+    tacit_status (*check)(const void *options);
+    /* Read the files that options name; *vectors is freed after set-up.
+     * Collective. OPTIONAL: there are none */
+    tacit_status (*load)(const tacit_matrix *matrix, void *options,
+                         double **vectors);
     /* Make `M`, zero but for what tct_precond_begin has set, for its operator,
      * in the operator's order; incomplete on failure. */
     tacit_status (*setup)(tct_precond *M, const tct_precond_source *from);
@@ -69,9 +82,29 @@ TCT_PRECONDS(X)
 
 /* Kind `i`, NULL past the end. */
 const tct_precond_kind *tct_precond_kind_at(int i);
+/* The kind called `name`; `out` may be NULL.
+ * Errors      INVALID (unknown, with the nearest name), UNSUPPORTED. */
+tacit_status tct_precond_find(const char *name, const tct_precond_kind **out);
 /* The preconditioner that `M` is; NULL: none, or a user's operator. */
 const tct_precond *tct_precond_of(const tacit_operator *M);
 
+/* Prepare `out` for a preconditioner of `A`: check the options, `given` NULL
+ * for defaults, and read their files. It borrows the matrix and, until it is
+ * closed, what the options borrow.
+ * Collective.  Errors INVALID, UNSUPPORTED (no matrix, which `kind` is made
+ *              of), IO, INPUT, NO_MEMORY. */
+tacit_status tct_precond_source_open(const tct_precond_kind *kind,
+                                     const tacit_operator *A,
+                                     const tacit_matrix *matrix,
+                                     const tacit_precond_options *given,
+                                     tct_precond_source *out);
+void tct_precond_source_close(tct_precond_source *from);
+/* Make a preconditioner for `A`.
+ * Collective.  Errors as tacit_precond_create_of. */
+tacit_status tct_precond_make(const tct_precond_kind *kind,
+                              const tacit_operator *A,
+                              const tct_precond_source *from,
+                              tacit_operator **out);
 /* Fill in the common members of a preconditioner for `A`. */
 void tct_precond_begin(tct_precond *M, const tct_precond_kind *kind,
                        const tacit_operator *A);

@@ -574,7 +574,7 @@ static void set_factors(tct_amg *M)
 
 /* The smooth vectors of the finest level. A single vector is used by row
  * aggregates. */
-static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
+static tacit_status open_smooth(growth *g, const tct_near_null_options *o)
 {
     tct_near_null *B = &g->near;
     TRY(tct_near_null_open(g->m, o, B));
@@ -631,18 +631,19 @@ static tacit_status overcorrect(tct_amg *M, int threads)
     return tct_amg_overcorrect(M);
 }
 
-static tacit_status build(tct_amg *M, const tacit_operator *A,
-                          const tct_precond_source *from, const tct_amg *as)
+static tacit_status build(tct_amg *M, const tacit_matrix *matrix,
+                          const tct_near_null_options *smooth,
+                          const tct_amg *as)
 {
+    const tacit_operator *A = M->base.made_for;
     growth g = {.M = M, .as = as, .A = A};
     double start = tct_seconds();
     bool more = true;
-    set_size(&g, from->matrix);
+    set_size(&g, matrix);
     const int threads = threads_for(&g);
-    tacit_status status =
-        as ? recall_smooth(&g) : open_smooth(&g, &from->options);
+    tacit_status status = as ? recall_smooth(&g) : open_smooth(&g, smooth);
     if (status >= 0 && !as && g.near.vectors == 0)
-        status = tct_amg_device_open(A, from->matrix, g.smooth, &g.device);
+        status = tct_amg_device_open(A, matrix, g.smooth, &g.device);
     log_time(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_device_close(&g.device);
@@ -666,11 +667,13 @@ static size_t pool_for(int64_t rows)
     return bytes < least ? least : bytes > most ? most : bytes;
 }
 
-tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tct_precond_source *from, const tct_amg *as)
+tacit_status tct_amg_build(tct_amg *M, const tacit_matrix *matrix,
+                           const tct_near_null_options *smooth,
+                           const tct_amg *as)
 {
+    const tacit_operator *A = M->base.made_for;
     q_memory_pool(A->q, pool_for(A->n));
-    const tacit_status status = build(M, A, from, as);
+    const tacit_status status = build(M, matrix, smooth, as);
     q_memory_pool(A->q, 0);
     return status;
 }

@@ -48,15 +48,14 @@ static void take_over(tct_amg *M, tct_amg *N)
 static tacit_status build(tct_amg *N, const tct_amg *M,
                           const tacit_matrix *matrix)
 {
-    const tct_precond_source from = {.matrix = matrix,
-                                     .options = {.node_rows = 1}};
+    const tct_near_null_options by_row = {.node_rows = 1};
     if (M->on_device && M->given)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner amg: of the near-null vector that was given a "
              "device has made levels, and nobody has kept it: make the "
              "preconditioner anew");
     if (M->on_device) N->overcorrection = tct_amg_overcorrection(N);
-    return tct_amg_build(N, M->base.made_for, &from, M->on_device ? NULL : M);
+    return tct_amg_build(N, matrix, &by_row, M->on_device ? NULL : M);
 }
 
 tacit_status tct_amg_renew(tct_precond *base, const tacit_matrix *matrix)

@@ -191,6 +191,10 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
         c->row = row;
         c->about.name = row->about.name;
         if (why) tct_candidate_drop(c, why);
+        if (!why || !row->about.of_matrix)
+            TRY(tct_precond_source_open(row, race->S->run.exact,
+                                        race->wish.matrix, race->wish.options,
+                                        &c->from));
     }
     return measure_sweep(race);
 }
@@ -211,8 +215,7 @@ static tacit_status precondition(tct_autotuning *race, tct_candidate *c)
     tacit_solver *S = race->S;
     TRY(tct_drive_by(S, &tct_driver_host)); /* which suits all */
     if (!c->driver)
-        TRY(tacit_precond_create_of(S->run.exact, race->wish.matrix,
-                                    c->about.name, race->wish.options, &c->M));
+        TRY(tct_precond_make(c->row, S->run.exact, &c->from, &c->M));
     TRY(tacit_solver_set_precond(S, c->M));
     if (c->driver)
         return tct_agree(S->run.q->world, tct_drive_by(S, c->driver));
@@ -240,6 +243,8 @@ tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c)
 
 void tct_autotuning_free(tct_autotuning *race)
 {
-    for (int i = 0; i < race->count; i++)
+    for (int i = 0; i < race->count; i++) {
         tacit_operator_destroy(&race->candidate[i].M);
+        tct_precond_source_close(&race->candidate[i].from);
+    }
 }

@@ -141,12 +141,10 @@ static tacit_status build(const tct_amg *M, gathered *W,
     if (status >= 0) status = tct_amg_operator_of(out->q, m, &out->A);
     if (status >= 0) status = copy_options(M, out);
     if (status >= 0) {
-        const tct_precond_source from = {
-            .matrix = m,
-            .options = {.node_rows = 1,
-                        .vectors = W->smooth ? 1 : 0,
-                        .near_null = W->smooth}};
-        status = tct_amg_build(out->M, out->A, &from, NULL);
+        const tct_near_null_options smooth = {.node_rows = 1,
+                                              .vectors = W->smooth ? 1 : 0,
+                                              .near_null = W->smooth};
+        status = tct_amg_build(out->M, m, &smooth, NULL);
         out->M->part_of = NULL; /* `M` may be replaced later */
     }
     tacit_matrix_destroy(&m);
