@@ -41,8 +41,9 @@ static void shared_options_have_one_address(void **state)
 {
     (void)state;
     const tacit_precond_option *o;
+    assert_string_equal(tacit_precond_option_at("direct", 0)->name, "kind");
     for (int i = 0; (o = tacit_precond_option_at("ic0", i)) != NULL; i++)
-        assert_ptr_equal(o, tacit_precond_option_at("direct", i));
+        assert_ptr_equal(o, tacit_precond_option_at("direct", i + 1));
     for (int i = 0; (o = tacit_precond_option_at("amg", i)) != NULL; i++)
         assert_ptr_equal(o, tacit_precond_option_at("auto", i));
 }

@@ -349,7 +349,7 @@ static tacit_status find_command(const char *word, const cli_command **out)
 
 static void set_defaults(cli_settings *set)
 {
-    *set = (cli_settings){.command = NULL};
+    *set = (cli_settings){.of_precond.size = sizeof set->of_precond};
     for (int k = 0; k < OPTIONS; k++) {
         char *field = (char *)set + table[k].offset;
         if (table[k].kind == CLI_INT)
@@ -366,7 +366,8 @@ static tacit_status check_varying(const cli_settings *set)
     const bool alone = set->command == &cli_command_solve;
     const char *name = !set->method && alone ? "cg" : set->method;
     const tacit_method *method = tacit_method_find(name);
-    const bool varies = set->cycle && strcmp(set->cycle, "k") == 0;
+    const char *cycle = cli_named(set, "cycle");
+    const bool varies = cycle && strcmp(cycle, "k") == 0;
     if (!varies || !method || method->varying_precond) return TACIT_OK;
     FAIL(TACIT_INVALID,
          "cycle k is not the same linear map each time, which method %s "
@@ -383,8 +384,6 @@ static tacit_status check_precond(const cli_settings *set)
              "info takes one by its name");
     if (set->amortize && set->command == &cli_command_solve && !autos)
         FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
-    if (set->near_null && set->coordinates)
-        FAIL(TACIT_INVALID, "near-null and coordinates: give one of them");
     return check_varying(set);
 }
 
@@ -439,6 +438,7 @@ tacit_status cli_parse(int argc, char **argv, cli_settings *out)
 {
     set_defaults(out);
     parser p = {.argv = argv + 1, .left = argc - 1, .set = out};
+    TRY(cli_keys_open());
     if (argc < 2) FAIL(TACIT_INVALID, "which command? (tacit help)");
     const char *first = *p.argv++;
     p.left--;
