@@ -71,9 +71,9 @@ static const cli_option table[] = {
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
- "preconditioner (solve: none; compare: all but direct), in compare also "
- "several with commas; auto, of solve: the fastest to the tolerance, set-up "
- "included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
+ "preconditioner (solve: none; compare: all but those that may cost far more, "
+ "such as direct), in compare also several with commas; auto, of solve: the "
+ "fastest to the tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
  "set-up of a preconditioner counts once in N solves: with --precond auto, and "
  "in the ranking of compare (1)", NULL, 1, 1e9, 0},
