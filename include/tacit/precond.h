@@ -19,8 +19,8 @@
  * symmetric positive definite. With `varies` it may change from one application
  * to the next; method flexible takes it, and other methods refuse it. Solves
  * stop on the residual of A x = b. On a GPU loops host and graph take any; loop
- * resident takes jacobi and, on one GPU with method cg, ic0 (`resident` of
- * tacit_precond_at).
+ * resident takes jacobi and, on one GPU with method cg, ic0 and ic1 (`resident`
+ * of tacit_precond_at).
  *
  * Threads     as their world: see tacit/world.h. */
 #ifndef TACIT_PRECOND_H
@@ -51,6 +51,7 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  *   none     no preconditioner: `*out` becomes NULL
  *   jacobi   the inverse of the diagonal
  *   ic0      incomplete Cholesky: tacit_precond_create_of
+ *   ic1      the same with more entries: tacit_precond_create_of
  *   amg      algebraic multigrid: tacit_precond_create_of
  *   direct   a factor of the matrix: tacit_precond_create_of
  * It knows A as it is now; after tacit_operator_update see
@@ -175,6 +176,11 @@ TACIT_API tacit_status tacit_precond_options_set(tacit_precond_options *options,
  * a GPU every method takes it with loops host and graph, and cg on one GPU with
  * loop resident.
  *
+ * ic1 is the same without options. L has places of level 1, too: (i, j) where
+ * some row before both has entries of columns i and j. Its rows have the
+ * operator's order, on a GPU by colours. A row of k entries before others
+ * makes up to k^2 / 2 places.
+ *
  * amg pairs strongly coupled rows, of any ranks, three times, so that a level
  * has about an eighth of the rows of the level above, down to some hundred
  * rows, which are inverted. Its cycle is linear, symmetric and positive
@@ -231,10 +237,10 @@ TACIT_API tacit_status tacit_precond_create_of(
  * definite) and renews all values. If strong couplings have changed, a new
  * preconditioner takes fewer iterations. Levels made by a GPU (TACIT_AMG_SETUP)
  * are renewed wholly, with aggregates. jacobi takes the diagonal, for which
- * `matrix` may be NULL; ic0 and direct are factored anew.
+ * `matrix` may be NULL; ic0, ic1 and direct are factored anew.
  *
- * Without this call, a solver's run and tacit_precond_measure refuse amg, ic0
- * or direct of old values; jacobi takes the new diagonal by itself. To keep a
+ * Without this call, a solver's run and tacit_precond_measure refuse all others
+ * of old values; jacobi takes the new diagonal by itself. To keep a
  * preconditioner of old values, make it for an operator of its own. A
  * preconditioner chosen by a race belongs to the solver: race again.
  * Collective.  On all ranks `M` takes the new values, or stays as it was.
@@ -363,7 +369,7 @@ typedef struct tacit_precond_race {
  * reaches the tolerance fastest, set-up included; `solver` owns and keeps it.
  *
  * Candidates are jacobi, or none if the diagonal is constant, and all others of
- * tacit_precond_at that can be made, except ic0. The cheapest begins. The
+ * tacit_precond_at that can be made, except ic0, ic1 and direct. The cheapest begins. The
  * remaining time of each is predicted from the last decrease of its residuals,
  * at most 6 times the time that it has had, 20 times for amg; before its first
  * trial from the usual cost of its kind. If the running candidate's remaining

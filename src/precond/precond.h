@@ -72,7 +72,7 @@ typedef struct tct_precond_kind {
 } tct_precond_kind;
 
 /* The kinds, in the order of tacit_precond_at. */
-#define TCT_PRECONDS(X) X(none) X(jacobi) X(ic0) X(amg) X(direct)
+#define TCT_PRECONDS(X) X(none) X(jacobi) X(ic0) X(ic1) X(amg) X(direct)
 #define X(name)         extern const tct_precond_kind tct_precond_##name;
 TCT_PRECONDS(X)
 #undef X
@@ -120,6 +120,20 @@ tct_resident_view tct_precond_view(const tacit_operator *M);
  * Collective.  Errors INVALID (it needs the matrix), INPUT, NO_MEMORY,
  *              DEVICE. */
 tacit_status tct_precond_follow(const tacit_operator *M);
+
+/* --- ic0.c ---------------------------------------------------------------- */
+
+struct tct_entries;
+/* Add places to the pattern of `A`, in the order of its rows, and free A's.
+ * Errors      NO_MEMORY. */
+typedef tacit_status tct_ic_fill(struct tct_entries *A);
+/* Set up, and renew, an incomplete Cholesky factor of each rank's rows; `fill`
+ * NULL: with A's pattern. Without options the order is the operator's.
+ * Collective.  Errors INPUT, UNSUPPORTED, NO_MEMORY, DEVICE. */
+tacit_status tct_ic_setup(tct_precond *M, const tct_precond_source *from,
+                          tct_ic_fill *fill);
+tacit_status tct_ic_renew(tct_precond *M, const tacit_matrix *matrix,
+                          tct_ic_fill *fill);
 
 /* --- same.c --------------------------------------------------------------- */
 
