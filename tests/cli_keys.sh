@@ -6,7 +6,7 @@
 cd "$work" || exit 1
 
 AMG='cycle, smoother, degree, levels, near-null, coordinates, node-rows, precision'
-PRECONDS='none, jacobi, ic0, amg, direct, auto'
+PRECONDS='none, jacobi, ic0, ic1, amg, direct, auto'
 
 # says COLUMN TEXT OPTION VALUE ARGUMENTS...: refused by that line, to the letter
 says() {

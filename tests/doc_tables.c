@@ -124,6 +124,64 @@ static void preconditioners(FILE *f)
     fputs("\nLoop host runs on every device, the others on a GPU.\n", f);
 }
 
+/* "ic0, direct" */
+static void put_owners(FILE *f, const tacit_precond_option *o)
+{
+    const tacit_precond *p;
+    const tacit_precond_option *other;
+    const char *between = "";
+    for (int k = 0; (p = tacit_precond_at(k)) != NULL; k++)
+        for (int i = 0; (other = tacit_precond_option_at(p->name, i)); i++)
+            if (other == o) {
+                fprintf(f, "%s`%s`", between, p->name);
+                between = ", ";
+            }
+}
+
+/* Is `o`, of preconditioner `k`, also of one before it? */
+static bool is_listed(const tacit_precond_option *o, int k)
+{
+    const tacit_precond_option *other;
+    while (k-- > 0)
+        for (int i = 0;
+             (other = tacit_precond_option_at(tacit_precond_at(k)->name, i)) !=
+             NULL;
+             i++)
+            if (other == o) return true;
+    return false;
+}
+
+static void put_values(FILE *f, const tacit_precond_option *o)
+{
+    const char *const *choice = o->choices;
+    if (o->type == TACIT_OPTION_INTEGER)
+        fprintf(f, "%d to %d", o->least, o->most);
+    else if (!choice) put_cell(f, o->value);
+    for (; choice && *choice; choice++)
+        fprintf(f, "%s`%s`", choice == o->choices ? "" : ", ", *choice);
+}
+
+static void precond_options(FILE *f)
+{
+    const tacit_precond *p;
+    const tacit_precond_option *o;
+    heading(f, "Options of preconditioners",
+            "preconditioner | option | values | default | what it is");
+    for (int k = 0; (p = tacit_precond_at(k)) != NULL; k++)
+        for (int i = 0; (o = tacit_precond_option_at(p->name, i)); i++) {
+            if (is_listed(o, k)) continue;
+            fputs("| ", f);
+            put_owners(f, o);
+            fprintf(f, " | `%s` | ", o->name);
+            put_values(f, o);
+            fprintf(f, " | %s | %s |\n", o->initial ? o->initial : "",
+                    o->summary);
+        }
+    fputs("\nThey are set by `tacit_precond_options_set`, and by the program "
+          "as in `--precond 'amg(cycle=w,degree=3)'`.\n",
+          f);
+}
+
 /* --- what a matrix is kept in --------------------------------------------- */
 
 static void formats(FILE *f, const char *device)
@@ -263,6 +321,7 @@ static void write_page(FILE *f, const char *page)
     loops(f);
     links(f);
     preconditioners(f);
+    precond_options(f);
     formats(f, "host");
     of_gpus(f, page);
     orders(f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_ic0.c - the incomplete Cholesky factor against one by the dense
- * algorithm, and its effect on iterations.
+ * tests/test_ic0.c - incomplete Cholesky factors, with A's pattern and with
+ * fill of level 1, against those of the dense algorithm; their effect on
+ * iterations.
  *
  * RUN: np=1,3
  * THREADS: 2 */
@@ -25,6 +26,19 @@ static double *dense_of(const tacit_matrix *m)
                 a[i * A->rows + j] = v == 0.0 ? DBL_MIN : v; /* stored */
         }
     return a;
+}
+
+/* Places (i, j) with entries (i, k) and (j, k) of some k before both. */
+static void add_level_1(size_t n, double *a)
+{
+    double *had = host_vector(n * n, 0.0);
+    memcpy(had, a, n * n * sizeof *a);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = k + 1; i < n; i++)
+            for (size_t j = k + 1; had[i * n + k] != 0.0 && j < n; j++)
+                if (had[j * n + k] != 0.0 && a[i * n + j] == 0.0)
+                    a[i * n + j] = DBL_MIN;
+    free(had);
 }
 
 /* By columns, in place: what a column changes is dropped where A has
@@ -59,9 +73,8 @@ static void solve_dense(size_t n, const double *l, double *x)
 
 /* --- tests ---------------------------------------------------------------- */
 
-static void it_is_the_factor(void **state)
+static void expect_factor(const char *precond, bool fills)
 {
-    (void)state;
     static const char *const matrices[] = {"poisson2d:13", "jump3d:6,1e4,1",
                                            "tet3d:4,3", "elasticity3d:3"};
     static const char *const devices[] = {"host", "memcheck:host"};
@@ -71,12 +84,14 @@ static void it_is_the_factor(void **state)
         tacit_operator *A = operator_of(q, m, "csr"), *M = NULL;
         const size_t n = (size_t)m->A.rows;
         double *x = random_vector(n, i), *l = dense_of(m);
-        OK(tacit_precond_create_of(A, m, "ic0", NULL, &M));
+        OK(tacit_precond_create_of(A, m, precond, NULL, &M));
         double *got = image_of(M, q, n, x);
+        if (fills) add_level_1(n, l);
         factor_dense(n, l);
         solve_dense(n, l, x);
         const double error = distance_of(n, got, x) / norm_of(n, x);
-        if (!(error <= 1e-11)) fail_msg("%s: %g", matrices[i / 2], error);
+        if (!(error <= 1e-11))
+            fail_msg("%s, %s: %g", precond, matrices[i / 2], error);
         free(got);
         free(l);
         free(x);
@@ -85,6 +100,13 @@ static void it_is_the_factor(void **state)
         tacit_matrix_destroy(&m);
         tacit_queue_destroy(&q);
     }
+}
+
+static void it_is_the_factor(void **state)
+{
+    (void)state;
+    expect_factor("ic0", false);
+    expect_factor("ic1", true);
 }
 
 /* Iterations with b = 1; `format` with an order of rows. */
@@ -125,6 +147,75 @@ static void it_saves_iterations(void **state)
     assert_true(
         2 * iterations_of(gallery_matrix("jump3d:16,1e4,1"), "csr@rcm", "ic0") <
         jacobi);
+}
+
+static void fill_saves_more(void **state)
+{
+    (void)state;
+    static const char *const matrices[] = {"poisson2d:40", "poisson3d:16",
+                                           "jump3d:12,1e4,1"};
+    for (int i = 0; i < 3; i++) {
+        const int64_t some =
+            iterations_of(gallery_matrix(matrices[i]), "csr", "ic0");
+        const int64_t fewer =
+            iterations_of(gallery_matrix(matrices[i]), "csr", "ic1");
+        const int64_t sorted =
+            iterations_of(gallery_matrix(matrices[i]), "csr@rcm", "ic1");
+        assert_true(fewer < some && sorted < some);
+    }
+}
+
+/* New values of the same pattern make the factor that they make anew. */
+static void new_values_make_a_new_factor(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue("host");
+    tacit_matrix *m = gallery_matrix("jump3d:6,1e4,1"),
+                 *other = gallery_matrix("jump3d:6,1e4,2");
+    tacit_operator *A = operator_of(q, m, "csr"), *M = NULL, *fresh = NULL;
+    const size_t n = (size_t)m->A.rows;
+    double *x = random_vector(n, 5);
+    OK(tacit_precond_create_of(A, m, "ic1", NULL, &M));
+    double *before = image_of(M, q, n, x);
+    OK(tacit_operator_update(A, other));
+    OK(tacit_precond_update(M, other));
+    OK(tacit_precond_create_of(A, other, "ic1", NULL, &fresh));
+    double *now = image_of(M, q, n, x), *want = image_of(fresh, q, n, x);
+    assert_true(same_bits(now, want, n));
+    assert_false(same_bits(now, before, n));
+    free(before);
+    free(now);
+    free(want);
+    free(x);
+    tacit_operator_destroy(&fresh);
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&A);
+    tacit_matrix_destroy(&other);
+    tacit_matrix_destroy(&m);
+    tacit_queue_destroy(&q);
+}
+
+/* Without memory for the fill it is refused, and nothing leaks. */
+static void memory_is_checked(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue("host");
+    tacit_matrix *m = gallery_matrix("poisson2d:9");
+    tacit_operator *A = operator_of(q, m, "csr"), *M = NULL;
+    tacit_status status = TACIT_NO_MEMORY;
+    long k = 1;
+    for (; status == TACIT_NO_MEMORY && k < 200; k++) {
+        tct_memory_fail_at(k);
+        status = tacit_precond_create_of(A, m, "ic1", NULL, &M);
+        tct_memory_fail_at(0);
+        if (status < 0) assert_null(M);
+    }
+    assert_int_equal(status, TACIT_OK);
+    assert_true(k > 10);
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&A);
+    tacit_matrix_destroy(&m);
+    tacit_queue_destroy(&q);
 }
 
 /* Kershaw 1978: positive definite, but a pivot of the incomplete factor is
@@ -178,6 +269,8 @@ static void entries_on_one_side_do_no_harm(void **state)
     if (tacit_world_size(test_world()) > 1) skip();
     tacit_matrix *m = matrix_of(400, one_sided_columns, one_sided_value);
     assert_true(iterations_of(m, "csr", "ic0") <= 2);
+    m = matrix_of(400, one_sided_columns, one_sided_value);
+    assert_true(iterations_of(m, "csr", "ic1") <= 2);
 }
 
 int main(int argc, char **argv)
@@ -185,6 +278,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_factor),
         cmocka_unit_test(it_saves_iterations),
+        cmocka_unit_test(fill_saves_more),
+        cmocka_unit_test(new_values_make_a_new_factor),
+        cmocka_unit_test(memory_is_checked),
         cmocka_unit_test(a_pivot_that_is_negative_is_mended),
         cmocka_unit_test(entries_on_one_side_do_no_harm),
     };

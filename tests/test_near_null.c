@@ -238,7 +238,7 @@ static void solves_have_the_same_bits_again(void **state)
 
 /* --- what is no vector ---------------------------------------------------- */
 
-static void refuse(const tacit_matrix *m, tacit_precond_options o,
+static void refuse(const tacit_matrix *m, tct_near_null_options o,
                    const char *why)
 {
     tct_near_null B;
@@ -252,7 +252,7 @@ static void what_is_no_vector_is_refused(void **state)
     tacit_matrix *m = open_matrix("poisson3d:5");
     const size_t n = (size_t)m->A.rows;
     double *X = calloc(2 * n + 1, sizeof *X);
-    tacit_precond_options o = {.near_null = X, .vectors = 2};
+    tct_near_null_options o = {.near_null = X, .vectors = 2};
     for (size_t i = 0; i < n; i++) X[i] = 1.0;
     refuse(m, o, "near-null vector 2 of 2 is 0 everywhere");
     X[n] = NAN;

@@ -19,7 +19,7 @@ static double random_number(int64_t a, int64_t b)
 static tct_near_null near_null(const tacit_matrix *m, int node_rows,
                                int vectors)
 {
-    const tacit_precond_options all = {.node_rows = node_rows};
+    const tct_near_null_options all = {.node_rows = node_rows};
     tct_near_null B;
     if (vectors == 0) {
         OK(tct_near_null_open(m, &all, &B));
@@ -29,7 +29,7 @@ static tct_near_null near_null(const tacit_matrix *m, int node_rows,
     for (int64_t k = 0; k < m->A.rows * vectors; k++)
         X[k] =
             0.7 + random_number(tct_original(m, k % m->A.rows), k / m->A.rows);
-    tacit_precond_options o = all;
+    tct_near_null_options o = all;
     o.vectors = vectors;
     o.near_null = X;
     OK(tct_near_null_open(m, &o, &B));
@@ -405,7 +405,7 @@ static void no_memory_leaves_nothing_behind(void **state)
     tacit_status status = TACIT_NO_MEMORY;
     long k = 1;
     for (; status != TACIT_OK && k < 2000; k++) {
-        const tacit_precond_options o = {.node_rows = 0};
+        const tct_near_null_options o = {.node_rows = 0};
         tct_near_null B = {.vectors = 0};
         tct_aggregates G = {0};
         tacit_matrix *coarse = NULL;

@@ -191,9 +191,9 @@ static double left_for(const char *name, double rate)
     tct_candidate c = {.about = {.iterations = 9, .seconds = 1.0},
                        .driver = &tct_driver_host,
                        .rate = rate};
-    for (int i = 0; tct_precond_at(i); i++)
-        if (strcmp(tct_precond_at(i)->about.name, name) == 0)
-            c.row = tct_precond_at(i);
+    for (int i = 0; tct_precond_kind_at(i); i++)
+        if (strcmp(tct_precond_kind_at(i)->about.name, name) == 0)
+            c.row = tct_precond_kind_at(i);
     return tct_autotuning_left(&race, &c, 1.0);
 }
 

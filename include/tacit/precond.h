@@ -19,8 +19,8 @@
  * symmetric positive definite. With `varies` it may change from one application
  * to the next; method flexible takes it, and other methods refuse it. Solves
  * stop on the residual of A x = b. On a GPU loops host and graph take any; loop
- * resident takes jacobi and, on one GPU with method cg, ic0 (`resident` of
- * tacit_precond_at).
+ * resident takes jacobi and, on one GPU with method cg, ic0 and ic1 (`resident`
+ * of tacit_precond_at).
  *
  * Threads     as their world: see tacit/world.h. */
 #ifndef TACIT_PRECOND_H
@@ -51,6 +51,7 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  *   none     no preconditioner: `*out` becomes NULL
  *   jacobi   the inverse of the diagonal
  *   ic0      incomplete Cholesky: tacit_precond_create_of
+ *   ic1      the same with more entries: tacit_precond_create_of
  *   amg      algebraic multigrid: tacit_precond_create_of
  *   direct   a factor of the matrix: tacit_precond_create_of
  * It knows A as it is now; after tacit_operator_update see
@@ -63,10 +64,53 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
 
-enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
+enum {
+    TACIT_PRECOND_DEGREE_MOST = 8,
+    TACIT_PRECOND_VECTORS_MOST = 32,
+    TACIT_PRECOND_NODE_ROWS_MOST = 4096,
+    TACIT_PRECOND_NAMED_MOST = 32
+};
 
-/* How amg is made, and at the end ic0 and direct; NULL and 0 are the
- * defaults. */
+/* --- options --------------------------------------------------------------
+ * Each preconditioner has options of its own, which are set by name:
+ *
+ *     tacit_precond_options o = {.size = sizeof o};
+ *     tacit_precond_options_set(&o, "amg", "cycle", "w");
+ *     tacit_precond_options_set(&o, "amg", "degree", "3");
+ *     tacit_precond_create_of(A, matrix, "amg", &o, &M);
+ *
+ * Some have a member of tacit_precond_options, too: .cycle = "w". */
+
+typedef enum tacit_option_type {
+    TACIT_OPTION_CHOICE,  /* one of `choices`                    */
+    TACIT_OPTION_INTEGER, /* a whole number, `least` to `most`   */
+    TACIT_OPTION_GRID,    /* three numbers, "2x1x4", or "auto"   */
+    TACIT_OPTION_FILE     /* the path of a file                  */
+} tacit_option_type;
+
+typedef struct tacit_precond_option {
+    const char *name;    /* "cycle"                                  */
+    const char *value;   /* stands for a value in usages: "NAME"     */
+    const char *summary; /* "how levels are visited"                 */
+    const char *initial; /* without it, for people: "v"; NULL: none  */
+    tacit_option_type type;
+    const char *const *choices; /* of a choice; NULL after the last one */
+    int least, most;            /* of an integer                        */
+} tacit_precond_option;
+
+/* Option `i` of the preconditioner called `precond`, NULL past the end; of
+ * "auto" the options of all that tacit_solver_race tries. Preconditioners that
+ * share an option share its address. Owned by the library. */
+TACIT_API const tacit_precond_option *
+tacit_precond_option_at(const char *precond, int i);
+
+typedef struct tacit_precond_named {
+    const char *name, *value;
+} tacit_precond_named;
+
+/* Options of preconditioners; NULL and 0 are the defaults. Each preconditioner
+ * takes its own and ignores those of others. The members are of amg, and at the
+ * end of ic0 and direct. */
 typedef struct tacit_precond_options {
     size_t size;       /* set by the caller: status.h                      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
@@ -77,7 +121,8 @@ typedef struct tacit_precond_options {
                     * level: 1 to TACIT_PRECOND_DEGREE_MOST; 2, l1-jacobi 4 */
     int levels;    /* at most: 1 to 40                                  */
     int node_rows; /* rows of a node, such as 3 in elasticity, which follow
-                             one another and stay together; 0: as the matrix
+                             one another and stay together, 1 to
+                             TACIT_PRECOND_NODE_ROWS_MOST; 0: as the matrix
                              knows, or its pattern of dense blocks says      */
     int vectors;   /* of near_null, 1 to TACIT_PRECOND_VECTORS_MOST; 0: the
                     * rigid-body modes of a matrix that has them
@@ -109,7 +154,20 @@ typedef struct tacit_precond_options {
                        * factors each rank's own rows and columns */
     bool positive;    /* A may be indefinite, M must be positive definite, as
                        * method minres needs it: jacobi takes |diagonal| */
+    /* By tacit_precond_options_set, and over the members. */
+    tacit_precond_named named[TACIT_PRECOND_NAMED_MOST];
 } tacit_precond_options;
+
+/* Set option `name` of the preconditioner called `precond`, or "auto", in
+ * `options`, whose size is set; twice: the last value counts.
+ * Local.  Borrows `value`, until preconditioners are made.
+ * Errors      INVALID (an unknown preconditioner or option, with those that
+ *             exist; a value, with what is allowed; options that exclude each
+ *             other), NO_MEMORY. */
+TACIT_API tacit_status tacit_precond_options_set(tacit_precond_options *options,
+                                                 const char *precond,
+                                                 const char *name,
+                                                 const char *value);
 
 /* The same, from the entries of the matrix: `matrix` is that of `A`, made by
  * tacit_operator_create, which keeps them; `options` NULL is all defaults.
@@ -119,6 +177,11 @@ typedef struct tacit_precond_options {
  * rows and columns, unless `grid` is set. On the host one thread applies it; on
  * a GPU every method takes it with loops host and graph, and cg on one GPU with
  * loop resident.
+ *
+ * ic1 is the same without options. L has places of level 1, too: (i, j) where
+ * some row before both has entries of columns i and j. Its rows have the
+ * operator's order, on a GPU by colours. A row of k entries before others
+ * makes up to k^2 / 2 places.
  *
  * amg pairs strongly coupled rows, of any ranks, three times, so that a level
  * has about an eighth of the rows of the level above, down to some hundred
@@ -176,10 +239,10 @@ TACIT_API tacit_status tacit_precond_create_of(
  * definite) and renews all values. If strong couplings have changed, a new
  * preconditioner takes fewer iterations. Levels made by a GPU (TACIT_AMG_SETUP)
  * are renewed wholly, with aggregates. jacobi takes the diagonal, for which
- * `matrix` may be NULL; ic0 and direct are factored anew.
+ * `matrix` may be NULL; ic0, ic1 and direct are factored anew.
  *
- * Without this call, a solver's run and tacit_precond_measure refuse amg, ic0
- * or direct of old values; jacobi takes the new diagonal by itself. To keep a
+ * Without this call, a solver's run and tacit_precond_measure refuse all others
+ * of old values; jacobi takes the new diagonal by itself. To keep a
  * preconditioner of old values, make it for an operator of its own. A
  * preconditioner chosen by a race belongs to the solver: race again.
  * Collective.  On all ranks `M` takes the new values, or stays as it was.
@@ -308,7 +371,7 @@ typedef struct tacit_precond_race {
  * reaches the tolerance fastest, set-up included; `solver` owns and keeps it.
  *
  * Candidates are jacobi, or none if the diagonal is constant, and all others of
- * tacit_precond_at that can be made, except ic0. The cheapest begins. The
+ * tacit_precond_at that can be made, except ic0, ic1 and direct. The cheapest begins. The
  * remaining time of each is predicted from the last decrease of its residuals,
  * at most 6 times the time that it has had, 20 times for amg; before its first
  * trial from the usual cost of its kind. If the running candidate's remaining

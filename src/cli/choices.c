@@ -33,13 +33,6 @@ FIXED(basis,
     {"chebyshev", "Chebyshev polynomials", NULL, false},
     {"newton", "Newton polynomials", NULL, false},
     {"monomial", "powers of A, from moments: for up to 4 steps", NULL, false})
-FIXED(cycle,
-    {"v", "each level is visited once", NULL, false},
-    {"w", "each level is visited twice", NULL, false},
-    {"k", "two levels by two steps of flexible cg each: with --method flexible", NULL, false})
-FIXED(precond_precision,
-    {"float", "matrix values rounded to floats", NULL, false},
-    {"double", "as they are", NULL, false})
 FIXED(kind,
     {"llt", "A = L L', of a positive definite matrix", NULL, false},
     {"ldlt", "A = L D L', of a symmetric matrix, without pivoting", NULL, false},
@@ -62,10 +55,6 @@ FIXED(map,
 FIXED(type,
     {"double", "64 bits", NULL, false},
     {"float", "32 bits", NULL, false})
-FIXED(smoother,
-    {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
-    {"jacobi", "sweeps with the diagonal", NULL, false},
-    {"l1-jacobi", "sweeps with the sums of the rows' absolute values", NULL, false})
 /* clang-format on */
 
 /* A row that every build has. */
@@ -229,13 +218,8 @@ const cli_axis cli_axis_precision = {"precision", "precisions", true,
                                      precision_row};
 const cli_axis cli_axis_order = {"order", "orders of rows", true, order_row};
 const cli_axis cli_axis_precond = {"precond", "preconds", true, precond_row};
-const cli_axis cli_axis_cycle = {"cycle", "cycles", false, cycle_row};
-const cli_axis cli_axis_smoother = {"smoother", "smoothers", false,
-                                    smoother_row};
 const cli_axis cli_axis_scheme = {"scheme", "schemes", false, scheme_row};
 const cli_axis cli_axis_map = {"map", "maps", false, map_row};
-const cli_axis cli_axis_precond_precision = {"precision", "precisions", true,
-                                             precond_precision_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,
                                        partitioner_row};
 const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};
@@ -292,4 +276,16 @@ void cli_axis_list(const cli_axis *axis, bool all, char *text, size_t size)
     }
     if (axis->automatic && used < size)
         snprintf(text + used, size - used, "%sauto", used ? ", " : "");
+}
+
+void cli_option_values(const cli_option *o, bool all, char *text, size_t size)
+{
+    const tacit_precond_option *named = cli_named_of(o);
+    const char *const *choice = named ? named->choices : NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    if (o->axis) cli_axis_list(o->axis, all, text, size);
+    for (; choice && *choice && used < size; choice++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used ? ", " : "", *choice);
 }

@@ -46,7 +46,7 @@ static const char *value_of(const cli_settings *set, const char *option)
 static bool is_same_option(const cli_settings *set, const cli_key *key,
                            const cli_key *old)
 {
-    return strcmp(key->old, old->old) == 0 &&
+    return key->old && strcmp(key->old, old->old) == 0 &&
            (key->row.commands & cli_command_bit(set->command));
 }
 
@@ -123,7 +123,8 @@ static void add_text(line *l, const char *text)
 static void add_value(line *l, const cli_settings *set, const cli_option *o)
 {
     const char *field = (const char *)set + o->offset;
-    if (o->kind == CLI_INT)
+    if (o->kind == CLI_NAMED) add_text(l, cli_named(set, o->name));
+    else if (o->kind == CLI_INT)
         add(l, "%" PRId64, *(const int64_t *)(const void *)field);
     else add_text(l, *(const char *const *)(const void *)field);
 }

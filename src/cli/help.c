@@ -35,11 +35,15 @@ static void wrap(FILE *to, const char *text, int indent, int column)
  * has, or all. */
 static void describe(const cli_option *o, bool all, char *text, size_t size)
 {
-    const size_t used = (size_t)snprintf(text, size, "%s", o->help);
-    if (!o->axis || used + 2 >= size) return;
+    const tacit_precond_option *named = cli_named_of(o);
+    const char *initial = o->help ? NULL : named->initial;
     char list[256];
-    cli_axis_list(o->axis, all, list, sizeof list);
-    snprintf(text + used, size - used, ": %s", list);
+    const size_t used = (size_t)snprintf(
+        text, size, "%s%s%s%s", o->help ? o->help : named->summary,
+        initial ? " (" : "", initial ? initial : "", initial ? ")" : "");
+    cli_option_values(o, all, list, sizeof list);
+    if (list[0] && used + 2 < size)
+        snprintf(text + used, size - used, ": %s", list);
 }
 
 /* `head` from column `indent` on, and the help of `o` beside it. */
@@ -284,6 +288,7 @@ static void roff_deprecated(FILE *to)
     fputc('\n', to);
     for (int i = 0; (key = cli_key_at(i)) != NULL; i++) {
         char values[64];
+        if (!key->old) continue;
         cli_key_values(key, values, sizeof values);
         fputs(".TP\n\\fB\\-\\-", to);
         roff(to, key->old);

@@ -72,9 +72,9 @@ static const cli_option table[] = {
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
- "preconditioner (solve: none; compare: all but direct), in compare also "
- "several with commas; auto, of solve: the fastest to the tolerance, set-up "
- "included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
+ "preconditioner (solve: none; compare: all but those that may cost far more, "
+ "such as direct), in compare also several with commas; auto, of solve: the "
+ "fastest to the tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
  "set-up of a preconditioner counts once in N solves: with --precond auto, and "
  "in the ranking of compare (1)", NULL, 1, 1e9, 0},
@@ -378,7 +378,7 @@ static tacit_status find_command(const char *word, const cli_command **out)
 
 static void set_defaults(cli_settings *set)
 {
-    *set = (cli_settings){.command = NULL};
+    *set = (cli_settings){.of_precond.size = sizeof set->of_precond};
     for (int k = 0; k < OPTIONS; k++) {
         char *field = (char *)set + table[k].offset;
         if (table[k].kind == CLI_INT)
@@ -395,7 +395,8 @@ static tacit_status check_varying(const cli_settings *set)
     const bool alone = set->command == &cli_command_solve;
     const char *name = !set->method && alone ? "cg" : set->method;
     const tacit_method *method = tacit_method_find(name);
-    const bool varies = set->cycle && strcmp(set->cycle, "k") == 0;
+    const char *cycle = cli_named(set, "cycle");
+    const bool varies = cycle && strcmp(cycle, "k") == 0;
     if (!varies || !method || method->varying_precond) return TACIT_OK;
     FAIL(TACIT_INVALID,
          "cycle k is not the same linear map each time, which method %s "
@@ -412,8 +413,6 @@ static tacit_status check_precond(const cli_settings *set)
              "info takes one by its name");
     if (set->amortize && set->command == &cli_command_solve && !autos)
         FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
-    if (set->near_null && set->coordinates)
-        FAIL(TACIT_INVALID, "near-null and coordinates: give one of them");
     return check_varying(set);
 }
 
@@ -468,6 +467,7 @@ tacit_status cli_parse(int argc, char **argv, cli_settings *out)
 {
     set_defaults(out);
     parser p = {.argv = argv + 1, .left = argc - 1, .set = out};
+    TRY(cli_keys_open());
     if (argc < 2) FAIL(TACIT_INVALID, "which command? (tacit help)");
     const char *first = *p.argv++;
     p.left--;

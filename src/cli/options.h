@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <tacit/status.h>
+#include <tacit/precond.h>
 
 #define CLI_COMMANDS(X) \
     X(solve)            \
@@ -31,13 +31,14 @@ typedef struct cli_settings {
     const char *operand[CLI_OPERANDS_MOST];
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
-    const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
-    const char *near_null, *coordinates, *kind, *order, *grid, *scheme, *map;
-    const char *upper, *diagonal, *permutation, *solve;     /* of a factor */
+    const char *steps, *basis, *reorder;
+    tacit_precond_options of_precond; /* by name, also of method direct */
+    const char *kind, *order, *grid, *scheme, *map;     /* of factor and trsv */
+    const char *upper, *diagonal, *permutation, *solve; /* of a factor */
     const char *way, *type, *periodic, *coefficients, *png; /* of a grid */
     int64_t field_steps, depth, norm_every;
     double field_rtol, boundary;
-    int64_t degree, levels, amortize, node_rows, leaves, width, rhs_columns;
+    int64_t amortize, leaves, width, rhs_columns;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;
@@ -101,8 +102,7 @@ typedef struct cli_axis {
 
 extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_method, cli_axis_format, cli_axis_gpu_format, cli_axis_precision,
-    cli_axis_order, cli_axis_precond, cli_axis_cycle, cli_axis_smoother,
-    cli_axis_precond_precision, cli_axis_partitioner, cli_axis_basis,
+    cli_axis_order, cli_axis_precond, cli_axis_partitioner, cli_axis_basis,
     cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_map,
     cli_axis_decorator, cli_axis_way, cli_axis_type;
 
@@ -141,6 +141,7 @@ typedef enum {
     CLI_CHOICE,   /* ... a value of the axis             */
     CLI_SHAPE,    /* ... three numbers, 2x1x4, or auto   */
     CLI_INT_AUTO, /* ... a whole number, or auto         */
+    CLI_NAMED,    /* ... an option of a preconditioner   */
     CLI_INT,      /* int64_t                             */
     CLI_REAL      /* double                              */
 } cli_kind;
@@ -151,9 +152,9 @@ typedef struct cli_option {
     char message;      /* 0: none             */
     cli_kind kind;
     unsigned commands; /* bits: which take it */
-    size_t offset;     /* into cli_settings   */
-    const char *value; /* "FILE", NULL for flags */
-    const char *help;
+    size_t offset; /* into cli_settings; of CLI_NAMED the number of its key */
+    const char *value;           /* "FILE", NULL for flags */
+    const char *help;            /* NULL: that of CLI_NAMED's option */
     const cli_axis *axis;        /* the values of a CLI_CHOICE, or a hint */
     double least, most, initial; /* of numbers */
 } cli_option;
@@ -176,11 +177,17 @@ typedef struct cli_key {
     const char *option; /* that has these values: "precond"             */
     const char *values; /* "amg auto"; NULL: each value has the key     */
     const char *old;    /* the deprecated option that it was, of the
-                           commands of `row`                            */
+                           commands of `row`; NULL: none                */
     cli_option row;
+    const tacit_precond_option *named; /* of CLI_NAMED, and whose it is */
+    const char *precond;
 } cli_key;
 
-/* Key `i`, NULL past the end. At most 64. */
+/* Make the list of keys: those of preconditioners are the library's.
+ * Errors      INVALID (more than there is room for). */
+enum { CLI_KEYS_MOST = 64 };
+tacit_status cli_keys_open(void);
+/* Key `i`, NULL past the end. */
 const cli_key *cli_key_at(int i);
 /* Does `value` of `option` have the key? */
 bool cli_key_fits(const cli_key *key, const char *option, const char *value);
@@ -200,6 +207,15 @@ void cli_key_list(const char *option, const char *value, char *text,
                   size_t size);
 /* Has the command line set the field of the key? */
 bool cli_key_is_set(const cli_settings *set, const cli_key *key);
+/* Do two keys set the same? */
+bool cli_keys_are_one(const cli_key *a, const cli_key *b);
+/* The value of option `name` of a preconditioner, NULL: not given. */
+const char *cli_named(const cli_settings *set, const char *name);
+/* The option of a preconditioner that `o` is; NULL: another kind. */
+const tacit_precond_option *cli_named_of(const cli_option *o);
+/* The values of an option or a key, "v, w, k", or "", into `text` [size]: those
+ * that this build has, or all. */
+void cli_option_values(const cli_option *o, bool all, char *text, size_t size);
 
 /* Take apart the value of `o` in `set`, NAME or NAME(KEY=VALUE,...), several
  * of them with commas where the command takes a list: the field becomes the

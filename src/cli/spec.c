@@ -137,7 +137,7 @@ static tacit_status unknown_key(const spec *s, const char *at, const char *name)
 static void describe_value(const cli_key *key, char *text, size_t size)
 {
     char list[256] = "";
-    if (key->row.axis) cli_axis_list(key->row.axis, false, list, sizeof list);
+    cli_option_values(&key->row, false, list, sizeof list);
     snprintf(text, size, "%s=%s%s%s", key->row.name, key->row.value,
              list[0] ? ": " : "", list);
 }
@@ -160,8 +160,7 @@ static tacit_status check_repeat(spec *s, const cli_key *key, const char *at)
     s->seen |= bit;
     if (!cli_key_is_set(s->set, key)) return TACIT_OK;
     for (int i = 0; (other = cli_key_at(i)) != NULL; i++)
-        if ((s->set->deprecated >> i & 1) &&
-            other->row.offset == key->row.offset)
+        if ((s->set->deprecated >> i & 1) && cli_keys_are_one(key, other))
             return wrong(s, at,
                          "key '%s' is what --%s says, too: leave --%s "
                          "out",
@@ -338,15 +337,9 @@ tacit_status cli_expand(cli_settings *set, const cli_option *o)
 
 void cli_use_precond(cli_settings *to, const cli_settings *from)
 {
-    const cli_key *key;
     to->precond = from->precond;
     to->spelling = from->spelling;
-    for (int i = 0; (key = cli_key_at(i)) != NULL; i++)
-        if (strcmp(key->option, "precond") == 0)
-            memcpy((char *)to + key->row.offset,
-                   (const char *)from + key->row.offset,
-                   key->row.kind == CLI_INT ? sizeof(int64_t)
-                                            : sizeof(const char *));
+    to->of_precond = from->of_precond;
 }
 
 void cli_settings_free(cli_settings *set)

@@ -4,6 +4,8 @@
 #include "cli/base.h"
 #include "cli/options.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static const char *dashes(const cli_option *o)
 {
@@ -62,6 +64,22 @@ static tacit_status check_shape(const cli_option *o, const char *text)
          o->name, text);
 }
 
+/* An option of a preconditioner. Errors begin with its name: a deprecated
+ * option has dashes. */
+static tacit_status set_named(cli_settings *set, const cli_option *o,
+                              const char *text)
+{
+    char why[512];
+    const cli_key *key = cli_key_at((int)o->offset);
+    const char *name = key->named->name;
+    const tacit_status status =
+        tacit_precond_options_set(&set->of_precond, key->precond, name, text);
+    if (status >= 0 || !o->group) return status;
+    snprintf(why, sizeof why, "%s", tacit_error_message());
+    if (strncmp(why, name, strlen(name)) != 0) return status;
+    return tacit_error_set(status, "--%s%s", o->name, why + strlen(name));
+}
+
 tacit_status cli_set_value(cli_settings *set, const cli_option *o,
                            const char *text)
 {
@@ -74,6 +92,7 @@ tacit_status cli_set_value(cli_settings *set, const cli_option *o,
     case CLI_COUNT: ++*(int *)(void *)field; return TACIT_OK;
     case CLI_INT: return set_int(o, text, (int64_t *)(void *)field);
     case CLI_REAL: return set_real(o, text, (double *)(void *)field);
+    case CLI_NAMED: return set_named(set, o, text);
     case CLI_CHOICE: TRY(cli_axis_check(o->axis, text)); break;
     case CLI_SHAPE: TRY(check_shape(o, text)); break;
     case CLI_INT_AUTO: TRY(check_int_auto(o, text)); break;

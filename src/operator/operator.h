@@ -10,15 +10,9 @@
 #include "operator/pattern/order.h"
 #include <tacit/operator.h>
 
-/* An operator that a persistent kernel can apply: one of these, and NULL. */
-typedef struct tct_resident_view {
-    const double *diagonal; /* d [n] on the device, in the operator's order:
-                                    y_i = d_i x_i                           */
-    const struct tct_rows *rows; /* y = (L L')^-1 x: trisolve/gpu/rows.h */
-} tct_resident_view;
-
 /* The functions of an operator. It is linear unless it `varies`; a
- * preconditioner is an operator that is applied to residuals. */
+ * preconditioner is an operator that is applied to residuals
+ * (precond/precond.h). */
 typedef struct tct_operator_ops {
     const char *name;
     /* y = A x; `dot` NULL, or *dot = (x, y) of this rank's part */
@@ -27,12 +21,6 @@ typedef struct tct_operator_ops {
     /* May `apply` be called in a batch of several columns, the current one of
      * `q`? OPTIONAL: no */
     bool (*for_batch)(const tacit_operator *A, const tacit_queue *q);
-    /* Of a preconditioner: does an application take as long as several
-     * iterations without it? Speculative work is avoided then. */
-    bool expensive;
-    /* ... and is a batch of several columns so much faster that it needs no
-     * trial? */
-    bool together;
     /* s = A p and three sums. OPTIONAL: apply and q_dots */
     void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
                        const double *r, double *s, double *out);
@@ -47,8 +35,6 @@ typedef struct tct_operator_ops {
     /* The diagonal into `d` [n] on the device, in the operator's order.
      * Errors      UNSUPPORTED, or its own. OPTIONAL: UNSUPPORTED */
     tacit_status (*diagonal)(const tacit_operator *A, double *d);
-    /* OPTIONAL: no persistent kernel applies A as a preconditioner */
-    tct_resident_view (*resident_view)(const tacit_operator *A);
     /* The exchange of a product, NULL with one process. OPTIONAL: none, or
      * known to the operator only */
     tct_exchange *(*exchange)(const tacit_operator *A);
@@ -56,8 +42,6 @@ typedef struct tct_operator_ops {
     tacit_status (*columns)(tacit_operator *A, int columns);
     /* See tacit_operator_update. OPTIONAL: INVALID */
     tacit_status (*update)(tacit_operator *A, const tacit_matrix *matrix);
-    /* Of a preconditioner: see tacit_precond_update. OPTIONAL: INVALID */
-    tacit_status (*renew)(tacit_operator *M, const tacit_matrix *matrix);
     /* See tacit_operator_trial_at. OPTIONAL: none */
     const tacit_trial *(*trial)(const tacit_operator *A, int i);
     /* Free the members after those of tacit_operator. OPTIONAL: none */
@@ -95,10 +79,6 @@ struct tacit_operator { /* first member of every operator's struct */
     int version;  /* counts changes that invalidate recordings: values,
                    * exchanges */
     int values;   /* counts updates of values */
-    /* The operator of a preconditioner, NULL: of a function; and the count of
-     * its values then. */
-    const struct tacit_operator *made_for;
-    int made_of;
     tacit_operator_info info; /* kept up to date by the functions that change
                                * it */
 };
@@ -114,12 +94,6 @@ void tct_use_end(tct_use *u);
 bool tct_is_used(const tacit_operator *A);
 /* INVALID if A is in use; `function` was to change it. */
 tacit_status tct_refuse_use(const tacit_operator *A, const char *function);
-
-/* Does `M`, NULL for none, take most of an iteration's time? */
-static inline bool tct_is_expensive(const tacit_operator *M)
-{
-    return M && M->ops->expensive;
-}
 
 /* y = A x, with A as stored, x and y in its order: as in all products below. */
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y);

@@ -6,12 +6,43 @@
 #include "trisolve/gpu/solver.h"
 #include <stdio.h>
 
+/* --- options -------------------------------------------------------------- */
+
+static const char *const orders[] = {"nd", "top-nd", "natural", "multicolor",
+                                     NULL};
+
+/* clang-format off */
+const tct_option tct_by_factor_table[] = {
+    {.about = {.name = "order", .value = "NAME",
+               .summary = "of the factor's rows",
+               .initial = "direct: nd; ic0: top-nd, which with one leaf is "
+                          "natural, on cuda multicolor",
+               .choices = orders},
+     TCT_OPTION(tct_by_factor_options, order)},
+    {.about = {.name = "leaves", .value = "N",
+               .summary = "tree nodes at the bottom of the top of the "
+                          "dissection, a power of two",
+               .initial = "1; as many as there are grids",
+               .type = TACIT_OPTION_INTEGER,
+               .least = 1, .most = TCT_LEAVES_MOST},
+     TCT_OPTION(tct_by_factor_options, leaves)},
+    {.about = {.name = "grid", .value = "1x1xPz|auto",
+               .summary = "one factor of the whole matrix, on Pz processes, a "
+                          "power of two (auto: as many as can be); without it "
+                          "each rank has an ic0 of its own rows",
+               .type = TACIT_OPTION_GRID},
+     TCT_OPTION(tct_by_factor_options, grid)},
+    {.bytes = 0}};
+/* clang-format on */
+
+/* --- an application ------------------------------------------------------- */
+
 /* The panels of an application have the stride of a solver's vectors. */
 static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
 {
     const tct_for_columns *all = ctx;
     const tct_by_factor *M = all->M;
-    const size_t stride = tct_stride((size_t)M->base.n);
+    const size_t stride = tct_stride((size_t)M->base.op.n);
     if (q->failed != TACIT_OK) return TACIT_OK;
     if (M->S)
         return tacit_factor_solver_run(M->S, all->columns, x, stride, y,
@@ -42,7 +73,7 @@ bool tct_by_factor_for_batch(const tacit_operator *base, const tacit_queue *q)
            q->batch.stride == tct_stride((size_t)base->n);
 }
 
-tct_resident_view tct_by_factor_view(const tacit_operator *base)
+tct_resident_view tct_by_factor_view(const tct_precond *base)
 {
     const tct_by_factor *M = (const tct_by_factor *)(const void *)base;
     return (tct_resident_view){.rows = M->R};
@@ -57,7 +88,7 @@ static tacit_status make_room(tct_by_factor *M, int columns)
         return TACIT_OK;
     }
     const size_t n =
-        tct_factor_scratch(M->F, columns, tct_team_size(M->base.q->team));
+        tct_factor_scratch(M->F, columns, tct_team_size(M->base.op.q->team));
     TRY(tct_memory_require(8.0 * (double)n, "columns of a preconditioner"));
     TRY(TCT_ALLOC(n, "columns of a preconditioner", &scratch));
     tct_free(M->scratch);
@@ -85,8 +116,8 @@ tacit_status tct_by_factor_columns(tacit_operator *base, int columns)
 static tacit_status find_places(tct_by_factor *M, const tct_order *order)
 {
     if (!order) return TACIT_OK;
-    TRY(TCT_ALLOC(M->base.n, "a preconditioner", &M->place));
-    for (int64_t k = 0; k < M->base.n; k++)
+    TRY(TCT_ALLOC(M->base.op.n, "a preconditioner", &M->place));
+    for (int64_t k = 0; k < M->base.op.n; k++)
         M->place[k] = order->now[M->F->order.old[k]];
     return TACIT_OK;
 }
@@ -98,7 +129,7 @@ static tacit_status open_on_gpu(tct_by_factor *M)
     const tacit_factor_solver_options options = {.size = sizeof options,
                                                  .columns = M->launch};
     const tacit_factor_panels *P = &M->F->panels;
-    tacit_queue *q = M->base.q;
+    tacit_queue *q = M->base.op.q;
     if (tct_is_incomplete(P->kind)) {
         TRY(tct_rows_create(q, P, M->place, &M->R));
         M->about.bytes = tct_rows_about(M->R).bytes;
@@ -116,14 +147,14 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
         M->call[c] = (tct_for_columns){M, c};
     M->made = M->F->info;
     M->about = (tacit_precond_info){.size = sizeof M->about,
-                                    .name = M->base.ops->name,
+                                    .name = M->base.kind->about.name,
                                     .detail = M->detail,
                                     .end = "",
                                     .bytes = M->F->info.bytes,
                                     .factor = M->F,
                                     .factor_info = &M->made};
     TRY(find_places(M, order));
-    if (M->base.q->device->kind != TCT_KIND_HOST) TRY(open_on_gpu(M));
+    if (M->base.op.q->device->kind != TCT_KIND_HOST) TRY(open_on_gpu(M));
     return make_room(M, M->columns > 1 ? M->columns : 1);
 }
 
@@ -131,7 +162,7 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
 static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
                                const char *name)
 {
-    const int size = M->base.world->size, pz = grid[2];
+    const int size = M->base.op.world->size, pz = grid[2];
     char which[64];
     snprintf(which, sizeof which, "preconditioner %s: grid %dx%dx%d", name,
              grid[0], grid[1], grid[2]);
@@ -153,17 +184,16 @@ static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
              "%s: the factor's tree is to have %d %s: ask for %d, or take "
              "fewer parts",
              which, M->leaves, M->leaves == 1 ? "leaf" : "leaves", pz);
-    if (M->base.q->device->kind != TCT_KIND_HOST)
+    if (M->base.op.q->device->kind != TCT_KIND_HOST)
         FAIL(TACIT_UNSUPPORTED,
              "%s: factors that are dealt out over ranks solve on device host",
              which);
     return TACIT_OK;
 }
 
-tacit_status tct_by_factor_options(tct_by_factor *M,
-                                   const tacit_precond_options *o,
-                                   tct_rows_order otherwise, bool alone,
-                                   const char *name)
+tacit_status tct_by_factor_take(tct_by_factor *M,
+                                const tct_by_factor_options *o,
+                                tct_rows_order otherwise, bool alone)
 {
     tct_rows_order order = otherwise;
     int grid[3] = {o->grid[0], o->grid[1], o->grid[2]};
@@ -175,9 +205,10 @@ tacit_status tct_by_factor_options(tct_by_factor *M,
     M->parts = 0;
     if (!asked && alone) return TACIT_OK;
     if (!asked) grid[0] = grid[1] = 1;
-    TRY(check_grid(M, grid, name));
-    M->parts = grid[2] ? grid[2]
-                       : tct_stream_solve_parts(M->base.world->size, M->leaves);
+    TRY(check_grid(M, grid, M->base.kind->about.name));
+    M->parts = grid[2]
+                   ? grid[2]
+                   : tct_stream_solve_parts(M->base.op.world->size, M->leaves);
     if (M->leaves == 0) M->leaves = M->parts;
     return TACIT_OK;
 }
@@ -228,9 +259,7 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
     memcpy(to->detail, from->detail, sizeof to->detail);
 }
 
-const tacit_precond_info *tct_by_factor_info(const tacit_operator *M)
+void tct_by_factor_describe(const tct_precond *M, tacit_precond_info *out)
 {
-    return M->ops->apply == tct_by_factor_apply
-               ? &((const tct_by_factor *)(const void *)M)->about
-               : NULL;
+    *out = ((const tct_by_factor *)(const void *)M)->about;
 }

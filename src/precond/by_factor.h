@@ -15,8 +15,16 @@ typedef struct tct_for_columns {
     int columns;
 } tct_for_columns;
 
+/* The first member of the options of each; its table has their rows. */
+typedef struct tct_by_factor_options {
+    const char *order; /* of the factor's rows; NULL: its kind's default */
+    int leaves;        /* of its tree                                    */
+    int grid[3];       /* 0, 0, 0: not given                             */
+} tct_by_factor_options;
+extern const tct_option tct_by_factor_table[];
+
 typedef struct tct_by_factor {
-    tacit_operator base;
+    tct_precond base;
     const char *order;   /* of the factor's rows, one of tct_rows_orders */
     int leaves;          /* of its tree, 0: 1                            */
     int parts;           /* of its grid; 0: not distributed              */
@@ -44,13 +52,12 @@ void tct_by_factor_close(tct_by_factor *M);
 /* As `M` before it had a factor: for a new one, with room for as many
  * columns. */
 void tct_by_factor_blank(const tct_by_factor *M, tct_by_factor *out);
-/* Read their common options: order (`otherwise` by default), leaves, and parts,
- * by default none if `alone`. `name` is the preconditioner's name.
+/* Take order (`otherwise` by default), leaves, and parts, by default none if
+ * `alone`.
  * Errors      INVALID, UNSUPPORTED. */
-tacit_status tct_by_factor_options(tct_by_factor *M,
-                                   const tacit_precond_options *o,
-                                   tct_rows_order otherwise, bool alone,
-                                   const char *name);
+tacit_status tct_by_factor_take(tct_by_factor *M,
+                                const tct_by_factor_options *o,
+                                tct_rows_order otherwise, bool alone);
 /* Move the contents of `from` to `to`, which is closed. */
 void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to);
 
@@ -69,15 +76,14 @@ tacit_status tct_by_factor_distribute(tct_by_factor *M,
                                       const tacit_matrix *matrix, int exponent,
                                       tct_factor_maker *make);
 
-/* --- for the table of operations ------------------------------------------ */
+/* --- for tables of kinds -------------------------------------------------- */
 
 void tct_by_factor_apply(const tacit_operator *M, tacit_queue *q,
                          const double *x, double *y, double *dot);
 bool tct_by_factor_for_batch(const tacit_operator *M, const tacit_queue *q);
-tct_resident_view tct_by_factor_view(const tacit_operator *M);
+tct_resident_view tct_by_factor_view(const tct_precond *M);
 tacit_status tct_by_factor_columns(tacit_operator *M, int columns);
 void tct_by_factor_destroy(tacit_operator *M);
-/* The description of `M`; NULL: another kind of operator. */
-const tacit_precond_info *tct_by_factor_info(const tacit_operator *M);
+void tct_by_factor_describe(const tct_precond *M, tacit_precond_info *out);
 
 #endif

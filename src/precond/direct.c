@@ -6,9 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {"llt", "ldlt", "lu", "auto"};
+static const char *const names[] = {"llt", "ldlt", "lu", "auto", NULL};
 static const char *const shapes[] = {"L L'", "L D L'", "L U"};
 enum { KINDS = sizeof shapes / sizeof *shapes, AUTO = KINDS };
+
+typedef struct {
+    tct_by_factor_options base;
+    const char *kind; /* NULL: llt */
+    int columns;
+} direct_options;
+
+/* clang-format off */
+static const tct_option table[] = {
+    {.about = {.name = "kind", .value = "NAME",
+               .summary = "of the factor",
+               .initial = "llt",
+               .choices = names},
+     .noun = "kind of a direct solve's factor",
+     TCT_OPTION(direct_options, kind)},
+    {TCT_OPTION(direct_options, columns)},
+    {.bytes = 0}};
+/* clang-format on */
 
 typedef struct {
     tct_by_factor base;
@@ -63,61 +81,57 @@ static tacit_status build(direct *D, const tacit_matrix *m)
     tct_by_factor *M = &D->base;
     if (M->parts > 0) return tct_by_factor_distribute(M, m, 0, factor_whole);
     TRY(factor_whole(M, m));
-    return tct_by_factor_open(M, M->base.order);
+    return tct_by_factor_open(M, M->base.op.order);
 }
 
 /* All anew, including the order of rows. */
-static tacit_status direct_renew(tacit_operator *base,
-                                 const tacit_matrix *matrix)
+static tacit_status direct_renew(tct_precond *base, const tacit_matrix *matrix)
 {
     direct *D = (direct *)(void *)base, fresh = {.kind = D->kind};
     tct_by_factor_blank(&D->base, &fresh.base);
-    const tacit_status status = tct_agree(base->world, build(&fresh, matrix));
+    const tacit_status status =
+        tct_agree(base->op.world, build(&fresh, matrix));
     if (status < 0) tct_by_factor_close(&fresh.base);
     else tct_by_factor_move(&fresh.base, &D->base);
     return status;
 }
 
-static const tct_operator_ops direct_ops = {.name = "direct",
-                                            .expensive = true,
-                                            .together = true,
-                                            .apply = tct_by_factor_apply,
-                                            .for_batch =
-                                                tct_by_factor_for_batch,
-                                            .columns = tct_by_factor_columns,
-                                            .renew = direct_renew,
-                                            .destroy = tct_by_factor_destroy};
-
 /* --- making one ----------------------------------------------------------- */
 
 /* Its options. On one rank nothing is distributed. */
-static tacit_status take_options(direct *D, const tacit_precond_options *o)
+static tacit_status take_options(direct *D, const direct_options *o)
 {
-    const bool alone = D->base.base.world->size == 1;
-    TRY(tct_by_factor_options(&D->base, o, TCT_ORDER_ND, alone, "direct"));
+    const bool alone = D->base.base.op.world->size == 1;
+    TRY(tct_by_factor_take(&D->base, &o->base, TCT_ORDER_ND, alone));
     if (alone) D->base.parts = 0;
     D->base.launch = o->columns;
-    for (D->kind = 0; o->kind && D->kind <= AUTO; D->kind++)
-        if (strcmp(o->kind, names[D->kind]) == 0) return TACIT_OK;
-    return o->kind ? tct_unknown("kind of a direct solve's factor", o->kind,
-                                 names, AUTO + 1)
-                   : TACIT_OK;
+    while (o->kind && strcmp(o->kind, names[D->kind]) != 0) D->kind++;
+    return TACIT_OK;
 }
 
-tacit_status tct_direct_create(const tacit_operator *A,
-                               const tct_precond_source *from,
-                               tacit_operator **out)
+static tacit_status direct_setup(tct_precond *base,
+                                 const tct_precond_source *from)
 {
-    direct *D = tct_calloc(sizeof *D);
-    tacit_status status = TACIT_OK;
-    if (!D)
-        status =
-            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    if (D) {
-        *out = &D->base.base;
-        tct_precond_begin(*out, &direct_ops, A);
-        status = take_options(D, &from->options);
-    }
-    TRY(tct_agree(A->world, status));
+    direct *D = (direct *)(void *)base;
+    TRY(tct_agree(base->op.world, take_options(D, from->options)));
     return build(D, from->matrix);
 }
+
+const tct_precond_kind tct_precond_direct = {
+    .about = {.name = "direct",
+              .summary = "a factor of the matrix, made by one process",
+              .of_matrix = true,
+              .when_named = true},
+    .op = {.name = "direct",
+           .apply = tct_by_factor_apply,
+           .for_batch = tct_by_factor_for_batch,
+           .columns = tct_by_factor_columns,
+           .destroy = tct_by_factor_destroy},
+    .bytes = sizeof(direct),
+    .options = {table, tct_by_factor_table},
+    .options_size = sizeof(direct_options),
+    .setup = direct_setup,
+    .renew = direct_renew,
+    .describe = tct_by_factor_describe,
+    .expensive = true,
+    .together = true};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor with the
- * pattern of A (factor/incomplete.c). Each of several ranks factors its own
- * rows and columns or, with a grid, has a part of the factor of the whole
- * matrix. */
+ * pattern of A, or one that a kind of preconditioner adds to
+ * (factor/incomplete.c). Each of several ranks factors its own rows and columns
+ * or, with a grid, has a part of the factor of the whole matrix. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <math.h>
 #include <stdio.h>
 
-static const char *const what = "preconditioner ic0";
+static const char *const what = "an incomplete preconditioner";
 
 /* --- entries -------------------------------------------------------------- */
 
@@ -93,7 +93,9 @@ static tacit_status factor_entries(tct_by_factor *M, const source *from,
     const tacit_status status = tct_incomplete_create(
         E, TACIT_FACTOR_IC0, M->order, M->leaves, &M->F, &failed);
     if (status < 0 && failed >= 0)
-        FAIL(TACIT_INPUT, "%s: row %lld has entries that are too large", what,
+        FAIL(TACIT_INPUT,
+             "preconditioner %s: row %lld has entries that are too large",
+             M->base.kind->about.name,
              (long long)(tct_original(from->m, row_of(from, failed)) + 1));
     TRY(status);
     const tacit_factor_info *info = &M->F->info;
@@ -103,10 +105,12 @@ static tacit_status factor_entries(tct_by_factor *M, const source *from,
     return TACIT_OK;
 }
 
-static tacit_status factor(tct_by_factor *M, const source *from)
+static tacit_status factor(tct_by_factor *M, const source *from,
+                           tct_ic_fill *fill)
 {
     tct_entries E = {.rows = 0};
     tacit_status status = open_entries(from, &E);
+    if (status >= 0 && fill) status = fill(&E);
     if (status >= 0) status = factor_entries(M, from, &E);
     tct_entries_close(&E);
     return status;
@@ -116,62 +120,84 @@ static tacit_status factor(tct_by_factor *M, const source *from)
 static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *whole)
 {
     const source from = {whole, NULL, 0};
-    return factor(M, &from);
+    return factor(M, &from, NULL);
 }
 
-static tacit_status make(tct_by_factor *M, const tacit_operator *A,
-                         const tacit_matrix *matrix)
+static tacit_status make(tct_by_factor *M, const tacit_matrix *matrix,
+                         tct_ic_fill *fill)
 {
+    const tacit_operator *A = M->base.made_for;
     const source from = {matrix, A->order, A->exponent};
-    TRY(tct_agree(A->world, tct_check_diagonal(matrix, what)));
+    char name[64];
+    snprintf(name, sizeof name, "preconditioner %s", M->base.kind->about.name);
+    TRY(tct_agree(A->world, tct_check_diagonal(matrix, name)));
     if (M->parts > 0)
         return tct_by_factor_distribute(M, matrix, A->exponent, factor_whole);
-    TRY(factor(M, &from));
+    TRY(factor(M, &from, fill));
     return tct_by_factor_open(M, NULL);
 }
 
-static tacit_status ic0_renew(tacit_operator *base, const tacit_matrix *matrix)
+tacit_status tct_ic_renew(tct_precond *base, const tacit_matrix *matrix,
+                          tct_ic_fill *fill)
 {
     tct_by_factor *M = (tct_by_factor *)(void *)base, fresh;
     tct_by_factor_blank(M, &fresh);
     const tacit_status status =
-        tct_agree(base->world, make(&fresh, base->made_for, matrix));
+        tct_agree(base->op.world, make(&fresh, matrix, fill));
     if (status < 0) tct_by_factor_close(&fresh);
     else tct_by_factor_move(&fresh, M);
     return status;
 }
 
-static const tct_operator_ops ic0_ops = {.name = "ic0",
-                                         .apply = tct_by_factor_apply,
-                                         .for_batch = tct_by_factor_for_batch,
-                                         .columns = tct_by_factor_columns,
-                                         .resident_view = tct_by_factor_view,
-                                         .renew = ic0_renew,
-                                         .destroy = tct_by_factor_destroy};
-
 /* On a GPU a level of dependent rows takes as long as some ten thousand
  * independent rows: rows are ordered by colour, which costs iterations and
  * leaves few levels. */
-tacit_status tct_ic0_create(const tacit_operator *A,
-                            const tct_precond_source *from,
-                            tacit_operator **out)
+tacit_status tct_ic_setup(tct_precond *base, const tct_precond_source *from,
+                          tct_ic_fill *fill)
 {
-    const bool host = A->q->device->kind == TCT_KIND_HOST;
+    const tct_by_factor_options none = {.order = NULL};
+    tct_by_factor *M = (tct_by_factor *)(void *)base;
+    const bool host = base->op.q->device->kind == TCT_KIND_HOST;
     const tct_rows_order order = host ? TCT_ORDER_TOP_ND : TCT_ORDER_MULTICOLOR;
-    tct_by_factor *M = tct_calloc(sizeof *M);
-    tacit_status status = TACIT_OK;
-    if (!M)
-        status =
-            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    if (M) {
-        tct_precond_begin(&M->base, &ic0_ops, A);
-        *out = &M->base;
-        status = tct_by_factor_options(M, &from->options, order, true, "ic0");
-    }
+    tacit_status status = tct_by_factor_take(
+        M, from->options ? from->options : &none, order, true);
     if (status >= 0 && from->matrix->A.rows > INT32_MAX)
         status = tacit_error_set(TACIT_UNSUPPORTED,
-                                 "preconditioner ic0: more than 2^31 rows on a "
-                                 "rank: take more ranks");
-    TRY(tct_agree(A->world, status));
-    return make(M, A, from->matrix);
+                                 "preconditioner %s: more than 2^31 rows on a "
+                                 "rank: take more ranks",
+                                 base->kind->about.name);
+    TRY(tct_agree(base->op.world, status));
+    return make(M, from->matrix, fill);
 }
+
+static tacit_status ic0_setup(tct_precond *M, const tct_precond_source *from)
+{
+    return tct_ic_setup(M, from, NULL);
+}
+
+static tacit_status ic0_renew(tct_precond *M, const tacit_matrix *matrix)
+{
+    return tct_ic_renew(M, matrix, NULL);
+}
+
+const tct_precond_kind tct_precond_ic0 = {
+    .about = {.name = "ic0",
+              .summary = "incomplete Cholesky factor, of a rank's rows or, "
+                         "over a grid, of all",
+              .of_matrix = true,
+              .resident = "cg",
+              .one_gpu = true},
+    .op = {.name = "ic0",
+           .apply = tct_by_factor_apply,
+           .for_batch = tct_by_factor_for_batch,
+           .columns = tct_by_factor_columns,
+           .destroy = tct_by_factor_destroy},
+    .bytes = sizeof(tct_by_factor),
+    .options = {tct_by_factor_table},
+    .options_size = sizeof(tct_by_factor_options),
+    .setup = ic0_setup,
+    .renew = ic0_renew,
+    .describe = tct_by_factor_describe,
+    .view = tct_by_factor_view,
+    .entry_bytes = 18.0,
+    .row_bytes = 92.0};

@@ -4,7 +4,14 @@
 #include <math.h>
 
 typedef struct {
-    tacit_operator base;
+    bool positive; /* the absolute values of D */
+} jacobi_options;
+
+static const tct_option table[] = {{TCT_OPTION(jacobi_options, positive)},
+                                   {.bytes = 0}};
+
+typedef struct {
+    tct_precond base;
     double *inverse; /* [n] on the device, with room for sums */
     bool positive;   /* of |D| */
 } jacobi;
@@ -27,7 +34,7 @@ static bool jacobi_for_batch(const tacit_operator *M, const tacit_queue *q)
     return true;
 }
 
-static tct_resident_view jacobi_view(const tacit_operator *M)
+static tct_resident_view jacobi_view(const tct_precond *M)
 {
     const jacobi *J = (const jacobi *)(const void *)M;
     return (tct_resident_view){.diagonal = J->inverse};
@@ -69,34 +76,37 @@ static tacit_status invert_diagonal(const tacit_operator *A, bool positive,
 }
 
 /* The operator gives its diagonal. */
-static tacit_status jacobi_renew(tacit_operator *M, const tacit_matrix *matrix)
+static tacit_status jacobi_renew(tct_precond *M, const tacit_matrix *matrix)
 {
     jacobi *J = (jacobi *)(void *)M;
     double *fresh = NULL, *unwanted = NULL;
     (void)matrix;
-    const tacit_status status =
-        tct_agree(M->world, invert_diagonal(M->made_for, J->positive, &fresh));
+    const tacit_status status = tct_agree(
+        M->op.world, invert_diagonal(M->made_for, J->positive, &fresh));
     unwanted = status < 0 ? fresh : J->inverse;
     if (status >= 0) J->inverse = fresh;
-    tacit_queue_free(M->q, &unwanted);
+    tacit_queue_free(M->op.q, &unwanted);
     return status;
 }
 
-static const tct_operator_ops jacobi_ops = {.name = "jacobi",
-                                            .apply = jacobi_apply,
-                                            .for_batch = jacobi_for_batch,
-                                            .resident_view = jacobi_view,
-                                            .renew = jacobi_renew,
-                                            .destroy = jacobi_destroy};
-
-tacit_status tct_jacobi_create(const tacit_operator *A,
-                               const tct_precond_source *from,
-                               tacit_operator **out)
+static tacit_status jacobi_setup(tct_precond *M, const tct_precond_source *from)
 {
-    jacobi *J = tct_calloc(sizeof *J);
-    if (!J) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    *out = &J->base;
-    tct_precond_begin(&J->base, &jacobi_ops, A);
-    J->positive = from->options.positive;
-    return invert_diagonal(A, J->positive, &J->inverse);
+    jacobi *J = (jacobi *)(void *)M;
+    J->positive = ((const jacobi_options *)from->options)->positive;
+    return invert_diagonal(M->made_for, J->positive, &J->inverse);
 }
+
+const tct_precond_kind tct_precond_jacobi = {
+    .about = {.name = "jacobi",
+              .summary = "the diagonal",
+              .resident = TCT_PRECOND_DIAGONAL},
+    .op = {.name = "jacobi",
+           .apply = jacobi_apply,
+           .for_batch = jacobi_for_batch,
+           .destroy = jacobi_destroy},
+    .bytes = sizeof(jacobi),
+    .options = {table},
+    .options_size = sizeof(jacobi_options),
+    .setup = jacobi_setup,
+    .renew = jacobi_renew,
+    .view = jacobi_view};

@@ -18,7 +18,7 @@ static tacit_status make_on_rank_0(tct_by_factor *M, tct_csr *A, int exponent,
         A->val[k] = ldexp(A->val[k], -exponent);
     tacit_status status = tacit_world_self(&alone);
     if (status >= 0)
-        status = tacit_world_set_threads(alone, M->base.q->threads);
+        status = tacit_world_set_threads(alone, M->base.op.q->threads);
     if (status >= 0) status = tct_matrix_adopt(alone, status, A, &whole);
     if (status >= 0) status = make(M, whole);
     tacit_matrix_destroy(&whole);
@@ -40,7 +40,7 @@ static tacit_status tell(tct_by_factor *M)
         snprintf(s.dense, sizeof s.dense, "%s", s.info.dense);
         memcpy(s.detail, M->detail, sizeof s.detail);
     }
-    TRY(tct_bcast(M->base.world, 0, sizeof s, &s));
+    TRY(tct_bcast(M->base.op.world, 0, sizeof s, &s));
     M->made = s.info;
     memcpy(M->detail, s.detail, sizeof M->detail);
     memcpy(M->dense, s.dense, sizeof M->dense);
@@ -55,7 +55,7 @@ static void describe(tct_by_factor *M)
     tct_stream_solve_info info;
     tct_stream_solve_describe(M->J, &info);
     M->about = (tacit_precond_info){.size = sizeof M->about,
-                                    .name = M->base.ops->name,
+                                    .name = M->base.kind->about.name,
                                     .detail = M->detail,
                                     .end = "",
                                     .bytes = info.bytes,
@@ -69,13 +69,13 @@ tacit_status tct_by_factor_distribute(tct_by_factor *M,
                                       const tacit_matrix *matrix, int exponent,
                                       tct_factor_maker *make)
 {
-    tacit_world *w = M->base.world;
+    tacit_world *w = M->base.op.world;
     tct_csr A = {0};
     if (matrix->A.global_rows > INT32_MAX)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner %s: a factor counts rows in 32 bits, and %lld "
              "are too many",
-             M->base.ops->name, (long long)matrix->A.global_rows);
+             M->base.kind->about.name, (long long)matrix->A.global_rows);
     TRY(tct_gather(matrix, &A));
     tacit_status status =
         w->rank == 0 ? make_on_rank_0(M, &A, exponent, make) : TACIT_OK;
@@ -84,8 +84,8 @@ tacit_status tct_by_factor_distribute(tct_by_factor *M,
     if (status >= 0) status = tell(M);
     if (status >= 0)
         status =
-            tct_stream_solve_create(M->base.q, M->F ? &M->F->panels : NULL,
-                                    M->parts, matrix, M->base.order, &M->J);
+            tct_stream_solve_create(M->base.op.q, M->F ? &M->F->panels : NULL,
+                                    M->parts, matrix, M->base.op.order, &M->J);
     tacit_factor_destroy(&M->F);
     TRY(status);
     describe(M);

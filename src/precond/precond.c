@@ -1,109 +1,163 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/precond.c - the registry of preconditioners. */
+#include "precond/precond.h"
 #include "device/parallel.h"
 #include "matrix/matrix.h"
-#include "precond/by_factor.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Methods with a persistent kernel for a diagonal. */
-#define DIAGONAL "cg, single, pipe-pr, sstep"
+const tct_precond_kind tct_precond_none = {
+    .about = {.name = "none",
+              .summary = "no preconditioner",
+              .resident = TCT_PRECOND_DIAGONAL}};
 
-static const tct_precond preconds[] = {
-    {.about = {.name = "none",
-               .summary = "no preconditioner",
-               .resident = DIAGONAL}},
-    {.about = {.name = "jacobi",
-               .summary = "the diagonal",
-               .resident = DIAGONAL},
-     .create = tct_jacobi_create},
-    {.about = {.name = "ic0",
-               .summary =
-                   "incomplete Cholesky factor, of a rank's rows or, over a "
-                   "grid, of all",
-               .of_matrix = true,
-               .resident = "cg",
-               .one_gpu = true},
-     .create = tct_ic0_create,
-     .entry_bytes = 18.0,
-     .row_bytes = 92.0},
-    {.about = {.name = "amg",
-               .summary = "algebraic multigrid, of the entries of the matrix",
-               .of_matrix = true},
-     .create = tct_amg_create,
-     .sweeps = 120.0,
-     .products = 6.5,
-     .entry_bytes = 16.0,
-     .row_bytes = 60.0},
-    {.about = {.name = "direct",
-               .summary = "a factor of the matrix, made by one process",
-               .of_matrix = true,
-               .when_named = true},
-     .create = tct_direct_create},
+static const tct_precond_kind *const preconds[] = {
+#define X(name) &tct_precond_##name,
+    TCT_PRECONDS(X)
+#undef X
 };
 enum { PRECONDS = sizeof preconds / sizeof *preconds };
 
-const tct_precond *tct_precond_at(int i)
+const tct_precond_kind *tct_precond_kind_at(int i)
 {
-    return i >= 0 && i < PRECONDS ? &preconds[i] : NULL;
+    return i >= 0 && i < PRECONDS ? preconds[i] : NULL;
 }
 
 const tacit_precond *tacit_precond_at(int i)
 {
-    return tct_precond_at(i) ? &preconds[i].about : NULL;
+    const tct_precond_kind *kind = tct_precond_kind_at(i);
+    return kind ? &kind->about : NULL;
 }
 
-static tacit_status find(const char *name, const tct_precond **out)
+tacit_status tct_precond_find(const char *name, const tct_precond_kind **out)
 {
     const char *names[PRECONDS];
+    const tct_precond_kind *found = NULL;
     for (int i = 0; i < PRECONDS; i++) {
-        names[i] = preconds[i].about.name;
-        if (strcmp(names[i], name) == 0) *out = &preconds[i];
+        names[i] = preconds[i]->about.name;
+        if (strcmp(names[i], name) == 0) found = preconds[i];
     }
-    if (!*out) return tct_unknown("preconditioner", name, names, PRECONDS);
-    if ((*out)->about.reason)
+    if (!found) return tct_unknown("preconditioner", name, names, PRECONDS);
+    if (found->about.reason)
         FAIL(TACIT_UNSUPPORTED, "preconditioner '%s' is not available: %s",
-             name, (*out)->about.reason);
+             name, found->about.reason);
+    if (out) *out = found;
     return TACIT_OK;
 }
 
-void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
-                       const tacit_operator *A)
+/* --- what an operator is -------------------------------------------------- */
+
+const tct_precond *tct_precond_of(const tacit_operator *M)
 {
-    M->ops = ops;
-    M->q = A->q;
-    M->world = A->world;
-    M->n = A->n;
-    M->bits = 64;
-    M->order = A->order;
-    M->made_for = A;
-    M->made_of = A->values;
-    M->info.format = ops->name;
-    M->info.order = "none";
+    for (int i = 0; M && i < PRECONDS; i++)
+        if (M->ops == &preconds[i]->op)
+            return (const tct_precond *)(const void *)M;
+    return NULL;
 }
 
-/* The source of preconditioner `name`. */
-static tacit_status prepare(const tacit_operator *A, const char *name,
-                            const tacit_matrix *matrix,
-                            const tacit_precond_options *options,
-                            const tct_precond **found, tct_precond_source *from)
+bool tct_is_expensive(const tacit_operator *M)
 {
-    *from = (tct_precond_source){.matrix = matrix};
-    TRY(find(name, found));
-    if (options)
-        TRY(tct_read_sized("tacit_precond_options", options, &from->options,
-                           sizeof from->options));
-    if (!(*found)->about.of_matrix) return TACIT_OK;
+    const tct_precond *P = tct_precond_of(M);
+    return P && P->kind->expensive;
+}
+
+bool tct_is_together(const tacit_operator *M)
+{
+    const tct_precond *P = tct_precond_of(M);
+    return P && P->kind->together;
+}
+
+tct_resident_view tct_precond_view(const tacit_operator *M)
+{
+    const tct_precond *P = tct_precond_of(M);
+    return P && P->kind->view ? P->kind->view(P)
+                              : (tct_resident_view){NULL, NULL};
+}
+
+/* --- its source ----------------------------------------------------------- */
+
+static tacit_status check_matrix(const tct_precond_kind *kind,
+                                 const tacit_operator *A,
+                                 const tacit_matrix *matrix)
+{
+    if (!kind->about.of_matrix) return TACIT_OK;
     if (matrix) return tct_precond_fits(A, matrix);
     FAIL(TACIT_UNSUPPORTED,
          "preconditioner '%s' is made of the entries of the matrix, which an "
          "operator does not have: tacit_precond_create_of takes both",
-         name);
+         kind->about.name);
+}
+
+static tacit_status take_options(const tct_precond_kind *kind,
+                                 const tacit_precond_options *given,
+                                 tct_precond_source *out)
+{
+    tacit_precond_options known = {.size = sizeof known};
+    if (given)
+        TRY(tct_read_sized("tacit_precond_options", given, &known,
+                           sizeof known));
+    if (kind->options_size == 0) return TACIT_OK;
+    out->options = tct_calloc(kind->options_size);
+    if (!out->options) FAIL(TACIT_NO_MEMORY, "no memory for options");
+    return tct_options_take(kind, &known, out->options);
+}
+
+tacit_status tct_precond_source_open(const tct_precond_kind *kind,
+                                     const tacit_operator *A,
+                                     const tacit_matrix *matrix,
+                                     const tacit_precond_options *given,
+                                     tct_precond_source *out)
+{
+    *out = (tct_precond_source){.matrix = matrix};
+    tacit_status status = take_options(kind, given, out);
+    if (status >= 0) status = check_matrix(kind, A, matrix);
+    status = tct_agree(A->world, status);
+    if (status >= 0 && kind->load)
+        status = kind->load(matrix, out->options, &out->vectors);
+    if (status < 0) tct_precond_source_close(out);
+    return status;
+}
+
+void tct_precond_source_close(tct_precond_source *from)
+{
+    tacit_matrix_free_vectors(&from->vectors);
+    tct_free(from->options);
+    from->options = NULL;
+}
+
+/* --- making one ----------------------------------------------------------- */
+
+void tct_precond_begin(tct_precond *M, const tct_precond_kind *kind,
+                       const tacit_operator *A)
+{
+    M->op.ops = &kind->op;
+    M->op.q = A->q;
+    M->op.world = A->world;
+    M->op.n = A->n;
+    M->op.bits = 64;
+    M->op.order = A->order;
+    M->op.info.format = kind->about.name;
+    M->op.info.order = "none";
+    M->kind = kind;
+    M->made_for = A;
+    M->made_of = A->values;
+}
+
+/* A preconditioner to be set up; NULL if there is nothing to make. */
+static tacit_status begin(const tct_precond_kind *kind, const tacit_operator *A,
+                          tct_precond **out)
+{
+    if (!kind->setup) return TACIT_OK;
+    tct_precond *M = tct_calloc(kind->bytes);
+    if (!M) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    tct_precond_begin(M, kind, A);
+    *out = M;
+    return TACIT_OK;
 }
 
 /* Is there memory for `p`, for this rank's rows of `m`? Checked before
  * set-up. */
-static tacit_status predict(const tct_precond *p, const tacit_matrix *m)
+static tacit_status predict(const tct_precond_kind *p, const tacit_matrix *m)
 {
     char what[64];
     if (!m || !(p->entry_bytes > 0.0)) return TACIT_OK;
@@ -119,6 +173,30 @@ static tacit_status predict(const tct_precond *p, const tacit_matrix *m)
     return tct_memory_require(bytes, what);
 }
 
+tacit_status tct_precond_make(const tct_precond_kind *kind,
+                              const tacit_operator *A,
+                              const tct_precond_source *from,
+                              tacit_operator **out)
+{
+    TCT_THREADS_OF(A->q->team);
+    q_enter(A->q);
+    const double start = tct_seconds();
+    tct_precond *M = NULL;
+    tacit_operator *made = NULL;
+    tacit_status status = predict(kind, from->matrix);
+    if (status >= 0) status = begin(kind, A, &M);
+    if (M) made = &M->op;
+    status = tct_agree(A->world, status);
+    if (status >= 0 && M) status = tct_agree(A->world, kind->setup(M, from));
+    if (status < 0) {
+        tacit_operator_destroy(&made);
+        return status;
+    }
+    if (made) made->info.setup_seconds = tct_seconds() - start;
+    *out = made;
+    return status;
+}
+
 tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      const tacit_matrix *matrix,
                                      const char *name,
@@ -126,23 +204,12 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      tacit_operator **out)
 {
     REQUIRE(A != NULL && name != NULL && out != NULL);
-    TCT_THREADS_OF(A->q->team);
-    q_enter(A->q);
-    const double start = tct_seconds();
-    const tct_precond *found = NULL;
+    const tct_precond_kind *kind = NULL;
     tct_precond_source from;
-    tacit_operator *M = NULL;
-    tacit_status status = prepare(A, name, matrix, options, &found, &from);
-    if (status >= 0) status = predict(found, matrix);
-    TRY(tct_agree(A->world, status));
-    if (found->create)
-        status = tct_agree(A->world, found->create(A, &from, &M));
-    if (status < 0) {
-        tacit_operator_destroy(&M);
-        return status;
-    }
-    if (M) M->info.setup_seconds = tct_seconds() - start;
-    *out = M;
+    TRY(tct_agree(A->world, tct_precond_find(name, &kind)));
+    TRY(tct_precond_source_open(kind, A, matrix, options, &from));
+    const tacit_status status = tct_precond_make(kind, A, &from, out);
+    tct_precond_source_close(&from);
     return status;
 }
 
@@ -152,30 +219,31 @@ tacit_status tacit_precond_create(const tacit_operator *A, const char *name,
     return tacit_precond_create_of(A, NULL, name, NULL, out);
 }
 
+/* --- new values ----------------------------------------------------------- */
+
 /* Recordings, which know the old values, become invalid. */
-static void set_renewed(tacit_operator *M, double seconds)
+static void set_renewed(tct_precond *M, double seconds)
 {
     tacit_operator *A = (tacit_operator *)(uintptr_t)M->made_for;
     A->version++;
     M->made_of = A->values;
-    M->info.setup_seconds = seconds;
+    M->op.info.setup_seconds = seconds;
 }
 
-static tacit_status check_source(const tacit_operator *M,
+static tacit_status check_source(const tct_precond *M,
                                  const tacit_matrix *matrix)
 {
-    const tct_precond *row = NULL;
-    TRY(find(M->ops->name, &row));
-    if (!matrix && !row->about.of_matrix) return TACIT_OK;
+    const tacit_precond *about = &M->kind->about;
+    if (!matrix && !about->of_matrix) return TACIT_OK;
     if (!matrix)
         FAIL(
             TACIT_INVALID,
             "preconditioner %s: its operator has other values than it was "
             "made of: give it the matrix of these, by tacit_precond_update, or "
             "make it anew",
-            M->ops->name);
+            about->name);
     TRY(tct_precond_same(M->made_for, matrix));
-    return tct_agree(M->world, predict(row, matrix));
+    return tct_agree(M->op.world, predict(M->kind, matrix));
 }
 
 tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
@@ -185,22 +253,23 @@ tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
     TCT_THREADS_OF(M->q->team);
     q_enter(M->q);
     const double start = tct_seconds();
-    if (!M->ops->renew)
+    tct_precond *P = (tct_precond *)(uintptr_t)tct_precond_of(M);
+    if (!P)
         return tct_agree(M->world,
                          tacit_error_set(TACIT_INVALID,
                                          "tacit_precond_update: this is no "
                                          "preconditioner of "
                                          "tacit_precond_create"));
-    TRY(check_source(M, matrix));
-    TRY(M->ops->renew(M, matrix));
-    set_renewed(M, tct_seconds() - start);
+    TRY(check_source(P, matrix));
+    TRY(P->kind->renew(P, matrix));
+    set_renewed(P, tct_seconds() - start);
     return TACIT_OK;
 }
 
 tacit_status tct_precond_follow(const tacit_operator *M)
 {
-    if (!M || !M->made_for || M->made_of == M->made_for->values)
-        return TACIT_OK;
+    const tct_precond *P = tct_precond_of(M);
+    if (!P || P->made_of == P->made_for->values) return TACIT_OK;
     tacit_world *w = M->world;
     const double timeout = w->timeout;
     w->timeout = 0.0; /* set-up may take ranks different times */
@@ -210,15 +279,16 @@ tacit_status tct_precond_follow(const tacit_operator *M)
     return status;
 }
 
+/* --- description ---------------------------------------------------------- */
+
 tacit_status tacit_precond_describe(const tacit_operator *M,
                                     tacit_precond_info *out)
 {
     REQUIRE(M != NULL && out != NULL);
     TRY(tct_check_sized("tacit_precond_info", out));
-    const tacit_precond_info *known = tct_amg_info(M);
-    if (!known) known = tct_by_factor_info(M);
+    const tct_precond *P = tct_precond_of(M);
     tacit_precond_info info = {.name = M->ops->name, .detail = "", .end = ""};
-    if (known) info = *known;
+    if (P && P->kind->describe) P->kind->describe(P, &info);
     info.setup_seconds = M->info.setup_seconds;
     info.varies = M->varies;
     tct_write_sized(&info, sizeof info, out);
@@ -228,5 +298,6 @@ tacit_status tacit_precond_describe(const tacit_operator *M,
 const tacit_precond_level *tacit_precond_level_at(const tacit_operator *M,
                                                   int i)
 {
-    return M ? tct_amg_level_at(M, i) : NULL;
+    const tct_precond *P = tct_precond_of(M);
+    return P && P->kind->level ? P->kind->level(P, i) : NULL;
 }

@@ -10,7 +10,7 @@
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
 #include "loop/loop.h"
-#include "operator/operator.h"
+#include "precond/precond.h"
 #include "solver/method.h"
 
 enum { TCT_VECTORS_MOST = 9, TCT_PRECOND_MOST = 4 };

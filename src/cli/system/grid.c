@@ -2,7 +2,16 @@
  * cli/system/grid.c - the grid of processes that solve with a factor: said
  * before there is one what is wrong whatever it is. */
 #include "cli/system/problem.h"
+#include <stdlib.h>
 #include <string.h>
+
+/* Leaves of the tree that were asked for; 0: any number. */
+static int leaves_of(const cli *c, cli_grid_use use)
+{
+    const char *text = cli_named(&c->set, "leaves");
+    if (use == CLI_GRID) return (int)c->set.leaves;
+    return text ? atoi(text) : 0;
+}
 
 tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
 {
@@ -21,19 +30,21 @@ tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
              "grid %dx%dx%d: the third number, of grids that share the tree, "
              "must be a power of two",
              grid[0], grid[1], grid[2]);
-    if (c->set.leaves > 0 && grid[2] > c->set.leaves)
+    const int leaves = leaves_of(c, use);
+    if (leaves > 0 && grid[2] > leaves)
         FAIL(TACIT_INVALID,
              "grid %dx%dx%d: %d grids, and leaves=%d makes a tree that has "
              "%d %s: ask for %d, or take fewer grids",
-             grid[0], grid[1], grid[2], grid[2], (int)c->set.leaves,
-             (int)c->set.leaves, c->set.leaves == 1 ? "leaf" : "leaves",
-             grid[2]);
+             grid[0], grid[1], grid[2], grid[2], leaves, leaves,
+             leaves == 1 ? "leaf" : "leaves", grid[2]);
     return TACIT_OK;
 }
 
 tacit_status cli_read_grid(const cli *c, cli_grid_use use, int grid[3])
 {
-    const char *text = c->set.grid ? c->set.grid : "auto";
+    const char *given =
+        use == CLI_GRID ? c->set.grid : cli_named(&c->set, "grid");
+    const char *text = given ? given : "auto";
     grid[0] = grid[1] = grid[2] = 0;
     if (strcmp(text, "auto") == 0) return TACIT_OK;
     if (cli_parse_shape(text, grid)) return cli_check_grid(c, use, grid);

@@ -110,10 +110,9 @@ static void add_keys(const cli *c, named_list *all)
     char said[SAID];
     for (const cli_settings *set = &c->set; set; set = set->more)
         for (int i = 0; (key = cli_key_at(i)) != NULL; i++) {
-            if (key->row.kind != CLI_READ || !cli_key_is_set(set, key))
-                continue;
-            const char *text = NULL;
-            memcpy(&text, (const char *)set + key->row.offset, sizeof text);
+            const tacit_precond_option *o = key->named;
+            const char *text = o ? cli_named(set, o->name) : NULL;
+            if (!text || o->type != TACIT_OPTION_FILE) continue;
             snprintf(said, sizeof said, "%s of --%s", key->row.name,
                      key->option);
             add(all, said, text, false);

@@ -49,8 +49,7 @@ typedef struct cli_system {
     tacit_operator *A;
     tacit_operator *M; /* a preconditioner made from the matrix, or NULL */
     bool races;        /* the next run chooses the preconditioner */
-    tacit_precond_options options; /* of amg, when they are needed */
-    double *near_null;             /* its vectors, until it is made */
+    tacit_precond_options options; /* when they are needed */
     tacit_precond_race race;
     size_t n;               /* local rows */
     int columns;            /* right-hand sides */

@@ -205,12 +205,13 @@ tacit_status cli_check_direct(const cli *c)
 static tacit_status check_grid(const cli *c)
 {
     int grid[3];
-    if (!c->set.grid || c->set.command == &cli_command_trsv) return TACIT_OK;
+    const char *text = cli_named(&c->set, "grid");
+    if (!text) return TACIT_OK;
     if (cli_on_gpu(c))
         FAIL(TACIT_UNSUPPORTED,
              "grid %s: a factor that is dealt out over ranks solves on "
              "--device host",
-             c->set.grid);
+             text);
     return cli_read_grid(c, CLI_GRID_PARTS, grid);
 }
 

@@ -61,46 +61,15 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-/* Read the file of near-null or coordinates; the system keeps it. */
-static tacit_status read_near_null(const cli *c, const cli_problem *p,
-                                   cli_system *s)
-{
-    tacit_precond_options *o = &s->options;
-    if (c->set.near_null)
-        TRY(tacit_matrix_read_vectors(p->matrix, c->set.near_null, &o->vectors,
-                                      &s->near_null));
-    if (c->set.coordinates) {
-        TRY(tacit_matrix_rigid_body_modes(p->matrix, c->set.coordinates,
-                                          &o->vectors, &s->near_null));
-        if (o->node_rows == 0) o->node_rows = o->vectors == 6 ? 3 : 2;
-    }
-    o->near_null = s->near_null;
-    return TACIT_OK;
-}
-
-/* Set once. */
+/* The options of the command line; method direct chooses the kind of its
+ * factor. */
 enum { LAUNCH = 32 }; /* right-hand sides that a GPU solves for at once */
-static tacit_status set_options(const cli *c, const cli_problem *p,
-                                cli_system *s)
+static void set_options(const cli *c, cli_system *s)
 {
-    if (s->options.size > 0) return TACIT_OK;
-    s->options = (tacit_precond_options){.size = sizeof s->options,
-                                         .cycle = c->set.cycle,
-                                         .smoother = c->set.smoother,
-                                         .degree = (int)c->set.degree,
-                                         .levels = (int)c->set.levels,
-                                         .node_rows = (int)c->set.node_rows,
-                                         .precision = c->set.precond_precision,
-                                         .order = c->set.order,
-                                         .leaves = (int)c->set.leaves,
-                                         .kind = c->set.kind};
-    if (c->set.grid) TRY(cli_read_grid(c, CLI_GRID_PARTS, s->options.grid));
-    if (c->set.grid) s->options.grid[0] = s->options.grid[1] = 1;
-    if (cli_is_direct(c)) {
-        if (!c->set.kind) s->options.kind = "auto";
-        s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;
-    }
-    return read_near_null(c, p, s);
+    s->options = c->set.of_precond;
+    if (!cli_is_direct(c)) return;
+    s->options.kind = "auto";
+    s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;
 }
 
 tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
@@ -109,7 +78,7 @@ tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
     const int64_t solves = c->set.amortize ? c->set.amortize : 1;
     s->races = is_chosen(c);
     if (!s->races) return TACIT_OK;
-    TRY(set_options(c, p, s));
+    set_options(c, s);
     s->race = (tacit_precond_race){.size = sizeof s->race,
                                    .matrix = p->matrix,
                                    .options = &s->options,
@@ -121,11 +90,9 @@ tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
 tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
 {
     if (s->M || !is_of_matrix(c)) return TACIT_OK;
-    TRY(set_options(c, p, s));
-    const tacit_status status = tacit_precond_create_of(
-        s->A, p->matrix, maker_of(c), &s->options, &s->M);
-    tacit_matrix_free_vectors(&s->near_null);
-    return status;
+    set_options(c, s);
+    return tacit_precond_create_of(s->A, p->matrix, maker_of(c), &s->options,
+                                   &s->M);
 }
 
 static tacit_status set_precond(const cli *c, const cli_problem *p,
@@ -163,7 +130,6 @@ bool cli_is_missing(const cli *c, tacit_status status)
 void cli_system_destroy(cli_system *s)
 {
     if (s->queue) cli_free_vectors(s);
-    tacit_matrix_free_vectors(&s->near_null);
     tacit_operator_destroy(&s->M);
     tacit_operator_destroy(&s->A);
     tacit_queue_destroy(&s->queue);

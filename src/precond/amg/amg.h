@@ -6,6 +6,7 @@
  *
  *     levels.c       set-up of the hierarchy
  *     update.c       the same aggregates for other values
+ *     options.c      their table
  *     describe.c     the report
  *     precision.c    values stored as floats
  *     rows.c         row data for smoothers
@@ -320,7 +321,7 @@ typedef struct tct_amg_level {
 } tct_amg_level;
 
 typedef struct tct_amg {
-    tacit_operator base;
+    tct_precond base;
     int levels;
     tct_amg_level level[TCT_AMG_LEVELS_MOST];
     bool direct; /* the last level uses `coarsest` */
@@ -351,6 +352,15 @@ typedef struct tct_amg {
     char detail[160], end[96];
 } tct_amg;
 
+/* Its options; NULL and 0 are the defaults. */
+typedef struct tct_amg_options {
+    const char *cycle, *smoother, *precision;
+    int degree, levels;
+    int node_rows, vectors;
+    const double *near_null;                  /* [vectors][rows] */
+    const char *near_null_file, *coordinates; /* files           */
+} tct_amg_options;
+
 /* Create the operator of a coarse level.
  * Collective.  Errors as tacit_operator_create. */
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
@@ -367,9 +377,19 @@ tct_amg *tct_amg_like(const tct_amg *M);
  * Collective.  Errors COMM. */
 tacit_status tct_amg_describe(tct_amg *M);
 
+/* --- options.c ------------------------------------------------------------ */
+
+extern const tct_option tct_amg_table[];
+/* See tct_precond_kind. */
+tacit_status tct_amg_check(const void *options);
+tacit_status tct_amg_load(const tacit_matrix *matrix, void *options,
+                          double **vectors);
+/* Set the options of `M`, and the beginning of its description. */
+void tct_amg_take(tct_amg *M, const tct_amg_options *o);
+
 /* --- cycle/overcorrection.c ----------------------------------------------- */
 
-/* The default factor of coarse corrections (cycle.c). */
+/* The default factor of coarse corrections (options.c). */
 double tct_amg_overcorrection(const tct_amg *M);
 
 /* Reduce the over-correction of a V-cycle where that converges faster.
@@ -378,11 +398,13 @@ tacit_status tct_amg_overcorrect(tct_amg *M);
 
 /* --- levels.c ------------------------------------------------------------- */
 
-/* Build the levels of `M`, whose options are set, for A; `as`, if not NULL,
- * lends its P and limits the number of levels.
+/* Build the levels of `M`, whose options are set, for its operator, with smooth
+ * vectors as in `smooth`; `as`, if not NULL, lends its P and limits the number
+ * of levels.
  * Collective.  Errors INPUT, UNSUPPORTED, NO_MEMORY, DEVICE, COMM. */
-tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tct_precond_source *from, const tct_amg *as);
+tacit_status tct_amg_build(tct_amg *M, const tacit_matrix *matrix,
+                           const tct_near_null_options *smooth,
+                           const tct_amg *as);
 void tct_amg_clear(tct_amg *M);
 
 /* --- columns.c ------------------------------------------------------------ */
@@ -397,7 +419,7 @@ void tct_amg_columns_clear(tct_amg *M);
 /* --- update.c ------------------------------------------------------------- */
 
 /* See tacit_precond_update. */
-tacit_status tct_amg_renew(tacit_operator *M, const tacit_matrix *matrix);
+tacit_status tct_amg_renew(tct_precond *M, const tacit_matrix *matrix);
 
 /* --- cycle.c -------------------------------------------------------------- */
 

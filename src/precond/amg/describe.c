@@ -33,7 +33,7 @@ tacit_status tct_amg_describe(tct_amg *M)
     for (int l = 0; l < levels; l++)
         bytes[l] = l < own ? bytes_of(M, &M->level[l])
                            : alone->level[l - own].about.bytes;
-    TRY(tct_reduce_f64(M->base.world, TCT_SUM, (size_t)levels, bytes));
+    TRY(tct_reduce_f64(M->base.op.world, TCT_SUM, (size_t)levels, bytes));
     for (int l = 0; l < levels; l++) {
         tacit_precond_level *about =
             l < own ? &M->level[l].about : &alone->level[l - own].about;

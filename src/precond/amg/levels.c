@@ -190,7 +190,7 @@ static const tct_amg *whole_of(const growth *g)
 /* Only one rank logs. */
 static bool logs(const growth *g)
 {
-    return whole_of(g)->base.q->rank == 0;
+    return whole_of(g)->base.op.q->rank == 0;
 }
 
 static void log_time(const growth *g, const char *what, double since)
@@ -229,7 +229,7 @@ static tacit_status make_alone(growth *g, tct_amg_level *L)
     TRY(tct_amg_coarsest_visit(g->A->q, g->m, &M->alone, &M->coarsest));
     if (!g->as) /* as tuned on its levels */
         M->overcorrection = M->alone.M->overcorrection;
-    TRY(tct_reduce_f64(M->base.world, TCT_MIN, 1, &M->overcorrection));
+    TRY(tct_reduce_f64(M->base.op.world, TCT_MIN, 1, &M->overcorrection));
     M->direct = true;
     L->exponent = M->coarsest.exponent;
     snprintf(M->end, sizeof M->end, "%s", M->alone.M->end);
@@ -384,7 +384,7 @@ static tacit_status move(growth *g, next_level *next)
         tct_amg_fused_for_each(g->M, next->all, next->nonzeros))
         return TACIT_OK;
     TRY(tct_amg_move(next->matrix, next->G.width, is_small(g, next->all),
-                     g->M->base.n, as, &next->redistribution));
+                     g->M->base.op.n, as, &next->redistribution));
     if (!g->as)
         TRY(tct_amg_redistribution_columns(&next->redistribution, g->A->q, 1));
     next->rows = next->matrix->A.rows;
@@ -574,7 +574,7 @@ static void set_factors(tct_amg *M)
 
 /* The smooth vectors of the finest level. A single vector is used by row
  * aggregates. */
-static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
+static tacit_status open_smooth(growth *g, const tct_near_null_options *o)
 {
     tct_near_null *B = &g->near;
     TRY(tct_near_null_open(g->m, o, B));
@@ -631,18 +631,19 @@ static tacit_status overcorrect(tct_amg *M, int threads)
     return tct_amg_overcorrect(M);
 }
 
-static tacit_status build(tct_amg *M, const tacit_operator *A,
-                          const tct_precond_source *from, const tct_amg *as)
+static tacit_status build(tct_amg *M, const tacit_matrix *matrix,
+                          const tct_near_null_options *smooth,
+                          const tct_amg *as)
 {
+    const tacit_operator *A = M->base.made_for;
     growth g = {.M = M, .as = as, .A = A};
     double start = tct_seconds();
     bool more = true;
-    set_size(&g, from->matrix);
+    set_size(&g, matrix);
     const int threads = threads_for(&g);
-    tacit_status status =
-        as ? recall_smooth(&g) : open_smooth(&g, &from->options);
+    tacit_status status = as ? recall_smooth(&g) : open_smooth(&g, smooth);
     if (status >= 0 && !as && g.near.vectors == 0)
-        status = tct_amg_device_open(A, from->matrix, g.smooth, &g.device);
+        status = tct_amg_device_open(A, matrix, g.smooth, &g.device);
     log_time(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_device_close(&g.device);
@@ -666,18 +667,20 @@ static size_t pool_for(int64_t rows)
     return bytes < least ? least : bytes > most ? most : bytes;
 }
 
-tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tct_precond_source *from, const tct_amg *as)
+tacit_status tct_amg_build(tct_amg *M, const tacit_matrix *matrix,
+                           const tct_near_null_options *smooth,
+                           const tct_amg *as)
 {
+    const tacit_operator *A = M->base.made_for;
     q_memory_pool(A->q, pool_for(A->n));
-    const tacit_status status = build(M, A, from, as);
+    const tacit_status status = build(M, matrix, smooth, as);
     q_memory_pool(A->q, 0);
     return status;
 }
 
 void tct_amg_clear(tct_amg *M)
 {
-    tacit_queue *q = M->base.q;
+    tacit_queue *q = M->base.op.q;
     tct_amg_columns_clear(M);
     tct_amg_fused_clear(M);
     for (int l = 0; l < M->levels; l++) {

@@ -35,7 +35,7 @@ static void discard(tct_amg *N, const tct_amg *M)
 /* M takes over the contents of `N` but keeps its identity. */
 static void take_over(tct_amg *M, tct_amg *N)
 {
-    const tacit_operator base = M->base;
+    const tct_precond base = M->base;
     discard(M, N);
     *M = *N;
     M->base = base;
@@ -48,26 +48,25 @@ static void take_over(tct_amg *M, tct_amg *N)
 static tacit_status build(tct_amg *N, const tct_amg *M,
                           const tacit_matrix *matrix)
 {
-    const tct_precond_source from = {.matrix = matrix,
-                                     .options = {.node_rows = 1}};
+    const tct_near_null_options by_row = {.node_rows = 1};
     if (M->on_device && M->given)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner amg: of the near-null vector that was given a "
              "device has made levels, and nobody has kept it: make the "
              "preconditioner anew");
     if (M->on_device) N->overcorrection = tct_amg_overcorrection(N);
-    return tct_amg_build(N, M->base.made_for, &from, M->on_device ? NULL : M);
+    return tct_amg_build(N, matrix, &by_row, M->on_device ? NULL : M);
 }
 
-tacit_status tct_amg_renew(tacit_operator *base, const tacit_matrix *matrix)
+tacit_status tct_amg_renew(tct_precond *base, const tacit_matrix *matrix)
 {
     tct_amg *M = (tct_amg *)(void *)base;
     tct_amg *N = tct_amg_like(M);
     tacit_status status =
         N ? TACIT_OK
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    status = tct_agree(base->world, status);
-    if (status >= 0) status = tct_agree(base->world, build(N, M, matrix));
+    status = tct_agree(base->op.world, status);
+    if (status >= 0) status = tct_agree(base->op.world, build(N, M, matrix));
     if (status >= 0) take_over(M, N);
     else if (N) discard(N, M);
     tct_free(N);

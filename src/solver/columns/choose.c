@@ -134,7 +134,7 @@ tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
     TRY(make_places(S, columns));
     if (!S->lockstep) return TACIT_OK;
     const int places = tct_lockstep_places(S->lockstep);
-    if (S->run.M && S->run.M->ops->together) return TACIT_OK;
+    if (tct_is_together(S->run.M)) return TACIT_OK;
     if (pays(S, columns < places ? columns : places, B, stride))
         return TACIT_OK;
     S->alone_columns = columns;

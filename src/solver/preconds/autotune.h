@@ -9,7 +9,8 @@
 typedef struct tct_candidate {
     tacit_precond_trial about;
     char reason[TCT_REFUSAL];
-    const tct_precond *row;
+    const tct_precond_kind *row;
+    tct_precond_source from;  /* open until the race ends                     */
     tacit_operator *M;        /* NULL: none needed, or not made yet           */
     const tct_driver *driver; /* of its iterations; NULL: M not made yet      */
     double rate;              /* rate at which ln ||r|| fell last [1/s]       */
@@ -37,7 +38,7 @@ typedef struct tct_autotuning {
 /* --- candidates.c --------------------------------------------------------- */
 
 /* List the candidates, and why others are excluded.
- * Collective.  Errors DEVICE, COMM. */
+ * Collective.  Errors INVALID (options), IO (a file of theirs), DEVICE, COMM. */
 tacit_status tct_autotuning_begin(tct_autotuning *race);
 /* Make `c` the solver's preconditioner; it is dropped if it cannot be made.
  * Collective.  Errors INVALID (options), DEVICE, COMM. */

@@ -157,14 +157,14 @@ static tacit_status measure_sweep(tct_autotuning *race)
     return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
 }
 
-static bool is_called(const tct_precond *row, const char *name)
+static bool is_called(const tct_precond_kind *row, const char *name)
 {
     return strcmp(row->about.name, name) == 0;
 }
 
 /* Why `row` is excluded; NULL: it is a candidate. Of none and jacobi one is. */
-static const char *why_out(const tct_autotuning *race, const tct_precond *row,
-                           bool constant)
+static const char *why_out(const tct_autotuning *race,
+                           const tct_precond_kind *row, bool constant)
 {
     if (row->about.reason) return row->about.reason;
     if (row->about.of_matrix && !race->wish.matrix)
@@ -178,10 +178,24 @@ static const char *why_out(const tct_autotuning *race, const tct_precond *row,
     return NULL;
 }
 
+/* The user's options, and what the method asks of a preconditioner. */
+static tacit_status read_options(const tct_autotuning *race,
+                                 tacit_precond_options *out)
+{
+    if (race->wish.options)
+        TRY(tct_read_sized("tacit_precond_options", race->wish.options, out,
+                           sizeof *out));
+    out->size = sizeof *out;
+    out->positive = race->S->run.system->method->about.indefinite;
+    return TACIT_OK;
+}
+
 tacit_status tct_autotuning_begin(tct_autotuning *race)
 {
-    const tct_precond *row;
+    const tct_precond_kind *row;
     bool constant = false;
+    tacit_precond_options options = {.size = sizeof options};
+    TRY(read_options(race, &options));
     if (race->wish.matrix && tct_matrix_require_entries(race->wish.matrix) < 0)
         race->wish.matrix = NULL; /* on all ranks */
     if (race->wish.matrix && race->S->run.system->method->about.indefinite)
@@ -191,12 +205,15 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
     while (race->count < TCT_CANDIDATES &&
-           (row = tct_precond_at(race->count))) {
+           (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
         const char *why = why_out(race, row, constant);
         c->row = row;
         c->about.name = row->about.name;
         if (why) tct_candidate_drop(c, why);
+        if (!why || !row->about.of_matrix)
+            TRY(tct_precond_source_open(row, race->S->run.system->exact,
+                                        race->wish.matrix, &options, &c->from));
     }
     return measure_sweep(race);
 }
@@ -212,24 +229,12 @@ static void fall_back(tct_autotuning *race, const tct_candidate *c)
             race->candidate[i].about.reason = NULL;
 }
 
-static tacit_status make(const tct_autotuning *race, tct_candidate *c)
-{
-    const tct_run *R = &race->S->run;
-    tacit_precond_options options = {.size = sizeof options};
-    if (race->wish.options)
-        TRY(tct_read_sized("tacit_precond_options", race->wish.options,
-                           &options, sizeof options));
-    options.size = sizeof options;
-    options.positive = R->system->method->about.indefinite;
-    return tacit_precond_create_of(R->system->exact, race->wish.matrix,
-                                   c->about.name, &options, &c->M);
-}
-
 static tacit_status precondition(tct_autotuning *race, tct_candidate *c)
 {
     tacit_solver *S = race->S;
     TRY(tct_drive_by(S, &tct_driver_host)); /* which suits all */
-    if (!c->driver) TRY(make(race, c));
+    if (!c->driver)
+        TRY(tct_precond_make(c->row, S->run.system->exact, &c->from, &c->M));
     TRY(tacit_solver_set_precond(S, c->M));
     if (c->driver)
         return tct_agree(S->run.q->world, tct_drive_by(S, c->driver));
@@ -257,6 +262,8 @@ tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c)
 
 void tct_autotuning_free(tct_autotuning *race)
 {
-    for (int i = 0; i < race->count; i++)
+    for (int i = 0; i < race->count; i++) {
         tacit_operator_destroy(&race->candidate[i].M);
+        tct_precond_source_close(&race->candidate[i].from);
+    }
 }

@@ -36,8 +36,7 @@ static const tct_resident_kernel *kernel_called(const char *method)
 
 static tct_resident_view view_of(const tacit_operator *M)
 {
-    return M && M->ops->resident_view ? M->ops->resident_view(M)
-                                      : (tct_resident_view){NULL, NULL};
+    return tct_precond_view(M);
 }
 
 static const tct_resident_kernel *kernel_of(const tct_method *method,

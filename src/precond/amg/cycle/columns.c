@@ -37,7 +37,7 @@ static void add_vectors(layout *y, tct_amg_level *L)
 
 static layout layout_of(tct_amg *M, int columns)
 {
-    layout y = {.stride = tct_stride((size_t)M->base.n)};
+    layout y = {.stride = tct_stride((size_t)M->base.op.n)};
     for (int l = 0; l < M->levels; l++) add_vectors(&y, &M->level[l]);
     size_t end = y.stride; /* end of the last panel */
     for (int i = 0; i < y.count; i++, end += y.room[i - 1]) {
@@ -69,9 +69,9 @@ static tacit_status allocate(tacit_queue *q, const layout *y, int columns,
 /* Move all vectors into panels. */
 static tacit_status move(tct_amg *M, const layout *y, int columns)
 {
-    tacit_queue *q = M->base.q;
+    tacit_queue *q = M->base.op.q;
     double *panel = NULL;
-    TRY(tct_agree(M->base.world, allocate(q, y, columns, &panel)));
+    TRY(tct_agree(M->base.op.world, allocate(q, y, columns, &panel)));
     for (int i = 0; i < y->count; i++) {
         if (!M->panel) tacit_queue_free(q, y->vector[i]);
         *y->vector[i] = panel + y->at[i];
@@ -88,11 +88,11 @@ static tacit_status widen_exchanges(tct_amg *M, int columns)
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
         if (L->own) TRY(tct_operator_columns(L->own, columns));
-        TRY(tct_amg_redistribution_columns(&L->down.redistribution, M->base.q,
-                                           columns));
-        TRY(tct_amg_remote_columns(&L->down.remote, M->base.q, columns));
+        TRY(tct_amg_redistribution_columns(&L->down.redistribution,
+                                           M->base.op.q, columns));
+        TRY(tct_amg_remote_columns(&L->down.remote, M->base.op.q, columns));
     }
-    return tct_amg_coarsest_columns(&M->coarsest, M->base.q, columns);
+    return tct_amg_coarsest_columns(&M->coarsest, M->base.op.q, columns);
 }
 
 tacit_status tct_amg_columns(tacit_operator *base, int columns)
@@ -123,6 +123,6 @@ void tct_amg_columns_clear(tct_amg *M)
     if (!M->panel) return;
     const layout y = layout_of(M, 1);
     for (int i = 0; i < y.count; i++) *y.vector[i] = NULL;
-    tacit_queue_free(M->base.q, &M->panel);
+    tacit_queue_free(M->base.op.q, &M->panel);
     M->columns = 0;
 }

@@ -10,8 +10,6 @@
  * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear,
  * and so M is not. */
 #include "precond/amg/amg.h"
-#include <stdio.h>
-#include <string.h>
 
 /* --- the cycle ------------------------------------------------------------ */
 
@@ -81,125 +79,53 @@ static void amg_destroy(tacit_operator *M)
     tct_amg_clear((tct_amg *)(void *)M);
 }
 
-static const tct_operator_ops amg_ops = {.name = "amg",
-                                         .expensive = true,
-                                         .apply = amg_apply,
-                                         .for_batch = tct_amg_for_batch,
-                                         .columns = tct_amg_columns,
-                                         .renew = tct_amg_renew,
-                                         .destroy = amg_destroy};
+/* --- the kind ------------------------------------------------------------- */
 
-/* --- options -------------------------------------------------------------- */
-
-typedef struct {
-    const char *name;
-    tct_amg_kind kind;
-    int degree; /* default */
-} smoother_name;
-
-static const smoother_name smoothers[] = {{"chebyshev", TCT_CHEBYSHEV, 2},
-                                          {"jacobi", TCT_JACOBI, 2},
-                                          {"l1-jacobi", TCT_L1_JACOBI, 4}};
-enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
-
-static const double RATIO = 8.0;
-
-/* Measured: with little smoothing a larger factor costs iterations. In a
- * W-cycle the second visit replaces it. */
-double tct_amg_overcorrection(const tct_amg *M)
+static tacit_status amg_setup(tct_precond *base, const tct_precond_source *from)
 {
-    if (M->twice) return 1.0;
-    return M->smoothing.degree > 1 ? 1.7 : 1.3;
+    tct_amg *M = (tct_amg *)(void *)base;
+    const tct_amg_options *o = from->options;
+    const tct_near_null_options smooth = {o->node_rows, o->vectors,
+                                          o->near_null};
+    M->about.size = sizeof M->about;
+    tct_amg_take(M, o);
+    return tct_amg_build(M, from->matrix, &smooth, NULL);
 }
 
-static tacit_status set_smoother(tct_amg *M, const tacit_precond_options *o)
+static void describe(const tct_precond *M, tacit_precond_info *out)
 {
-    const char *names[SMOOTHERS],
-        *wish = o->smoother ? o->smoother : "chebyshev";
-    const smoother_name *found = NULL;
-    for (int i = 0; i < SMOOTHERS; i++) {
-        names[i] = smoothers[i].name;
-        if (strcmp(names[i], wish) == 0) found = &smoothers[i];
-    }
-    if (!found) return tct_unknown("smoother", wish, names, SMOOTHERS);
-    if (o->degree < 0 || o->degree > TACIT_PRECOND_DEGREE_MOST)
-        FAIL(TACIT_INVALID, "degree of the smoother: expected 1 to %d, got %d",
-             TACIT_PRECOND_DEGREE_MOST, o->degree);
-    M->smoothing =
-        (tct_amg_smoothing){.kind = found->kind,
-                            .degree = o->degree ? o->degree : found->degree,
-                            .ratio = RATIO};
-    return TACIT_OK;
+    *out = ((const tct_amg *)(const void *)M)->about;
 }
 
-static tacit_status set_precision(tct_amg *M, const tacit_precond_options *o)
-{
-    static const char *const names[] = {[TCT_AUTO_BITS] = "auto",
-                                        [TCT_FLOATS] = "float",
-                                        [TCT_DOUBLES] = "double"};
-    const char *wish = o->precision ? o->precision : "auto";
-    for (int i = 0; i < 3; i++) {
-        M->precision = (tct_amg_precision)i;
-        if (strcmp(names[i], wish) == 0) return TACIT_OK;
-    }
-    return tct_unknown("precision", wish, names, 3);
-}
-
-static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
-{
-    static const char *const names[] = {"v", "w", "k"};
-    const char *wish = o->cycle ? o->cycle : "v";
-    M->twice = strcmp(wish, "w") == 0;
-    M->base.varies = strcmp(wish, "k") == 0;
-    M->krylov = M->base.varies ? TCT_AMG_KRYLOV : 0;
-    if (!M->twice && !M->krylov && strcmp(wish, "v") != 0)
-        return tct_unknown("cycle", wish, names, 3);
-    M->overcorrection = tct_amg_overcorrection(M);
-    if (o->levels < 0 || o->levels > TCT_AMG_LEVELS_MOST)
-        FAIL(TACIT_INVALID, "levels: expected 1 to %d, got %d",
-             TCT_AMG_LEVELS_MOST, o->levels);
-    M->levels_most = o->levels ? o->levels : TCT_AMG_LEVELS_MOST;
-    snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)", wish,
-             o->smoother ? o->smoother : "chebyshev", M->smoothing.degree);
-    return TACIT_OK;
-}
-
-static tacit_status set_wishes(tct_amg *M, const tacit_precond_options *options)
-{
-    TRY(set_smoother(M, options));
-    TRY(set_cycle(M, options));
-    return set_precision(M, options);
-}
-
-tacit_status tct_amg_create(const tacit_operator *A,
-                            const tct_precond_source *from,
-                            tacit_operator **out)
-{
-    tct_amg *M = tct_calloc(sizeof *M);
-    tacit_status status =
-        M ? TACIT_OK
-          : tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    if (M) {
-        *out = &M->base;
-        tct_precond_begin(&M->base, &amg_ops, A);
-        M->about.size = sizeof M->about;
-        status = set_wishes(M, &from->options);
-    }
-    TRY(tct_agree(A->world, status));
-    return tct_amg_build(M, A, from, NULL);
-}
-
-const tacit_precond_info *tct_amg_info(const tacit_operator *M)
-{
-    return M->ops == &amg_ops ? &((const tct_amg *)(const void *)M)->about
-                              : NULL;
-}
-
-const tacit_precond_level *tct_amg_level_at(const tacit_operator *M, int i)
+static const tacit_precond_level *level_at(const tct_precond *M, int i)
 {
     const tct_amg *m = (const tct_amg *)(const void *)M;
-    if (M->ops != &amg_ops || i < 0 || i >= m->about.levels) return NULL;
+    if (i < 0 || i >= m->about.levels) return NULL;
     const int before = m->levels - 1;
     return m->alone.M && i >= before ? &m->alone.M->level[i - before].about
                                      : &m->level[i].about;
 }
+
+const tct_precond_kind tct_precond_amg = {
+    .about = {.name = "amg",
+              .summary = "algebraic multigrid, of the entries of the matrix",
+              .of_matrix = true},
+    .op = {.name = "amg",
+           .apply = amg_apply,
+           .for_batch = tct_amg_for_batch,
+           .columns = tct_amg_columns,
+           .destroy = amg_destroy},
+    .bytes = sizeof(tct_amg),
+    .options = {tct_amg_table},
+    .options_size = sizeof(tct_amg_options),
+    .check = tct_amg_check,
+    .load = tct_amg_load,
+    .setup = amg_setup,
+    .renew = tct_amg_renew,
+    .describe = describe,
+    .level = level_at,
+    .expensive = true,
+    .sweeps = 120.0,
+    .products = 6.5,
+    .entry_bytes = 16.0,
+    .row_bytes = 60.0};

@@ -34,21 +34,21 @@ bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 {
     return (M->part_of || L != M->level) &&
            L->n <= (M->part_of ? ROWS_FOR_EACH : ROWS_MOST) &&
-           L->about.nonzeros <= INT32_MAX / 2 && M->base.world->size == 1 &&
-           M->krylov == 0 && M->vectors == 0 && kernels_of(M->base.q);
+           L->about.nonzeros <= INT32_MAX / 2 && M->base.op.world->size == 1 &&
+           M->krylov == 0 && M->vectors == 0 && kernels_of(M->base.op.q);
 }
 
 bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries)
 {
-    return M->base.world->size > 1 && rows <= ROWS_FOR_EACH &&
+    return M->base.op.world->size > 1 && rows <= ROWS_FOR_EACH &&
            entries <= ENTRIES_FOR_EACH && M->krylov == 0 && M->vectors == 0 &&
-           kernels_of(M->base.q);
+           kernels_of(M->base.op.q);
 }
 
 tacit_status tct_amg_fused_keep(const tct_amg *M, const tacit_matrix *m,
                                 tct_amg_level *L)
 {
-    tacit_queue *q = M->base.q;
+    tacit_queue *q = M->base.op.q;
     tct_amg_csr A;
     if (!tct_amg_fused_wants(M, L) || m->A.col64 || L->A->order)
         return TACIT_OK;
@@ -266,8 +266,9 @@ static tacit_status create(tct_amg *M, const tct_amg_fused_kernels *kernels,
             : TACIT_OK;
     const tct_amg_steps steps = {s.step, s.count, add_up(&s, M->level[from].n)};
     if (status >= 0)
-        status = kernels->create(M->part_of ? M->part_of->base.q : M->base.q,
-                                 &steps, &M->fused);
+        status =
+            kernels->create(M->part_of ? M->part_of->base.op.q : M->base.op.q,
+                            &steps, &M->fused);
     tct_free(s.step);
     if (status >= 0) M->fused_from = from;
     return status;
@@ -286,7 +287,7 @@ static void append_report(tct_amg *M)
 
 tacit_status tct_amg_fused_create(tct_amg *M)
 {
-    const tct_amg_fused_kernels *kernels = kernels_of(M->base.q);
+    const tct_amg_fused_kernels *kernels = kernels_of(M->base.op.q);
     const int from = first_of(M);
     tacit_status status = TACIT_OK;
     M->asked = strlen(M->detail);
@@ -299,7 +300,7 @@ tacit_status tct_amg_fused_create(tct_amg *M)
     append_report(M);
     for (int l = 0; l < M->levels; l++)
         if (!M->fused || l < from)
-            tacit_queue_free(M->base.q, &M->level[l].kept);
+            tacit_queue_free(M->base.op.q, &M->level[l].kept);
     return status;
 }
 
@@ -308,5 +309,5 @@ void tct_amg_fused_clear(tct_amg *M)
     if (M->fused) M->fused->ops->destroy(M->fused);
     M->fused = NULL;
     for (int l = 0; l < M->levels; l++)
-        tacit_queue_free(M->base.q, &M->level[l].kept);
+        tacit_queue_free(M->base.op.q, &M->level[l].kept);
 }

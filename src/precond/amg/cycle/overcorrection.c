@@ -88,7 +88,7 @@ tacit_status tct_amg_overcorrect(tct_amg *M)
     if (M->levels < then + 2 || !(M->overcorrection > 1.0)) return TACIT_OK;
     if (M->level[then].c) return TACIT_OK; /* a K-cycle computes its own */
     if (!is_tried(M)) TRY(try_factors(M));
-    if (M->base.world->rank == 0 && !M->part_of)
+    if (M->base.op.world->rank == 0 && !M->part_of)
         tct_log(TCT_DETAIL, "amg: corrections times %.3g", M->overcorrection);
     return TACIT_OK;
 }

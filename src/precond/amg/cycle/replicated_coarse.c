@@ -120,8 +120,8 @@ static tacit_status copy_options(const tct_amg *M, tct_amg_replicated *out)
 {
     tct_amg *R = tct_amg_like(M);
     if (!R) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
-    R->base = (tacit_operator){.ops = NULL};
-    tct_precond_begin(&R->base, M->base.ops, out->A);
+    R->base = (tct_precond){.kind = NULL};
+    tct_precond_begin(&R->base, M->base.kind, out->A);
     R->precision = TCT_DOUBLES;
     R->given = false;
     R->levels_most -= M->levels - 1;
@@ -135,18 +135,16 @@ static tacit_status build(const tct_amg *M, gathered *W,
                           tct_amg_replicated *out)
 {
     tacit_matrix *m = NULL;
-    TRY(open_queue(M->base.q, out));
+    TRY(open_queue(M->base.op.q, out));
     tacit_status status = tct_matrix_adopt(out->world, TACIT_OK, &W->A, &m);
     if (status >= 0) m->format = "galerkin";
     if (status >= 0) status = tct_amg_operator_of(out->q, m, &out->A);
     if (status >= 0) status = copy_options(M, out);
     if (status >= 0) {
-        const tct_precond_source from = {
-            .matrix = m,
-            .options = {.node_rows = 1,
-                        .vectors = W->smooth ? 1 : 0,
-                        .near_null = W->smooth}};
-        status = tct_amg_build(out->M, out->A, &from, NULL);
+        const tct_near_null_options smooth = {.node_rows = 1,
+                                              .vectors = W->smooth ? 1 : 0,
+                                              .near_null = W->smooth};
+        status = tct_amg_build(out->M, m, &smooth, NULL);
         out->M->part_of = NULL; /* `M` may be replaced later */
     }
     tacit_matrix_destroy(&m);
@@ -182,7 +180,7 @@ tacit_status tct_amg_replicated_create(const tct_amg *M, const tacit_matrix *m,
 
 void tct_amg_replicated_free(tct_amg_replicated *alone)
 {
-    tacit_operator *M = alone->M ? &alone->M->base : NULL;
+    tacit_operator *M = alone->M ? &alone->M->base.op : NULL;
     tacit_operator_destroy(&M);
     tacit_operator_destroy(&alone->A);
     tacit_queue_destroy(&alone->q);

@@ -59,7 +59,7 @@ static tacit_status check_vectors(const tacit_matrix *m, int vectors,
 }
 
 static tacit_status check_options(const tacit_matrix *m,
-                                  const tacit_precond_options *o)
+                                  const tct_near_null_options *o)
 {
     if (o->vectors < 0 || o->vectors > TACIT_PRECOND_VECTORS_MOST)
         FAIL(TACIT_INVALID, "near-null vectors: expected 1 to %d, got %d",
@@ -77,7 +77,7 @@ static tacit_status check_options(const tacit_matrix *m,
     return TACIT_OK;
 }
 
-static tacit_status build(const tacit_matrix *m, const tacit_precond_options *o,
+static tacit_status build(const tacit_matrix *m, const tct_near_null_options *o,
                           double **modes, tct_near_null *B)
 {
     const double *X = o->near_null;
@@ -95,7 +95,7 @@ static tacit_status build(const tacit_matrix *m, const tacit_precond_options *o,
 }
 
 tacit_status tct_near_null_open(const tacit_matrix *m,
-                                const tacit_precond_options *options,
+                                const tct_near_null_options *options,
                                 tct_near_null *out)
 {
     tct_near_null B = {.vectors = 0};

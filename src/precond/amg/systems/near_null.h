@@ -27,12 +27,18 @@ typedef struct tct_near_null {
     int64_t *number;   /* [nodes] number on a single rank; NULL: as numbered */
 } tct_near_null;
 
+typedef struct tct_near_null_options {
+    int node_rows;           /* rows of a node; 0: as the matrix knows      */
+    int vectors;             /* of near_null; 0: as the matrix knows        */
+    const double *near_null; /* [vectors][rows]                             */
+} tct_near_null_options;
+
 /* The vectors of `options`, or the rigid-body modes of a matrix with points;
  * else none. A single vector with nodes of one row is left to tct_aggregate.
  * Collective.
  * Errors      INVALID (a vector that is 0 or not finite; sizes), NO_MEMORY. */
 tacit_status tct_near_null_open(const tacit_matrix *m,
-                                const tacit_precond_options *options,
+                                const tct_near_null_options *options,
                                 tct_near_null *out);
 /* Continue with the nodes of the next level, G's aggregates; `index`, NULL or
  * [rows of that level], are the row numbers on a single rank. Local. */
