@@ -504,8 +504,8 @@ static void check_types(tacit_queue *q)
         const tacit_status status =
             open_plan_in(&p, q, rank == 0 ? TACIT_F32 : TACIT_F64, 2);
         assert_int_equal(status, TACIT_INVALID);
-        assert_non_null(strstr(tacit_error_message(), "f32 on rank 0"));
-        assert_non_null(strstr(tacit_error_message(), "f64 on rank"));
+        assert_non_null(strstr(tacit_error_message(), "'f32' on rank 0"));
+        assert_non_null(strstr(tacit_error_message(), "'f64' on rank"));
     }
     open_plan(&p, q, 2);
     tacit_exchange_begin_in(p.e, TACIT_F32, v, N, 1);

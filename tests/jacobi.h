@@ -4,7 +4,7 @@
  * the twin of a GPU (twin.h) threads are its blocks. */
 #ifndef TESTS_JACOBI_H
 #define TESTS_JACOBI_H
-#include "comm/link/shared.h"
+#include "comm/world/shared.h"
 #include "device/protocol.h"
 #include "gpu.h"
 #include "jacobi_kernel.h"

@@ -23,7 +23,7 @@ typedef struct {
 /* What a queue has that was opened by open_twin. */
 typedef struct {
     tct_device_ops device;
-    tct_link link, messages; /* the queue's, as a device starts them */
+    tct_link link; /* the queue's, as a device starts it */
     tct_layer *layer;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -50,9 +50,52 @@ static inline void twin_post(twin *t, tct_sample sample)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* --- messages ------------------------------------------------------------- */
+
+/* The functions of a launcher are those of a GPU: the twin has none, and makes
+ * the messages of an operation by its link. */
+static const tct_launcher twin_launcher = {0};
+
+static inline void twin_exchange_begin(tacit_queue *q, const tct_op *op)
+{
+    tct_op pack = *op;
+    pack.code = TCT_PACK;
+    pack.n = (size_t)op->exchange->values;
+    pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
+    if (pack.n > 0 && q->failed == TACIT_OK) tct_device_host.run(q, &pack);
+    q->link->exchange_begin(q, op);
+}
+
+static inline void twin_exchange_end(tacit_queue *q, const tct_op *op)
+{
+    tct_op unpack = *op;
+    unpack.code = TCT_UNPACK;
+    unpack.n = (size_t)op->exchange->ghosts;
+    unpack.v[0] = tct_landing(q, op->exchange, op->x.columns);
+    q->link->exchange_end(q, op);
+    if (unpack.v[0] != op->exchange->ghost && q->failed == TACIT_OK)
+        tct_device_host.run(q, &unpack);
+}
+
+static inline void twin_message(tacit_queue *q, const tct_op *op)
+{
+    if (op->code == TCT_EXCHANGE_BEGIN) twin_exchange_begin(q, op);
+    if (op->code == TCT_EXCHANGE_END) twin_exchange_end(q, op);
+    if (op->code != TCT_SUM_END) return;
+    q->link->sum_begin(q, op);
+    q->link->sum_end(q, op);
+}
+
+/* --- operations -------------------------------------------------------------- */
+
 static inline void twin_run(tacit_queue *q, const tct_op *op)
 {
     const double *c = op->out;
+    if (op->code == TCT_SUM_END || op->code == TCT_EXCHANGE_BEGIN ||
+        op->code == TCT_EXCHANGE_END) {
+        twin_message(q, op);
+        return;
+    }
     if (op->code != TCT_SAMPLE) {
         tct_device_host.run(q, op);
         return;
@@ -214,27 +257,6 @@ static inline void twin_leave(twin *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* --- messages ------------------------------------------------------------- */
-
-/* A link that a device starts packs by itself. */
-static inline void twin_exchange_begin(tacit_queue *q, const tct_op *op)
-{
-    tct_op pack = *op;
-    pack.code = TCT_PACK;
-    pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
-    if (q->failed == TACIT_OK) tct_device_host.run(q, &pack);
-    twin_here.messages.exchange_begin(q, op);
-}
-
-/* Never called: it says that a device starts messages. */
-static inline void twin_launch(tacit_queue *q, const tct_op *op,
-                               const struct tct_gpu_launch *L)
-{
-    (void)op;
-    (void)L;
-    q_fail(q, TACIT_UNSUPPORTED, "no message is launched");
-}
-
 /* Make `q`, on the host, a twin of a GPU; one queue a rank at a time. With
  * several ranks it has its operators already, whose messages are packed. */
 static inline void open_twin(tacit_queue *q)
@@ -259,10 +281,9 @@ static inline void open_twin(tacit_queue *q)
     *t->layer = (tct_layer){.ops = &twin_layer, .below = q->top};
     q->top = t->layer;
     if (q->ranks == 1) return;
-    t->messages = t->link = *q->link;
+    t->link = *q->link;
     t->link.starter = TCT_BY_KERNEL;
-    t->link.exchange_begin = twin_exchange_begin;
-    t->link.launch = twin_launch;
+    q->links[q->via].launcher = &twin_launcher;
     q->link = q->links[q->via].link = &t->link;
 }
 

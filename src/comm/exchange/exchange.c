@@ -75,9 +75,10 @@ static tacit_status match(tacit_world *w, tacit_status mine,
                              .bytes = part->count *
                                       (int64_t)tct_element_bytes(element)};
     }
+    const bool well = mine >= 0;
     mine = tct_channels_check(w, mine, ends, c);
     tct_free(c);
-    return explain(mine, element);
+    return well ? explain(mine, element) : mine;
 }
 
 tacit_status tacit_exchange_create(tacit_queue *queue, int sends,

@@ -19,7 +19,9 @@ tct_verdict tct_check_run(void *run, int64_t k, const tct_sample *c)
 {
     tct_run *R = run;
     R->k = k;
-    if (!tct_judge(R, c)) return TCT_GO_ON;
+    const bool ends = tct_judge(R, c);
+    R->loop->k = R->k; /* the last step may have made no x */
+    if (!ends) return TCT_GO_ON;
     return tct_is_held(R) ? TCT_RESTS : TCT_ENDS;
 }
 
