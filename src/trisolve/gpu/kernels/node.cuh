@@ -314,7 +314,8 @@ d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
 {
     constexpr int LD = TILES * TCT_SOLVE_TILE + 4;
     constexpr int STEP = 4 * TCT_TILES_OF_WARP;
-    const int lane = tct_tile_lane(), i = lane / 4,
+    const int lane = TCT_TILES_OF_WARP == 1 ? tct_lane() : tct_tile_lane(),
+              i = lane / 4,
               j = TCT_TILES_OF_WARP == 1 ? lane % 4 : lane % 4 + 4 * tct_tile();
     const int64_t apart = S.apart();
     some = min(some, end - k);
@@ -404,7 +405,8 @@ template <class SIDE, class TEAM, int TILES>
 static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
 {
     constexpr int WARPS = TEAM::THREADS / GPU_WAVE, QUADS = WARPS == 1 ? 2 : 4;
-    const int warp = TEAM::thread() / GPU_WAVE, lane = tct_tile_lane();
+    const int warp = TEAM::thread() / GPU_WAVE,
+              lane = TCT_TILES_OF_WARP == 1 ? tct_lane() : tct_tile_lane();
     int tiles = 1; /* tiles at once; surplus warps share their terms */
     while (tiles < WARPS && tiles * TCT_TILE < to - from) tiles *= 2;
     const int some = TEAM::SLAB * tiles / WARPS, mine = warp / tiles * some;
