@@ -34,7 +34,7 @@ static __device__ inline int tct_tile_lane()
 {
     return TCT_TILES_OF_WARP == 1 ? tct_lane() : tct_lane() % TCT_TILE_LANES;
 }
-static __device__ inline int tct_tile()
+static __device__ inline int tct_tile_of_lane()
 {
     return TCT_TILES_OF_WARP == 1 ? 0 : tct_lane() / TCT_TILE_LANES;
 }

@@ -316,7 +316,8 @@ d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
     constexpr int STEP = 4 * TCT_TILES_OF_WARP;
     const int lane = TCT_TILES_OF_WARP == 1 ? tct_lane() : tct_tile_lane(),
               i = lane / 4,
-              j = TCT_TILES_OF_WARP == 1 ? lane % 4 : lane % 4 + 4 * tct_tile();
+              j = TCT_TILES_OF_WARP == 1 ? lane % 4
+                                         : lane % 4 + 4 * tct_tile_of_lane();
     const int64_t apart = S.apart();
     some = min(some, end - k);
     for (int base = 0; base < some; base += STEP * QUADS) {
@@ -428,7 +429,7 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
         d_add_corners<TEAM>(warp, tiles, room, C);
         if constexpr (TCT_TILES_OF_WARP == 2) {
             d_add_halves(C);
-            if (tct_tile() != 0) continue;
+            if (tct_tile_of_lane() != 0) continue;
         }
         if (warp < tiles) d_put_corner(S, first, to, C);
     }
