@@ -24,7 +24,8 @@
  *     box3d1r   (P_d + P_u) + Q          P = a + q, Q = a + p, a = q_n + q_s
  * No product is fused with a sum, unless the text below writes fma.
  *
- * So far a field is of one process and in the host's memory.
+ * So far a field is of one process. On a GPU its buffers are in that memory,
+ * and the host has a third one, through which values go in and out.
  *
  * Threads: a field is for one thread at a time, as its queue is. */
 #ifndef TACIT_STENCIL_H
@@ -95,7 +96,7 @@ typedef struct tacit_field tacit_field;
  * Memory      two values a cell, and the coefficients: tacit_stencil_bytes; it
  *             is refused if it is not free.
  * Errors      INVALID (the description), INPUT (its cells exceed 64 bits),
- *             UNSUPPORTED (more than one rank, a GPU), NO_MEMORY. */
+ *             UNSUPPORTED (more than one rank), NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_field_create(tacit_queue *queue,
                                           const tacit_stencil *stencil,
                                           tacit_field **out);

@@ -59,7 +59,7 @@ static const cli_option table[] = {
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
 {"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help & ~ON_jacobi, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
-{"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv, AT(device), "NAME",
+{"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv | ON_jacobi, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "

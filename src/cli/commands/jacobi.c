@@ -105,7 +105,10 @@ static tacit_status begin(const cli *c, jacobi_job *job)
 static tacit_status set_up(const cli *c, jacobi_job *job)
 {
     const double start = base_seconds();
-    TRY(tacit_queue_create(c->world, "host", (int)c->set.threads, &job->queue));
+    char spec[CLI_SPEC];
+    TRY(tacit_queue_create(c->world, cli_queue_spec(c, "", spec),
+                           (int)c->set.threads, &job->queue));
+    job->device = c->device;
     TRY(tacit_field_create(job->queue, &job->stencil, &job->field));
     job->setup = base_seconds() - start;
     if (job->stencil.weights != TACIT_WEIGHTS_CELLS) return TACIT_OK;
@@ -215,7 +218,8 @@ const cli_command cli_command_jacobi = {
         "stencil and a size: star2d1r:NXxNY (5 points), box2d1r:NXxNY (9), "
         "star3d1r:NXxNYxNZ (7), box3d1r:NXxNYxNZ (27).\n\nWays make the same "
         "steps: copy in a sweep each, tiles several at a time while a tile is "
-        "in the cache. Results have the same bits in each way, for any depth "
+        "in the cache or, on a GPU, in registers. Results have the same bits "
+        "in each way, for any depth "
         "and number of threads. The report has the time of a step and its "
         "share of a copy's bandwidth, where a step that reads and writes each "
         "cell once counts; tiles exceed 1.\n\nFields are row by row: arrays "

@@ -6,6 +6,7 @@
 
 typedef struct jacobi_job {
     tacit_queue *queue;
+    const char *device; /* its name */
     tacit_field *field;
     tacit_stencil stencil;
     const tacit_stencil_shape *shape;

@@ -65,9 +65,9 @@ static void print_path(const jacobi_job *job)
     char name[160], a[CLI_NUMBER];
     const tacit_field_result *r = &job->best;
     tacit_queue_describe(job->queue, name, sizeof name);
-    printf(
-        "path     way %s, depth %d, device host (%s), 1 rank x %d thread%s\n",
-        r->way, r->depth, name, r->threads, r->threads == 1 ? "" : "s");
+    printf("path     way %s, depth %d, device %s (%s), 1 rank x %d thread%s\n",
+           r->way, r->depth, job->device, name, r->threads,
+           r->threads == 1 ? "" : "s");
     const char *before = "         measured: ";
     for (int k = 0; k < job->first.trials; k++) {
         const tacit_field_trial *t = &job->first.trial[k];
@@ -152,7 +152,7 @@ static void add_path(const jacobi_job *job, cJSON *to)
     tacit_queue_describe(job->queue, name, sizeof name);
     cJSON_AddStringToObject(o, "way", r->way);
     cli_json_number(o, "depth", r->depth);
-    cJSON_AddStringToObject(o, "device", "host");
+    cJSON_AddStringToObject(o, "device", job->device);
     cJSON_AddStringToObject(o, "device_name", name);
     cli_json_number(o, "ranks", 1);
     cli_json_number(o, "threads", r->threads);
