@@ -52,7 +52,7 @@ accepted jacobi $S --x0 nan.txt --steps 1 -o nan.npy -q
 # --- all ways have the same bits, in each type
 for type in float double; do
     for grid in star2d1r:70x61 box2d1r:70x61 star3d1r:17x13x11 box3d1r:17x13x11; do
-        G="$grid --type $type --steps 21 --boundary 1 --periodic y"
+        G="$grid --device host --type $type --steps 21 --boundary 1 --periodic y"
         accepted jacobi $G --way copy --threads 1 -o a.npy -q
         for how in '--way tiles --depth 5' '--way tiles' '--way tiles --depth 3 --threads 2' '--norm-every 4'; do
             accepted jacobi $G $how -o b.npy -q

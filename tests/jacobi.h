@@ -247,7 +247,8 @@ static inline bool launch(void *of, int64_t checks)
 {
     jacobi *J = of;
     if (!on_gpu()) return launch_threads(J->kernel, checks);
-    return jacobi_launch(J->q, LINES, J->loop.k, checks, J->b, J->x, J->c);
+    return tct_loop_is_well(J->q) &&
+           jacobi_launch(J->q, LINES, J->loop.k, checks, J->b, J->x, J->c);
 }
 
 static inline void landed(void *of)

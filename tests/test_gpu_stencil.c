@@ -211,6 +211,12 @@ static void values_go_in_and_out_between_runs(void **state)
         run(b, NULL, 0, 4, 0);
         expect_same(&s, a, b, "after values");
     }
+    OK(tacit_field_fill(a, 2.0));
+    OK(tacit_field_fill(b, 2.0));
+    expect_same(&s, a, b, "after a fill");
+    run(a, "copy", 0, 4, 0);
+    run(b, "copy", 0, 4, 0);
+    expect_same(&s, a, b, "after a fill and steps");
     tacit_field_destroy(&a);
     tacit_field_destroy(&b);
 }
@@ -230,6 +236,9 @@ static void what_no_kernel_has_is_refused(void **state)
     tacit_field_destroy(&f);
     o.depth = 4;
     f = field_on(device, &solid);
+    assert_int_equal(tacit_field_run(f, &o, &r), TACIT_UNSUPPORTED);
+    assert_non_null(strstr(tacit_error_message(), "take way copy"));
+    o.way = NULL;
     assert_int_equal(tacit_field_run(f, &o, &r), TACIT_UNSUPPORTED);
     assert_non_null(strstr(tacit_error_message(), "take way copy"));
     tacit_field_destroy(&f);

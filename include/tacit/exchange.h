@@ -31,7 +31,7 @@ typedef struct tacit_channel {
  * send[k].rank, and receive[k].count come from receive[k].rank. `index` lists
  * the numbers of the sent elements, for send[0], send[1], ... in turn. The k-th
  * channel from a rank to another is that rank's k-th to this one; a rank may
- * send to itself. At most `columns` vectors go at once.
+ * send to itself. At most `columns` vectors go at once, the same on all ranks.
  *   send     [sends]
  *   index    [sum of send[].count]  from 0
  *   receive  [receives]

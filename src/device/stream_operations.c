@@ -219,9 +219,11 @@ void q_sum(tacit_queue *q, int count, double *data)
 /* The messages go out even if this fails: other ranks wait for them. */
 void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x)
 {
-    if (x.element != e->element)
+    if (x.element != e->element) {
         q_fail(q, TACIT_INVALID, "vectors of %s in an exchange of %s",
                tct_element_name(x.element), tct_element_name(e->element));
+        x.at = NULL; /* messages go out with zeros: the kernels read nothing */
+    }
     q_submit(q, &(tct_op){.code = TCT_EXCHANGE_BEGIN,
                           .element = e->element,
                           .exchange = e,

@@ -37,6 +37,7 @@ tacit_status tct_loop_open(tct_loop *L, const tct_loop_kind *kind,
                            const tct_iteration *I, tacit_queue *q, void *of,
                            double *c)
 {
+    q_enter(q);
     *L = (tct_loop){.iteration = I,
                     .of = of,
                     .q = q,

@@ -60,8 +60,12 @@ bool tct_is_by_rounding(tct_run *R, double norm_r)
     if (!isfinite(value)) return false;
     if (norm_r <= NEAR * tct_allowed(R)) return true;
     if (value == 0.0) return false;
-    if (strcmp(result->breakdown_quantity, "r'Mr") == 0)
+    if (strcmp(result->breakdown_quantity, "r'Mr") == 0) {
+        /* minres leaves M u, where checks are late of a later u */
+        if (R->policy->now->about.indefinite)
+            apply(R->M, R->q, R->v[V_R], R->z);
         return value <= ROUNDING_PRECOND * norm_r * sqrt(tct_norm2(R, R->z));
+    }
     return value <= ROUNDING * R->system->exact->norm * tct_norm2(R, R->v[V_P]);
 }
 

@@ -55,6 +55,8 @@ static tacit_status add_candidates(tct_field_run *run, trials *all)
     for (int i = 0; (way = tct_way_at(i)) != NULL; i++)
         if (suits(run->field, way) && (way->about.deep || o->depth <= 1))
             TRY(add_way(run, way, o->depth, all));
+    /* no deep way is for this grid: tiles says why */
+    if (all->count == 0) return add_way(run, &tct_way_tiles, o->depth, all);
     return TACIT_OK;
 }
 

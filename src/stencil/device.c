@@ -22,7 +22,11 @@ static tacit_status take(tacit_queue *q, size_t bytes, char **out)
 {
     if (bytes == 0) return TACIT_OK;
     *out = q->device->alloc(q, bytes);
-    return *out ? TACIT_OK : q_status(q);
+    if (*out) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY,
+         "no GPU memory for a grid's %.3g GiB: take a smaller one, or device "
+         "host",
+         (double)bytes / 0x1p30);
 }
 
 /* Cells beyond the rows are the boundary value in both buffers. */

@@ -42,7 +42,10 @@ static void measure(tacit_field *f, double *changes)
     if (!d->changes)
         d->changes =
             f->queue->device->alloc(f->queue, count * sizeof *d->changes);
-    if (!d->changes) return;
+    if (!d->changes) {
+        q_fail(f->queue, TACIT_NO_MEMORY, "no GPU memory for changes of rows");
+        return;
+    }
     tct_step_work w = work_of(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);

@@ -45,9 +45,16 @@ double tacit_stencil_bytes(const tacit_stencil *stencil)
     return 2.0 * buffer_bytes(&s) + weights_bytes(&s);
 }
 
-static tacit_status check_memory(const tct_grid_stencil *s)
+/* Buffers of a field in the host's memory. */
+static int buffers_of(const tacit_queue *q)
 {
-    const double bytes = 2.0 * buffer_bytes(s) + weights_bytes(s);
+    return q->device->kind == TCT_KIND_GPU ? 1 : 2;
+}
+
+static tacit_status check_memory(const tacit_queue *q,
+                                 const tct_grid_stencil *s)
+{
+    const double bytes = buffers_of(q) * buffer_bytes(s) + weights_bytes(s);
     const double free = (double)tct_memory_available();
     if (bytes <= free || bytes < 0x1p20) return TACIT_OK;
     FAIL(TACIT_NO_MEMORY,
@@ -59,12 +66,11 @@ static tacit_status check_memory(const tct_grid_stencil *s)
 static tacit_status allocate(tacit_field *f)
 {
     const tct_grid_stencil *s = &f->s;
-    TRY(check_memory(s));
+    TRY(check_memory(f->queue, s));
     const size_t rows = (size_t)(s->n[1] * s->n[2]);
     const size_t bytes = rows * (size_t)f->pitch * s->bytes;
     const size_t most = (size_t)s->n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
-    const int buffers = f->queue->device->kind == TCT_KIND_GPU ? 1 : 2;
-    for (int k = 0; k < buffers; k++)
+    for (int k = 0; k < buffers_of(f->queue); k++)
         TRY(TCT_ALLOC(bytes, "the grid", &f->buffer[k]));
     TRY(TCT_ALLOC(most * s->bytes, "the boundary", &f->outside));
     if (s->weights != TACIT_WEIGHTS_CELLS) return TACIT_OK;
@@ -266,6 +272,7 @@ static void fill_rows(void *work, int64_t from, int64_t to)
 tacit_status tacit_field_fill(tacit_field *field, double value)
 {
     REQUIRE(field != NULL);
+    TRY(tct_field_change(field));
     TCT_THREADS_OF(field->queue->team);
     const int64_t rows = field->s.n[1] * field->s.n[2];
     fill_work w = {field, value};

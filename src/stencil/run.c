@@ -52,10 +52,13 @@ static void judge(tct_field_run *run)
     if (r->steps == 1) r->first_change = r->change;
     if (o->rtol > 0.0 && !isfinite(r->change)) breaks_down(run);
     run->stops = o->rtol > 0.0 && r->change <= o->rtol * r->first_change;
-    if (o->monitor && o->monitor(o->monitor_ctx, r->steps, r->change) != 0)
+    if (!o->monitor) return;
+    if (o->monitor(o->monitor_ctx, r->steps, r->change) != 0)
         run->end =
             tacit_error_set(TACIT_INTERRUPTED, "interrupted after step %lld",
                             (long long)r->steps);
+    q_enter(run->field->queue);
+    (void)tct_field_to_device(run->field); /* a failure fails the queue */
 }
 
 /* Steps to the next whose change is measured: multiples of norm_every, and the
@@ -180,6 +183,7 @@ tacit_status tacit_field_run(tacit_field *field,
     TRY(tct_read_sized("tacit_field_options", options, &run.options,
                        sizeof run.options));
     tacit_status status = open_run(&run);
+    q_enter(field->queue);
     if (status >= 0) status = tct_field_to_device(field);
     if (status >= 0) status = run_all(&run);
     tct_free(run.changes);

@@ -53,15 +53,15 @@ static tacit_status explain(tacit_status status, tacit_element element)
         return status;
     snprintf(why, sizeof why, "%s", tacit_error_message());
     FAIL(status,
-         "tacit_exchange_create: %s; a value has %zu bytes, and counts of both "
-         "ends are the same",
+         "tacit_exchange_create: %s; a value has %zu bytes, and counts and "
+         "columns of both ends are the same",
          why, tct_element_bytes(element));
 }
 
 /* Check that senders and receivers agree; `mine` is this rank's status so far.
  * Collective. */
 static tacit_status match(tacit_world *w, tacit_status mine,
-                          tacit_element element, int sends,
+                          tacit_element element, int columns, int sends,
                           const tct_plan_part *send, int receives,
                           const tct_plan_part *receive)
 {
@@ -72,7 +72,7 @@ static tacit_status match(tacit_world *w, tacit_status mine,
         const tct_plan_part *part = k < sends ? &send[k] : &receive[k - sends];
         c[k] = (tct_channel){.peer = part->peer,
                              .sends = k < sends,
-                             .bytes = part->count *
+                             .bytes = columns * part->count *
                                       (int64_t)tct_element_bytes(element)};
     }
     const bool well = mine >= 0;
@@ -113,7 +113,8 @@ tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
         tct_agree_name(queue->world, "the element type of the exchange",
                        tct_element_name(element));
     if (status >= 0) status = agreed;
-    status = match(queue->world, status, element, sends, to, receives, from);
+    status = match(queue->world, status, element, columns, sends, to, receives,
+                   from);
     if (status >= 0)
         status = tct_plan_in(queue, element, sends, to, index, receives, from,
                              columns, &e->plan);

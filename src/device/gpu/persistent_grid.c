@@ -86,6 +86,8 @@ bool tct_persistent_start(tacit_queue *q, const tct_persistent_job *G,
 {
     tct_gpu *g = tct_gpu_of(q);
     void *arguments[] = {K->job};
+    if (q->failed != TACIT_OK)
+        return false; /* one may still run: its limit stays */
     tct_gpu_flush(q);
     g->mailbox->limit = UINT64_MAX;
     g->made += (uint64_t)G->most;

@@ -45,6 +45,8 @@ static tacit_status enqueue(const tct_channel *c, message_kernel *kernel,
                                 .own = &c->own[half * c->signals].value,
                                 .other = &c->other[half * c->signals].value};
     q_enter(p->q);
+    if (tct_gpu_of(p->q)->capturing) /* its number would be replayed */
+        FAIL(TACIT_INVALID, "%s: not in a recording: plan an exchange", what);
     p->q->device->flush(p->q);
     p->common->limit_ns = (uint64_t)(1e9 * p->q->peer_seconds);
     return tct_gpu_status(kernel(p->common, &m, tct_gpu_of(p->q)->stream),

@@ -69,7 +69,28 @@ static const tct_device_steps steps = {.fill = fill,
                                        .put = put,
                                        .get = get};
 
+/* The same for a GPU whose blocks have too little shared memory for tiles of
+ * star3d1r (gpu/tiles3.cuh). */
+enum { SHARED_LEAST = 128 << 10 };
+
+static const int *flat_depths(const tct_grid_stencil *s, const char **reason)
+{
+    if (s->shape != TCT_STAR3 || s->weights == TACIT_WEIGHTS_CELLS)
+        return depths(s, reason);
+    *reason = "tiles of star3d1r need 128 KiB of shared memory a block";
+    return NULL;
+}
+
+static const tct_device_steps flat_steps = {.fill = fill,
+                                            .step = step,
+                                            .visit = visit,
+                                            .depths = flat_depths,
+                                            .change = change,
+                                            .put = put,
+                                            .get = get};
+
 const tct_device_steps *tct_device_steps_on(const tacit_queue *q)
 {
-    return q->device->kind == TCT_KIND_GPU ? &steps : NULL;
+    if (q->device->kind != TCT_KIND_GPU) return NULL;
+    return tct_gpu_of(q)->shared_bytes < SHARED_LEAST ? &flat_steps : &steps;
 }

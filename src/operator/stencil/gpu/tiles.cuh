@@ -42,6 +42,10 @@ typedef struct tct_strips {
     int chunks[2], rows[2]; /* of a strip inside and at a side */
 } tct_strips;
 
+/* What a tile touches: no side of the grid; sides, none of which closes; or
+ * some that do. */
+enum tct_touch { TCT_INSIDE, TCT_OPEN, TCT_CLOSED };
+
 template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_lane_cells {
     TCT_REAL v[V];
 };
@@ -163,51 +167,76 @@ keep_boundary(const tct_step_work &w, const tct_tile_side &side, int y,
         if (!(inside >> i & 1)) cell[i] = (TCT_REAL)w.boundary;
 }
 
-/* Nothing here waits for what it loads. */
-template <class T, bool EDGE>
+/* Cells of a row that starts at `row`; those outside have the boundary value.
+ * Nothing here waits for what it loads. */
+template <class T, tct_touch TOUCH>
+static __device__ __forceinline__ void
+load_some(const tct_step_work &w, const tct_tile_side &side,
+          const TCT_REAL *row, int x, bool has, TCT_REAL (&cell)[T::V])
+{
+#pragma unroll
+    for (int i = 0; i < T::V; i++) cell[i] = (TCT_REAL)w.boundary;
+    if (has && side.together) load_all<T>(row + x, cell);
+    else if (has && side.inside != 0) {
+#pragma unroll
+        for (int i = 0; i < T::V; i++)
+            if (side.inside >> i & 1)
+                cell[i] =
+                    row[TOUCH == TCT_CLOSED ? wrap(x + i, w.n[0]) : x + i];
+    }
+}
+
+template <class T, tct_touch TOUCH>
 static __device__ __forceinline__ void load(const tct_step_work &w,
                                             const tct_tile_side &side, int x,
                                             int y, TCT_REAL (&cell)[T::V])
 {
-    const TCT_REAL *in = (const TCT_REAL *)w.in;
-    if constexpr (EDGE) {
-        const TCT_REAL *row = in + (int64_t)wrap(y, w.n[2]) * w.pitch;
-        const bool has = has_row(w, y);
-#pragma unroll
-        for (int i = 0; i < T::V; i++) cell[i] = (TCT_REAL)w.boundary;
-        if (has && side.together) load_all<T>(row + x, cell);
-        else if (has && side.inside != 0) {
-#pragma unroll
-            for (int i = 0; i < T::V; i++)
-                if (side.inside >> i & 1) cell[i] = row[wrap(x + i, w.n[0])];
-        }
-    } else load_all<T>(in + (int64_t)y * w.pitch + x, cell);
+    const int at = TOUCH == TCT_CLOSED ? wrap(y, w.n[2]) : y;
+    const TCT_REAL *row = (const TCT_REAL *)w.in + (int64_t)at * w.pitch;
+    if constexpr (TOUCH == TCT_INSIDE) load_all<T>(row + x, cell);
+    else load_some<T, TOUCH>(w, side, row, x, has_row(w, y), cell);
 }
 
-template <class T, int DEPTH, bool EDGE>
+template <class T>
+static __device__ __forceinline__ void store_all(TCT_REAL *to,
+                                                 const TCT_REAL (&cell)[T::V])
+{
+    tct_lane_cells<T::V> all;
+#pragma unroll
+    for (int i = 0; i < T::V; i++) all.v[i] = cell[i];
+    *(tct_lane_cells<T::V> *)to = all;
+}
+
+/* Cells of a row that starts at `row`, but for those past its end. */
+template <class T, tct_touch TOUCH>
+static __device__ __forceinline__ void store_some(const tct_step_work &w,
+                                                  TCT_REAL *row, int x,
+                                                  const TCT_REAL (&cell)[T::V])
+{
+    if (TOUCH == TCT_INSIDE || (TOUCH == TCT_OPEN && x + T::V <= w.n[0]))
+        store_all<T>(row + x, cell);
+    if constexpr (TOUCH != TCT_INSIDE) {
+        if (TOUCH == TCT_OPEN && x + T::V <= w.n[0]) return;
+#pragma unroll
+        for (int i = 0; i < T::V; i++)
+            if (x + i < w.n[0]) store_cell(w, row, x + i, cell[i]);
+    }
+}
+
+template <class T, int DEPTH, tct_touch TOUCH>
 static __device__ __forceinline__ void
 store(const tct_step_work &w, int x, int y, const TCT_REAL (&cell)[T::V])
 {
     const int first = tct_lane() * T::V;
     if (first < DEPTH || first >= T::WIDTH - DEPTH) return;
-    TCT_REAL *row = (TCT_REAL *)w.out + (int64_t)y * w.pitch;
-    if constexpr (EDGE) {
-#pragma unroll
-        for (int i = 0; i < T::V; i++)
-            if (x + i < w.n[0]) store_cell(w, row, x + i, cell[i]);
-    } else {
-        tct_lane_cells<T::V> all;
-#pragma unroll
-        for (int i = 0; i < T::V; i++) all.v[i] = cell[i];
-        *(tct_lane_cells<T::V> *)(row + x) = all;
-    }
+    store_some<T, TOUCH>(w, (TCT_REAL *)w.out + (int64_t)y * w.pitch, x, cell);
 }
 
 /* --- a chunk -------------------------------------------------------------- */
 
 /* Bring all levels one row on: row y of level 0 is in `cell`, row y - DEPTH of
  * level DEPTH comes out. */
-template <class T, int DEPTH, bool EDGE, int PHASE>
+template <class T, int DEPTH, tct_touch TOUCH, int PHASE>
 static __device__ __forceinline__ void
 advance(const tct_step_work &w, tct_tile_level<T> (&level)[DEPTH],
         const tct_tile_side &side, int y, TCT_REAL (&cell)[T::V])
@@ -216,13 +245,14 @@ advance(const tct_step_work &w, tct_tile_level<T> (&level)[DEPTH],
     for (int l = 0; l < DEPTH; l++) {
         if constexpr (T::BOX) box<T, PHASE>(w, level[l], cell);
         else star<T, PHASE>(w, level[l], cell);
-        if constexpr (EDGE) keep_boundary<T>(w, side, y - 1 - l, cell);
+        if constexpr (TOUCH != TCT_INSIDE)
+            keep_boundary<T>(w, side, y - 1 - l, cell);
     }
 }
 
 /* Rows [from, to) of a strip. The first rows that come out are not the grid's,
  * and are not stored. */
-template <class T, int DEPTH, bool EDGE>
+template <class T, int DEPTH, tct_touch TOUCH>
 static __device__ __forceinline__ void chunk(const tct_step_work &w, int x,
                                              int from, int to)
 {
@@ -231,16 +261,16 @@ static __device__ __forceinline__ void chunk(const tct_step_work &w, int x,
     const int end = to + DEPTH;
     int y = from - DEPTH;
     const tct_tile_side side = find_side<T::V>(w, x);
-    load<T, EDGE>(w, side, x, y, ahead[0]);
-    load<T, EDGE>(w, side, x, y + 1, ahead[1]);
-#define TCT_ROW(phase)                                                       \
-    {                                                                        \
-        _Pragma("unroll") for (int i = 0; i < T::V; i++) cell[i] =           \
-            ahead[phase][i];                                                 \
-        if (y + 2 < end) load<T, EDGE>(w, side, x, y + 2, ahead[phase]);     \
-        advance<T, DEPTH, EDGE, phase>(w, level, side, y, cell);             \
-        if (y - DEPTH >= from) store<T, DEPTH, EDGE>(w, x, y - DEPTH, cell); \
-        if (++y >= end) return;                                              \
+    load<T, TOUCH>(w, side, x, y, ahead[0]);
+    load<T, TOUCH>(w, side, x, y + 1, ahead[1]);
+#define TCT_ROW(phase)                                                        \
+    {                                                                         \
+        _Pragma("unroll") for (int i = 0; i < T::V; i++) cell[i] =            \
+            ahead[phase][i];                                                  \
+        if (y + 2 < end) load<T, TOUCH>(w, side, x, y + 2, ahead[phase]);     \
+        advance<T, DEPTH, TOUCH, phase>(w, level, side, y, cell);             \
+        if (y - DEPTH >= from) store<T, DEPTH, TOUCH>(w, x, y - DEPTH, cell); \
+        if (++y >= end) return;                                               \
     }
     for (;;) {
         TCT_ROW(0)
@@ -270,10 +300,12 @@ __launch_bounds__(TILE_WARPS *GPU_WAVE,
     const int to = min(w.n[2], from + cut.rows[side]);
     const int x = first + tct_lane() * T::V;
     if (from >= to) return;
-    if (first < 0 || first + T::WIDTH > w.n[0] || from < DEPTH ||
-        to + DEPTH > w.n[2])
-        chunk<T, DEPTH, true>(w, x, from, to);
-    else chunk<T, DEPTH, false>(w, x, from, to);
+    if (first >= 0 && first + T::WIDTH <= w.n[0] && from >= DEPTH &&
+        to + DEPTH <= w.n[2])
+        chunk<T, DEPTH, TCT_INSIDE>(w, x, from, to);
+    else if (!w.periodic[0] && !w.periodic[2])
+        chunk<T, DEPTH, TCT_OPEN>(w, x, from, to);
+    else chunk<T, DEPTH, TCT_CLOSED>(w, x, from, to);
 }
 
 /* As many chunks as the GPU runs at a time, of at least some rows. */

@@ -68,72 +68,48 @@ static __device__ __forceinline__ tct_place3 find_place(const tct_step_work &w,
 
 /* --- planes in and out ---------------------------------------------------- */
 
-template <class T>
-static __device__ __forceinline__ const TCT_REAL *
-line_of(const tct_step_work &w, int z, int y)
+/* Row y of plane z of a buffer. */
+template <tct_touch TOUCH>
+static __device__ __forceinline__ int64_t line_at(const tct_step_work &w, int z,
+                                                  int y)
 {
-    const int plane = z >= 0 && z < w.n[2] ? z : wrap(z, w.n[2]);
-    const int line = y >= 0 && y < w.n[1] ? y : wrap(y, w.n[1]);
-    return (const TCT_REAL *)w.in + ((int64_t)plane * w.n[1] + line) * w.pitch;
+    if (TOUCH == TCT_CLOSED) {
+        z = wrap(z, w.n[2]);
+        y = wrap(y, w.n[1]);
+    }
+    return ((int64_t)z * w.n[1] + y) * w.pitch;
 }
 
-template <class T, bool EDGE>
+template <class T, tct_touch TOUCH>
 static __device__ __forceinline__ void
 load_plane(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
 {
-    if constexpr (!EDGE) {
-        const TCT_REAL *from = (const TCT_REAL *)w.in +
-                               ((int64_t)z * w.n[1] + p.y) * w.pitch + p.x;
-#pragma unroll
-        for (int r = 0; r < T::ROWS; r++)
-            load_all<T>(from + r * w.pitch, u.cell[r]);
-        return;
-    }
-    const bool plane = has_row(w, z);
-    const bool within = p.x >= 0 && p.x + T::V <= w.n[0];
+    const TCT_REAL *in = (const TCT_REAL *)w.in;
+    const bool has = has_row(w, z), within = p.x >= 0 && p.x + T::V <= w.n[0];
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
-        const unsigned bits = p.inside >> (r * T::V) & ((1u << T::V) - 1);
-        if (plane && within && bits != 0) {
-            const tct_lane_cells<T::V> all = *(
-                const tct_lane_cells<T::V> *)(line_of<T>(w, z, p.y + r) + p.x);
-#pragma unroll
-            for (int i = 0; i < T::V; i++) u.cell[r][i] = all.v[i];
-            continue;
-        }
-#pragma unroll
-        for (int i = 0; i < T::V; i++)
-            u.cell[r][i] =
-                plane && (bits >> i & 1)
-                    ? line_of<T>(w, z, p.y + r)[wrap(p.x + i, w.n[0])]
-                    : (TCT_REAL)w.boundary;
+        const unsigned inside = p.inside >> (r * T::V) & ((1u << T::V) - 1);
+        const tct_tile_side side = {inside, within && inside != 0, false};
+        const TCT_REAL *row = in + line_at<TOUCH>(w, z, p.y + r);
+        if constexpr (TOUCH == TCT_INSIDE) load_all<T>(row + p.x, u.cell[r]);
+        else load_some<T, TOUCH>(w, side, row, p.x, has, u.cell[r]);
     }
 }
 
-template <class T>
+template <class T, tct_touch TOUCH>
 static __device__ __forceinline__ void store_plane(const tct_step_work &w,
                                                    const tct_place3 &p, int z,
                                                    const tct_plane<T> &u)
 {
     const int column = tct_lane() * T::V, first = tct_warp() * T::ROWS;
     if (column < T::DEPTH || column >= T::WIDTH - T::DEPTH) return;
+    TCT_REAL *row = (TCT_REAL *)w.out + line_at<TCT_OPEN>(w, z, p.y);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
-        const int y = p.y + r;
-        if (first + r < T::DEPTH || first + r >= T::HEIGHT - T::DEPTH ||
-            y >= w.n[1])
-            continue;
-        TCT_REAL *row = (TCT_REAL *)w.out + ((int64_t)z * w.n[1] + y) * w.pitch;
-        if (p.x > 0 && p.x + T::V < w.n[0]) {
-            tct_lane_cells<T::V> all;
-#pragma unroll
-            for (int i = 0; i < T::V; i++) all.v[i] = u.cell[r][i];
-            *(tct_lane_cells<T::V> *)(row + p.x) = all;
-            continue;
-        }
-#pragma unroll
-        for (int i = 0; i < T::V; i++)
-            if (p.x + i < w.n[0]) store_cell(w, row, p.x + i, u.cell[r][i]);
+        const bool owned =
+            first + r >= T::DEPTH && first + r < T::HEIGHT - T::DEPTH;
+        if (owned && (TOUCH == TCT_INSIDE || p.y + r < w.n[1]))
+            store_some<T, TOUCH>(w, row + r * w.pitch, p.x, u.cell[r]);
     }
 }
 
@@ -216,7 +192,7 @@ keep_sides(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
 /* --- a tile --------------------------------------------------------------- */
 
 /* Planes [from, to) of a tile. */
-template <class T, bool EDGE>
+template <class T, tct_touch TOUCH>
 static __device__ __forceinline__ void
 solid_chunk(const tct_step_work &w, tct_warp_edges<T> &edges,
             const tct_place3 &p, int from, int to)
@@ -224,19 +200,20 @@ solid_chunk(const tct_step_work &w, tct_warp_edges<T> &edges,
     tct_plane<T> level[T::DEPTH][2] = {}, ahead, u;
     const int end = to + T::DEPTH;
     int z = from - T::DEPTH;
-    load_plane<T, EDGE>(w, p, z, ahead);
-#define TCT_PLANE(phase)                                                 \
-    {                                                                    \
-        u = ahead;                                                       \
-        if (z + 1 < end) load_plane<T, EDGE>(w, p, z + 1, ahead);        \
-        _Pragma("unroll") for (int l = 0; l < T::DEPTH; l++)             \
-        {                                                                \
-            solid_level<T, phase>(w, edges, l, level[l], u);             \
-            if (EDGE) keep_sides<T>(w, p, z - 1 - l, u);                 \
-        }                                                                \
-        if (z - T::DEPTH >= from) store_plane<T>(w, p, z - T::DEPTH, u); \
-        if (++z >= end) return;                                          \
-        __syncthreads();                                                 \
+    load_plane<T, TOUCH>(w, p, z, ahead);
+#define TCT_PLANE(phase)                                                \
+    {                                                                   \
+        u = ahead;                                                      \
+        if (z + 1 < end) load_plane<T, TOUCH>(w, p, z + 1, ahead);      \
+        _Pragma("unroll") for (int l = 0; l < T::DEPTH; l++)            \
+        {                                                               \
+            solid_level<T, phase>(w, edges, l, level[l], u);            \
+            if (TOUCH != TCT_INSIDE) keep_sides<T>(w, p, z - 1 - l, u); \
+        }                                                               \
+        if (z - T::DEPTH >= from)                                       \
+            store_plane<T, TOUCH>(w, p, z - T::DEPTH, u);               \
+        if (++z >= end) return;                                         \
+        __syncthreads();                                                \
     }
     for (;;) {
         TCT_PLANE(0)
@@ -260,10 +237,12 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     const int to = min(w.n[2], from + cut.planes);
     const tct_place3 p =
         find_place<T>(w, x + tct_lane() * T::V, y + tct_warp() * T::ROWS);
-    if (x < 0 || y < 0 || from < T::DEPTH || x + T::WIDTH > w.n[0] ||
-        y + T::HEIGHT > w.n[1] || to + T::DEPTH > w.n[2])
-        solid_chunk<T, true>(w, edges, p, from, to);
-    else solid_chunk<T, false>(w, edges, p, from, to);
+    if (x >= 0 && y >= 0 && from >= T::DEPTH && x + T::WIDTH <= w.n[0] &&
+        y + T::HEIGHT <= w.n[1] && to + T::DEPTH <= w.n[2])
+        solid_chunk<T, TCT_INSIDE>(w, edges, p, from, to);
+    else if (!w.periodic[0] && !w.periodic[1] && !w.periodic[2])
+        solid_chunk<T, TCT_OPEN>(w, edges, p, from, to);
+    else solid_chunk<T, TCT_CLOSED>(w, edges, p, from, to);
 }
 
 /* --- launches ------------------------------------------------------------- */
