@@ -6,7 +6,7 @@
 enum {
     SHARED_SPARE = 12288, /* bytes: the kernels' own data */
     RUNS_SPARE = 16384,   /* and runs of joined slices             */
-    PEERS_SPARE = 8192,   /* ... of several GPUs                   */
+    PEERS_SPARE = 13312,  /* ... of several GPUs                   */
     CACHE_SPARE = 32768   /* left for the L1 where that costs little */
 };
 
