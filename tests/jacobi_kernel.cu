@@ -59,11 +59,9 @@ extern "C" bool jacobi_launch(tacit_queue *q, int lines, int64_t first,
 {
     static void *room = nullptr;
     const int blocks = tct_gpu_of(q)->sms;
-    if (!room && tct_gpu_upload(nullptr, tct_persistent_bytes(blocks), &room) <
-                     TACIT_OK) {
-        q_fail(q, TACIT_NO_MEMORY, "%s", tacit_error_message());
-        return false;
-    }
+    if (!room &&
+        tct_gpu_upload(nullptr, tct_persistent_bytes(blocks), &room) < TACIT_OK)
+        return tct_gpu_ok(q, GPU_NO_MEMORY, "memory of a persistent kernel");
     jacobi_job J = {tct_persistent_job_of(q, room, c, checks),
                     lines,
                     first,

@@ -24,7 +24,7 @@ enum {
 static inline size_t tct_element_bytes(tacit_element element)
 {
     static const size_t bytes[] = {
-#define X(element, name, stored) [element] = sizeof(stored),
+#define X(element, name, stored) sizeof(stored),
         TCT_ELEMENT_TYPES(X)
 #undef X
     };
@@ -34,7 +34,7 @@ static inline size_t tct_element_bytes(tacit_element element)
 static inline const char *tct_element_name(tacit_element element)
 {
     static const char *const names[] = {
-#define X(element, name, stored) [element] = (name),
+#define X(element, name, stored) (name),
         TCT_ELEMENT_TYPES(X)
 #undef X
     };

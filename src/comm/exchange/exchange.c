@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/exchange/exchange.c - exchanges of the public interface. */
+#include "comm/channel/channel.h"
 #include "comm/exchange/plan.h"
 #include <stdio.h>
 #include <tacit/exchange.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/exchange/plan.c - plans of exchanges, from lists or from ghosts. */
 #include "comm/exchange/plan.h"
+#include "comm/channel/channel.h"
 #include "comm/link/link.h"
 #include <string.h>
 

@@ -10,8 +10,9 @@
  * and the links reach. Each open link keeps its own state for it. */
 #ifndef TCT_COMM_EXCHANGE_PLAN_H
 #define TCT_COMM_EXCHANGE_PLAN_H
-#include "comm/channel/channel.h"
 #include "comm/world/world.h"
+
+struct tct_channel; /* comm/channel/channel.h */
 
 /* The values to or from one peer: a range of those of a column. Each link sends
  * them through a channel of its own. */
@@ -70,7 +71,7 @@ static inline const tct_plan_part *tct_plan_part_at(const tct_plan *plan, int k)
     return k < plan->sends ? &plan->send[k] : &plan->recv[k - plan->sends];
 }
 /* The plan's messages as ends of channels, [sends + recvs]. */
-void tct_plan_channels(const tct_plan *plan, tct_channel *out);
+void tct_plan_channels(const tct_plan *plan, struct tct_channel *out);
 
 /* The bytes of `columns` columns of a part's values, and of the values before
  * them in the same buffer. */

@@ -231,8 +231,9 @@ static tct_peer_end end_of(const tct_plan *plan, const peer_plan *p, int k)
             plan,
             (double *)(void *)((char *)tct_windows_at(W, plan->q->rank,
                                                       &p->sent) +
-                               h * tct_plan_bytes(plan, plan->base.columns,
-                                                  plan->base.values)),
+                               (size_t)h * tct_plan_bytes(plan,
+                                                          plan->base.columns,
+                                                          plan->base.values)),
             plan->base.columns, part);
     }
     return e;

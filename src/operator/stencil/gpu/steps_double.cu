@@ -7,5 +7,5 @@
 #define TCT_FMA(a, b, sum) __fma_rn((a), (b), (sum))
 #include "operator/stencil/gpu/tiles3.cuh"
 
-extern "C" const tct_step_kernels tct_step_kernels_double = {fill, step, visit,
-                                                             change};
+extern "C" const tct_step_kernels tct_step_kernels_double = {
+    TCT_HOST(fill), TCT_HOST(step), TCT_HOST(visit), TCT_HOST(change)};

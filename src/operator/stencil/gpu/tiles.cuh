@@ -21,7 +21,8 @@ enum { TILE_WARPS = 4, TILE_AHEAD = 2 };
 
 /* How a tile's registers are used: V cells a lane, BLOCKS of TILE_WARPS warps a
  * multiprocessor, DEPTH steps. */
-template <int SHAPE, int WEIGHTS, int DEPTH> struct tct_row_tile {
+template <int SHAPE, int WEIGHTS, int STEPS> struct tct_row_tile {
+    static constexpr int DEPTH = STEPS;
     static constexpr bool BOX = SHAPE == TCT_BOX2;
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr int V = sizeof(TCT_REAL) == 4 ? 4 : 2;
@@ -279,14 +280,12 @@ static __device__ __forceinline__ void chunk(const tct_step_work &w, int x,
 #undef TCT_ROW
 }
 
-template <int SHAPE, int WEIGHTS, int DEPTH>
-static __global__ void
-__launch_bounds__(TILE_WARPS *GPU_WAVE,
-                  tct_row_tile<SHAPE, WEIGHTS, DEPTH>::BLOCKS)
+template <class T>
+static __global__ void __launch_bounds__(TILE_WARPS *GPU_WAVE, T::BLOCKS)
     visit_kernel(const __grid_constant__ tct_step_work w,
                  const __grid_constant__ tct_strips cut)
 {
-    typedef tct_row_tile<SHAPE, WEIGHTS, DEPTH> T;
+    constexpr int DEPTH = T::DEPTH;
     const int number = (int)blockIdx.x * TILE_WARPS + tct_warp();
     const int at_sides = cut.sides * cut.chunks[1];
     const bool side = number < at_sides;
@@ -325,25 +324,22 @@ template <class T> static tct_strips cut(const tct_step_work *w, int sms)
     return c;
 }
 
-template <int SHAPE, int WEIGHTS, int DEPTH>
-static void launch(tacit_queue *q, const tct_step_work *w)
+template <class T> static void launch(tacit_queue *q, const tct_step_work *w)
 {
     const gpu_stream stream = stream_of(q);
-    const tct_strips c =
-        cut<tct_row_tile<SHAPE, WEIGHTS, DEPTH>>(w, tct_gpu_of(q)->sms);
+    const tct_strips c = cut<T>(w, tct_gpu_of(q)->sms);
     const int64_t tiles = (int64_t)(c.strips - c.sides) * c.chunks[0] +
                           (int64_t)c.sides * c.chunks[1];
     const unsigned blocks = (unsigned)((tiles + TILE_WARPS - 1) / TILE_WARPS);
-    visit_kernel<SHAPE, WEIGHTS, DEPTH>
-        <<<blocks, TILE_WARPS * GPU_WAVE, 0, stream>>>(*w, c);
+    visit_kernel<T><<<blocks, TILE_WARPS * GPU_WAVE, 0, stream>>>(*w, c);
     tct_gpu_ok(q, gpu_last_error(), "a visit of a grid");
 }
 
 template <int SHAPE, int WEIGHTS>
 static void visit_depth(tacit_queue *q, const tct_step_work *w, int depth)
 {
-    if (depth == 8) launch<SHAPE, WEIGHTS, 8>(q, w);
-    else launch<SHAPE, WEIGHTS, 4>(q, w);
+    if (depth == 8) launch<tct_row_tile<SHAPE, WEIGHTS, 8>>(q, w);
+    else launch<tct_row_tile<SHAPE, WEIGHTS, 4>>(q, w);
 }
 
 template <int WEIGHTS>
