@@ -756,7 +756,8 @@ static void kernels_are_listed(void **state)
         from, "; sell, sell32: f64 f32 dict8 dict16 low48; bsell 2x2: f64; "
               "bsell 3x3: f64 f32 dict8 low48; bsell 4x4: f64; bsell 5x5: "
               "f64; bsell 6x6: f64; with jacobi, sell, sell32: f64 f32 dict8; "
-              "bsell 2x2: f64; bsell 3x3: f64; bsell 6x6: f64; with ic0, sell, "
+              "bsell 2x2: f64; bsell 3x3: f64; bsell 6x6: f64; with ic0 or "
+              "ic1, sell, "
               "sell32: f64 dict8; bsell 2x2: f64; bsell 3x3: f64 dict8; bsell "
               "6x6: f64; on several GPUs, sell, sell32: f64 dict8; bsell 3x3: "
               "f64 dict8");

@@ -494,7 +494,7 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     if (K->sent == 0) return true;
     at = strlen(text);
     if (K->method == tct_resident_cg_factor[0].method) {
-        snprintf(text + at, size - at, "; with ic0,");
+        snprintf(text + at, size - at, "; with ic0 or ic1,");
         list_formats(tct_resident_cg_factor[0].kernel, text, size);
         at = strlen(text);
     }
