@@ -143,7 +143,8 @@ static void free_floats(tacit_queue *q, float *x)
     tacit_queue_free(q, &v);
 }
 
-/* What the row's body makes of the elements from `at`, rounded to floats. */
+/* The results of the row's body for the elements from `at`, rounded to
+ * floats. */
 static void make_floats(const pass_row *p, size_t n, size_t at, double a,
                         float *const *x, double *s)
 {

@@ -701,8 +701,8 @@ static void the_rescue_has_what_a_method_has(void **state)
     }
 }
 
-/* What format auto takes for a small matrix (race.c) is of doubles, in rows or
- * in blocks of any size: cg has a kernel. */
+/* Format auto takes doubles for a small matrix, in rows or in blocks of any
+ * size: cg has a kernel for each. */
 static void doubles_have_kernels_of_cg(void **state)
 {
     (void)state;
@@ -710,8 +710,8 @@ static void doubles_have_kernels_of_cg(void **state)
         assert_true(has_row(&tables[0], b, GPU_F64, GPU_ANY, TCT_ALONE));
 }
 
-/* What is called persistent, cg has a kernel for, and for nothing else: of each
- * block size and store that can be built. */
+/* A block is called persistent if cg has a kernel for it, and only then: of
+ * each block size and store that can be built. */
 static void persistent_is_what_has_kernels(void **state)
 {
     (void)state;
@@ -741,7 +741,7 @@ static void persistent_is_what_has_kernels(void **state)
     clear(&A);
 }
 
-/* What the list of a build with CUDA says. */
+/* The list of kernels of a build with CUDA. */
 static void kernels_are_listed(void **state)
 {
     (void)state;

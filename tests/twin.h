@@ -20,7 +20,7 @@ typedef struct {
     int looks;
 } twin_recording;
 
-/* What a queue has that was opened by open_twin. */
+/* The state of a queue that open_twin has opened. */
 typedef struct {
     tct_device_ops device;
     tct_link link; /* the queue's, as a device starts it */

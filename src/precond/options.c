@@ -204,7 +204,7 @@ static tacit_status take_members(const tct_precond_kind *kind,
     return TACIT_OK;
 }
 
-/* What is set by name, of which other kinds may have some. */
+/* Options that are set by name; some may be those of other kinds. */
 static tacit_status take_named(const tct_precond_kind *kind,
                                const tacit_precond_options *given, void *own)
 {

@@ -22,8 +22,8 @@ typedef struct tct_precond {
     int made_of; /* the count of its values then */
 } tct_precond;
 
-/* What a persistent kernel reads to apply a preconditioner: one of these, and
- * NULL. */
+/* The data by which a persistent kernel applies a preconditioner: one of these,
+ * and NULL. */
 typedef struct tct_resident_view {
     const double *diagonal; /* d [n] on the device, in the operator's order:
                                     y_i = d_i x_i                           */
@@ -52,7 +52,7 @@ typedef struct tct_precond_kind {
     tacit_status (*setup)(tct_precond *M, const tct_precond_source *from);
     /* See tacit_precond_update. */
     tacit_status (*renew)(tct_precond *M, const tacit_matrix *matrix);
-    /* What sets it apart, in `out`, which has the name. OPTIONAL: nothing */
+    /* Describe it in `out`, which has the name. OPTIONAL: the name is enough */
     void (*describe)(const tct_precond *M, tacit_precond_info *out);
     /* See tacit_precond_level_at. OPTIONAL: none */
     const tacit_precond_level *(*level)(const tct_precond *M, int i);

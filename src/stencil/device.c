@@ -105,6 +105,17 @@ tacit_status tct_field_to_device(tacit_field *f)
     return TACIT_OK;
 }
 
+tacit_status tct_field_measures(tacit_field *f)
+{
+    tct_field_device *d = f->device;
+    char *room = NULL;
+    if (!d || d->changes) return TACIT_OK;
+    const int64_t count = f->s.n[1] * f->s.n[2] * tct_field_blocks(f);
+    TRY(take(f->queue, (size_t)count * sizeof *d->changes, &room));
+    d->changes = (double *)(void *)room;
+    return TACIT_OK;
+}
+
 tacit_status tct_field_change(tacit_field *f)
 {
     TRY(tct_field_to_host(f));

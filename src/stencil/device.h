@@ -13,7 +13,7 @@ typedef struct tct_field_device {
     char *buffer[2];
     int now; /* the buffer that has the values */
     char *outside, *coefficient;
-    double *changes;    /* [rows][blocks], from the first measured one on */
+    double *changes;    /* [rows][blocks], once a run measures them       */
     bool host_is_newer; /* its values, or coefficients                    */
     bool host_is_older;
 } tct_field_device;
@@ -28,6 +28,9 @@ void tct_field_close_device(tacit_field *f);
  * Errors      DEVICE. */
 tacit_status tct_field_to_host(const tacit_field *f);
 tacit_status tct_field_to_device(tacit_field *f);
+/* Let the device have room for measured changes.
+ * Errors      NO_MEMORY. */
+tacit_status tct_field_measures(tacit_field *f);
 /* The host changes values or coefficients next.
  * Errors      DEVICE. */
 tacit_status tct_field_change(tacit_field *f);

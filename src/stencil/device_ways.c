@@ -39,13 +39,6 @@ static void measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
     const size_t count = (size_t)(f->s.n[1] * f->s.n[2] * tct_field_blocks(f));
-    if (!d->changes)
-        d->changes =
-            f->queue->device->alloc(f->queue, count * sizeof *d->changes);
-    if (!d->changes) {
-        q_fail(f->queue, TACIT_NO_MEMORY, "no GPU memory for changes of rows");
-        return;
-    }
     tct_step_work w = work_of(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
@@ -109,9 +102,9 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **state)
              "way 'tiles' is not for this grid: %s: take way copy", reason);
     if (depth > depths[0])
         FAIL(TACIT_UNSUPPORTED,
-             "depth %d: a GPU's registers hold tiles of %d steps: take at most "
-             "these",
-             depth, depths[0]);
+             "depth %d: a GPU's registers hold tiles of %d steps: take a depth "
+             "of at most %d, or device host",
+             depth, depths[0], depths[0]);
     return open(f, depth, depths, state);
 }
 

@@ -76,6 +76,7 @@ static int64_t to_measured(const tct_field_run *run)
 bool tct_run_is_over(const tct_field_run *run)
 {
     return run->stops || run->end != TACIT_OK ||
+           run->field->queue->failed != TACIT_OK ||
            run->result.steps == run->options.steps;
 }
 
@@ -88,7 +89,7 @@ int tct_run_visit(tct_field_run *run, const tct_engine *e)
     const bool measured = depth == to;
     e->ops->visit(e->state, (int)depth, measured ? run->changes : NULL);
     run->result.steps += depth;
-    if (measured) judge(run);
+    if (measured && run->field->queue->failed == TACIT_OK) judge(run);
     return (int)depth;
 }
 
@@ -184,6 +185,7 @@ tacit_status tacit_field_run(tacit_field *field,
                        sizeof run.options));
     tacit_status status = open_run(&run);
     q_enter(field->queue);
+    if (status >= 0 && run.changes) status = tct_field_measures(field);
     if (status >= 0) status = tct_field_to_device(field);
     if (status >= 0) status = run_all(&run);
     tct_free(run.changes);

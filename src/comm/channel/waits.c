@@ -5,7 +5,8 @@
 
 enum { LINE = 64, SEVERAL = -1 };
 
-/* What a rank waits for: 0: nothing; 1 + the rank; SEVERAL: those of `due`. */
+/* The ranks that a rank waits for: 0: none; 1 + the rank; SEVERAL: those of
+ * `due`. */
 typedef struct {
     uint64_t waits;
     char due[]; /* [ranks] 1: waited for */

@@ -426,7 +426,8 @@ static int64_t longest(const tct_gpu_arrays *a)
     return most;
 }
 
-/* What cg has (solver/resident/kernel_table.h). */
+/* Has cg a kernel for this store and block size? See
+ * solver/resident/kernel_table.h. */
 static bool has_kernel(const tct_gpu_maker *M)
 {
     const int b = M->slicing.b;

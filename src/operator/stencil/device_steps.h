@@ -6,7 +6,7 @@
 #include "device/queue.h"
 #include "operator/stencil/stencil.h"
 
-/* What a kernel reads and writes. A row has a ghost cell at each end, as
+/* The data of a kernel. A row has a ghost cell at each end, as
  * stencil/field.h says; the kernels keep those of periodic rows. */
 typedef struct tct_step_work {
     const void *in;      /* cell (0, 0, 0) of the buffer that has the values */

@@ -43,8 +43,8 @@ typedef struct tct_strips {
     int chunks[2], rows[2]; /* of a strip inside and at a side */
 } tct_strips;
 
-/* What a tile touches: no side of the grid; sides, none of which closes; or
- * some that do. */
+/* The sides of the grid that a tile touches: none; some, none of which closes;
+ * or some that do. */
 enum tct_touch { TCT_INSIDE, TCT_OPEN, TCT_CLOSED };
 
 template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_lane_cells {

@@ -66,6 +66,13 @@ static __device__ __forceinline__ tct_place3 find_place(const tct_step_work &w,
     return p;
 }
 
+/* The bits of row r. */
+template <class T>
+static __device__ __forceinline__ unsigned inside_of(const tct_place3 &p, int r)
+{
+    return p.inside >> (r * T::V) & ((1u << T::V) - 1);
+}
+
 /* --- planes in and out ---------------------------------------------------- */
 
 /* Row y of plane z of a buffer. */
@@ -88,7 +95,7 @@ load_plane(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
     const bool has = has_row(w, z), within = p.x >= 0 && p.x + T::V <= w.n[0];
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
-        const unsigned inside = p.inside >> (r * T::V) & ((1u << T::V) - 1);
+        const unsigned inside = inside_of<T>(p, r);
         const tct_tile_side side = {inside, within && inside != 0, false};
         const TCT_REAL *row = in + line_at<TOUCH>(w, z, p.y + r);
         if constexpr (TOUCH == TCT_INSIDE) load_all<T>(row + p.x, u.cell[r]);
@@ -174,7 +181,8 @@ solid_level(const tct_step_work &w, tct_warp_edges<T> &e, int l,
     }
 }
 
-/* Cells of a plane of a level that are outside have the boundary value. */
+/* keep_boundary of a plane of a level: with one branch for all rows, since one
+ * a row spills registers. */
 template <class T>
 static __device__ __forceinline__ void
 keep_sides(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
