@@ -9,22 +9,28 @@ static tct_step_work work_of(const tacit_field *f)
 {
     const tct_field_device *d = f->device;
     const tct_grid_stencil *s = &f->s;
-    const size_t first = (size_t)f->lead * s->bytes;
-    return (tct_step_work){
-        .in = d->buffer[d->now] + first,
-        .out = d->buffer[d->now ^ 1] + first,
-        .pitch = f->pitch,
-        .outside = d->outside + s->bytes,
-        .coefficient = d->coefficient,
-        .cells = s->cells,
-        .n = {(int)s->n[0], (int)s->n[1], (int)s->n[2]},
-        .periodic = {s->periodic[0], s->periodic[1], s->periodic[2]},
-        .single = s->single,
-        .shape = s->shape,
-        .weights = s->weights,
-        .boundary = s->boundary,
-        .centre = s->centre,
-        .neighbours = s->neighbours};
+    const tct_grid_block *b = &f->block;
+    const size_t first = (size_t)b->origin * s->bytes;
+    tct_step_work w = {.in = d->buffer[d->now] + first,
+                       .out = d->buffer[d->now ^ 1] + first,
+                       .pitch = b->pitch,
+                       .plane = b->plane,
+                       .outside = d->outside + s->bytes,
+                       .coefficient = d->coefficient,
+                       .cells = b->cells,
+                       .single = s->single,
+                       .shape = s->shape,
+                       .weights = s->weights,
+                       .boundary = s->boundary,
+                       .centre = s->centre,
+                       .neighbours = s->neighbours};
+    for (int k = 0; k < 3; k++) {
+        w.n[k] = (int)b->n[k];
+        w.low[k] = (int)b->low[k];
+        w.high[k] = (int)b->high[k];
+        w.closes[k] = b->closes[k];
+    }
+    return w;
 }
 
 static void one_step(tacit_field *f)
@@ -38,7 +44,7 @@ static void one_step(tacit_field *f)
 static void measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
-    const size_t count = (size_t)(f->s.n[1] * f->s.n[2] * tct_field_blocks(f));
+    const size_t count = (size_t)tct_field_all_blocks(f);
     tct_step_work w = work_of(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
@@ -112,7 +118,7 @@ static double cells_and_weights(const tacit_field *f)
 {
     const int weights =
         f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
-    return (double)f->s.cells * (double)f->s.bytes * (2 + weights);
+    return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
 }
 
 static void describe(const void *state, tacit_field_result *out)

@@ -8,41 +8,30 @@
 #include <math.h>
 
 enum {
-    LINE = 128,         /* bytes: x = 0 begins one */
     WORTH = 1 << 15,    /* steps of cells: some 10 us */
     STREAMED = 16 << 20 /* bytes of a buffer that caches do not keep */
 };
 
 /* --- memory --------------------------------------------------------------- */
 
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-/* Cells from a row to the next; they need no more than 64 bits. */
-static int64_t pitch_of(const tct_grid_stencil *s)
-{
-    const int64_t line = LINE / (int64_t)s->bytes;
-    return line + round_up(s->n[0] + 1, line);
-}
-
-static double weights_bytes(const tct_grid_stencil *s)
+static double weights_bytes(const tct_grid_stencil *s, const tct_grid_block *b)
 {
     if (s->weights != TACIT_WEIGHTS_CELLS) return 0.0;
-    return (double)s->cells * (double)s->bytes * s->about->points;
+    return (double)b->cells * (double)s->bytes * s->about->points;
 }
 
-static double buffer_bytes(const tct_grid_stencil *s)
+static double buffer_bytes(const tct_grid_stencil *s, const tct_grid_block *b)
 {
-    return (double)(s->n[1] * s->n[2]) * (double)pitch_of(s) * (double)s->bytes;
+    return (double)b->stored * (double)s->bytes;
 }
 
 double tacit_stencil_bytes(const tacit_stencil *stencil)
 {
     tct_grid_stencil s;
+    tct_grid_block b;
     if (!stencil || tct_stencil_read(stencil, &s) < 0) return (double)NAN;
-    return 2.0 * buffer_bytes(&s) + weights_bytes(&s);
+    tct_block_make(&s, (const int[3]){1, 1, 1}, 0, 0, &b);
+    return 2.0 * buffer_bytes(&s, &b) + weights_bytes(&s, &b);
 }
 
 /* Buffers of a field in the host's memory. */
@@ -52,9 +41,11 @@ static int buffers_of(const tacit_queue *q)
 }
 
 static tacit_status check_memory(const tacit_queue *q,
-                                 const tct_grid_stencil *s)
+                                 const tct_grid_stencil *s,
+                                 const tct_grid_block *b)
 {
-    const double bytes = buffers_of(q) * buffer_bytes(s) + weights_bytes(s);
+    const double bytes =
+        buffers_of(q) * buffer_bytes(s, b) + weights_bytes(s, b);
     const double free = (double)tct_memory_available();
     if (bytes <= free || bytes < 0x1p20) return TACIT_OK;
     FAIL(TACIT_NO_MEMORY,
@@ -63,18 +54,24 @@ static tacit_status check_memory(const tacit_queue *q,
          bytes / 0x1p30, free / 0x1p30, s->single ? "" : ", or type float");
 }
 
+/* Cells that a step of a row reads, at most. */
+static int64_t outside_cells(const tacit_field *f)
+{
+    return f->block.n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
+}
+
 static tacit_status allocate(tacit_field *f)
 {
     const tct_grid_stencil *s = &f->s;
-    TRY(check_memory(f->queue, s));
-    const size_t rows = (size_t)(s->n[1] * s->n[2]);
-    const size_t bytes = rows * (size_t)f->pitch * s->bytes;
-    const size_t most = (size_t)s->n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
+    TRY(check_memory(f->queue, s, &f->block));
+    const size_t bytes = (size_t)f->block.stored * s->bytes;
     for (int k = 0; k < buffers_of(f->queue); k++)
         TRY(TCT_ALLOC(bytes, "the grid", &f->buffer[k]));
-    TRY(TCT_ALLOC(most * s->bytes, "the boundary", &f->outside));
+    TRY(TCT_ALLOC((size_t)outside_cells(f) * s->bytes, "the boundary",
+                  &f->outside));
     if (s->weights != TACIT_WEIGHTS_CELLS) return TACIT_OK;
-    return TCT_ALLOC((size_t)s->about->points * (size_t)s->cells * s->bytes,
+    return TCT_ALLOC((size_t)s->about->points * (size_t)f->block.cells *
+                         s->bytes,
                      "the coefficients", &f->coefficient);
 }
 
@@ -89,17 +86,24 @@ static void fill(const tct_grid_stencil *s, char *cells, int64_t count,
         else doubles[x] = value;
 }
 
-/* Each thread is the first that touches its rows. */
+/* Rows of all that is stored; each thread is the first that touches its. */
+static void bound_rows(void *work, int64_t from, int64_t to)
+{
+    const tacit_field *f = work;
+    const int64_t pitch = f->block.pitch;
+    for (int k = 0; k < 2 && f->buffer[k]; k++)
+        fill(&f->s, f->buffer[k] + (size_t)(from * pitch) * f->s.bytes,
+             (to - from) * pitch, f->s.boundary);
+}
+
 static void clear_rows(void *work, int64_t from, int64_t to)
 {
     const tacit_field *f = work;
-    const int64_t n = f->s.n[0], lead = f->lead;
     for (int k = 0; k < 2 && f->buffer[k]; k++)
         for (int64_t row = from; row < to; row++) {
-            char *first = f->buffer[k] + (size_t)(row * f->pitch) * f->s.bytes;
-            fill(&f->s, first, f->pitch, f->s.boundary);
-            fill(&f->s, first + (size_t)lead * f->s.bytes, n, 0.0);
-            tct_field_close_row(f, first + (size_t)lead * f->s.bytes);
+            char *cells = tct_field_row(f, k, row);
+            fill(&f->s, cells, f->block.n[0], 0.0);
+            tct_field_close_row(f, cells);
         }
 }
 
@@ -113,11 +117,12 @@ static void clear_weights(void *work, int64_t from, int64_t to)
 static void clear(tacit_field *f)
 {
     TCT_THREADS_OF(f->queue->team);
-    const int64_t rows = f->s.n[1] * f->s.n[2];
-    tct_parallel(rows, 1 + TCT_SHORT / f->s.n[0], clear_rows, f);
-    if (f->coefficient) tct_parallel(f->s.cells, TCT_SHORT, clear_weights, f);
-    fill(&f->s, f->outside, f->s.n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4,
-         f->s.boundary);
+    const tct_grid_block *b = &f->block;
+    const int64_t least = 1 + TCT_SHORT / b->n[0];
+    tct_parallel(b->stored / b->pitch, least, bound_rows, f);
+    tct_parallel(tct_block_rows(b), least, clear_rows, f);
+    if (f->coefficient) tct_parallel(b->cells, TCT_SHORT, clear_weights, f);
+    fill(&f->s, f->outside, outside_cells(f), f->s.boundary);
 }
 
 static tacit_status check_queue(const tacit_queue *q)
@@ -141,9 +146,8 @@ tacit_status tacit_field_create(tacit_queue *queue,
     if (!f) FAIL(TACIT_NO_MEMORY, "no memory for a grid");
     f->queue = queue;
     f->s = s;
-    f->lead = LINE / (int64_t)s.bytes;
-    f->pitch = pitch_of(&s);
-    f->streams = buffer_bytes(&s) >= (double)STREAMED;
+    tct_block_make(&s, (const int[3]){1, 1, 1}, 0, 0, &f->block);
+    f->streams = buffer_bytes(&s, &f->block) >= (double)STREAMED;
     f->room = tct_tiling_room();
     f->worth = WORTH;
     f->rows = tct_host_rows_of(&s);
@@ -173,8 +177,8 @@ void tacit_field_destroy(tacit_field **field)
 void tct_field_close_row(const tacit_field *f, char *row)
 {
     const size_t each = f->s.bytes;
-    char *end = row + (size_t)f->s.n[0] * each;
-    if (!f->s.periodic[0]) return;
+    char *end = row + (size_t)f->block.n[0] * each;
+    if (!f->block.closes[0]) return;
     memcpy(row - each, end - each, each);
     memcpy(end, row, each);
 }
@@ -213,7 +217,7 @@ static int64_t stretch(const tacit_field *f, int64_t first, int64_t count,
                        char **row, char **cells)
 {
     const int64_t n = f->s.n[0], left = n - first % n;
-    *row = tct_field_cell(f, f->now, 0, first / n, 0);
+    *row = tct_field_row(f, f->now, first / n);
     *cells = *row + (size_t)(first % n) * f->s.bytes;
     return left < count ? left : count;
 }
@@ -263,8 +267,8 @@ static void fill_rows(void *work, int64_t from, int64_t to)
     const fill_work *w = work;
     const tacit_field *f = w->field;
     for (int64_t row = from; row < to; row++) {
-        char *cells = tct_field_cell(f, f->now, 0, row, 0);
-        fill(&f->s, cells, f->s.n[0], w->value);
+        char *cells = tct_field_row(f, f->now, row);
+        fill(&f->s, cells, f->block.n[0], w->value);
         tct_field_close_row(f, cells);
     }
 }
@@ -274,9 +278,9 @@ tacit_status tacit_field_fill(tacit_field *field, double value)
     REQUIRE(field != NULL);
     TRY(tct_field_change(field));
     TCT_THREADS_OF(field->queue->team);
-    const int64_t rows = field->s.n[1] * field->s.n[2];
     fill_work w = {field, value};
-    tct_parallel(rows, 1 + TCT_SHORT / field->s.n[0], fill_rows, &w);
+    tct_parallel(tct_block_rows(&field->block),
+                 1 + TCT_SHORT / field->block.n[0], fill_rows, &w);
     return TACIT_OK;
 }
 

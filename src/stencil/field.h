@@ -5,19 +5,20 @@
  * A row has a ghost cell at each end, cell -1 and cell n. They are the boundary
  * value, in both buffers and for ever, or where the direction is periodic
  * copies of the row's other end, which the last step of a visit renews. Rows
- * outside the grid are not stored: one row of the boundary value stands for
- * all of them. */
+ * outside the grid are not read: one row of the boundary value stands for all
+ * of them. */
 #ifndef TCT_STENCIL_FIELD_H
 #define TCT_STENCIL_FIELD_H
 #include "device/queue.h"
+#include "operator/stencil/block.h"
 #include "operator/stencil/host_rows.h"
 
 struct tct_field_device; /* stencil/device.h */
 
 struct tacit_field {
     tacit_queue *queue;
-    tct_grid_stencil s;
-    int64_t lead, pitch; /* cells before x = 0; from a row to the next */
+    tct_grid_stencil s;   /* of the whole grid */
+    tct_grid_block block; /* of this rank      */
     char *buffer[2];
     int now;           /* the buffer that has the values           */
     char *outside;     /* cells of the boundary value              */
@@ -30,13 +31,19 @@ struct tacit_field {
     struct tct_field_device *device; /* of a queue on a GPU, or NULL */
 };
 
-/* Cell (x, y, z) of a buffer; directions as in stencil.h. */
+/* Cell (x, y, z) of the block in a buffer; directions as in stencil.h. */
 static inline char *tct_field_cell(const tacit_field *f, int buffer, int64_t z,
                                    int64_t y, int64_t x)
 {
-    const int64_t row = z * f->s.n[1] + y;
     return f->buffer[buffer] +
-           (size_t)(row * f->pitch + f->lead + x) * f->s.bytes;
+           (size_t)tct_block_at(&f->block, z, y, x) * f->s.bytes;
+}
+
+/* Row `row` of the block, counted over its planes. */
+static inline char *tct_field_row(const tacit_field *f, int buffer, int64_t row)
+{
+    return f->buffer[buffer] +
+           (size_t)tct_block_row(&f->block, row) * f->s.bytes;
 }
 
 /* A row of the boundary value, of any length that a step reads. */
@@ -49,10 +56,16 @@ static inline const char *tct_field_outside(const tacit_field *f)
  * other end, where x is periodic. */
 void tct_field_close_row(const tacit_field *f, char *row);
 
-/* Blocks of changes in a row. */
+/* Blocks of changes in a row of this rank. */
 static inline int64_t tct_field_blocks(const tacit_field *f)
 {
-    return (f->s.n[0] + TCT_CHANGE_BLOCK - 1) / TCT_CHANGE_BLOCK;
+    return (f->block.n[0] + TCT_CHANGE_BLOCK - 1) / TCT_CHANGE_BLOCK;
+}
+
+/* ... in all its rows. */
+static inline int64_t tct_field_all_blocks(const tacit_field *f)
+{
+    return tct_block_rows(&f->block) * tct_field_blocks(f);
 }
 
 #endif

@@ -91,8 +91,8 @@ static tacit_status write_rows(const tacit_field *f, tct_sink *sink)
     for (int64_t first = 0; first < rows && status >= 0; first += most) {
         const int64_t left = rows - first, count = left < most ? left : most;
         for (int64_t k = 0; k < count; k++)
-            memcpy(piece + (size_t)k * row,
-                   tct_field_cell(f, f->now, 0, first + k, 0), row);
+            memcpy(piece + (size_t)k * row, tct_field_row(f, f->now, first + k),
+                   row);
         status = tct_sink_write(sink, piece, (size_t)count * row);
     }
     tct_free(piece);

@@ -27,8 +27,7 @@ void tct_engine_close(tct_engine *e)
 /* In the order of the grid: the sum is the same for all ways and threads. */
 static double total_change(const tct_field_run *run)
 {
-    const tct_grid_stencil *s = &run->field->s;
-    const int64_t all = s->n[1] * s->n[2] * tct_field_blocks(run->field);
+    const int64_t all = tct_field_all_blocks(run->field);
     double sum = 0.0;
     for (int64_t k = 0; k < all; k++) sum += run->changes[k];
     return sqrt(sum);
@@ -113,12 +112,11 @@ static tacit_status check_options(const tacit_field_options *o)
 static tacit_status open_run(tct_field_run *run)
 {
     tacit_field_options *o = &run->options;
-    const tct_grid_stencil *s = &run->field->s;
     TRY(check_options(o));
     if (o->rtol > 0.0 && o->norm_every == 0) o->norm_every = NORM_EVERY;
     if (o->norm_every == 0) return TACIT_OK;
-    return TCT_ALLOC(s->n[1] * s->n[2] * tct_field_blocks(run->field),
-                     "changes of rows", &run->changes);
+    return TCT_ALLOC(tct_field_all_blocks(run->field), "changes of rows",
+                     &run->changes);
 }
 
 static void describe(tct_field_run *run, const tct_engine *e)

@@ -29,8 +29,9 @@ tacit_status tct_sweep_create(tacit_field *field, int depth,
     tct_tile_sweep *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for tiles of a grid");
     s->field = field;
-    s->threads = tct_parallel_parts(field->s.cells * depth, field->worth);
-    tct_tiling_choose(&field->s, depth, s->threads, field->room, &s->tiling);
+    s->threads = tct_parallel_parts(field->block.cells * depth, field->worth);
+    tct_tiling_choose(&field->block, field->s.bytes, depth, s->threads,
+                      field->room, &s->tiling);
     s->each = (s->tiling.bytes + tct_tile_scratch() + 4095) / 4096 * 4096;
     tacit_status status =
         tct_memory_require((double)s->each * s->threads, "tiles of a grid");
@@ -74,7 +75,7 @@ static void open_tile(const tct_tile_sweep *s, int thread, int64_t number,
                     .changes = s->changes};
     t->planes = t->scratch + tct_tile_scratch();
     for (int d = 0; d < 3; d++) {
-        const int64_t n = s->field->s.n[d];
+        const int64_t n = s->field->block.n[d];
         t->lo[d] = number % g->tiles[d] * g->size[d];
         t->hi[d] = t->lo[d] + g->size[d] < n ? t->lo[d] + g->size[d] : n;
         number /= g->tiles[d];
@@ -118,7 +119,7 @@ static double read_again(const tct_tile_sweep *s, int d)
 {
     const double size = (double)s->tiling.size[d];
     const double around =
-        s->field->s.n[d] > s->tiling.size[d] ? 2.0 * s->tiling.depth : 0.0;
+        s->field->block.n[d] > s->tiling.size[d] ? 2.0 * s->tiling.depth : 0.0;
     return (size + around) / size;
 }
 
@@ -126,7 +127,7 @@ double tct_sweep_bytes(const tct_tile_sweep *s)
 {
     const tct_grid_stencil *g = &s->field->s;
     const double read = read_again(s, 0) * read_again(s, 1) * read_again(s, 2);
-    const double cells = (double)g->cells * (double)g->bytes;
+    const double cells = (double)s->field->block.cells * (double)g->bytes;
     const double weights =
         s->field->coefficient ? cells * g->about->points * read : 0.0;
     return cells * (read + 1.0) / s->tiling.depth + weights;

@@ -6,17 +6,20 @@
 #include "device/queue.h"
 #include "operator/stencil/stencil.h"
 
-/* The data of a kernel. A row has a ghost cell at each end, as
- * stencil/field.h says; the kernels keep those of periodic rows. */
+/* The data of a kernel: a block of a grid (block.h). A row has a ghost cell at
+ * each end, as stencil/field.h says; the kernels keep those of rows that
+ * close. */
 typedef struct tct_step_work {
-    const void *in;      /* cell (0, 0, 0) of the buffer that has the values */
-    void *out;           /* ... of the other one                             */
-    int64_t pitch;       /* cells from row to row                            */
-    const void *outside; /* cell 0 of a row of the boundary value */
+    const void *in;       /* cell (0, 0, 0) of the buffer that has the values */
+    void *out;            /* ... of the other one                             */
+    int64_t pitch, plane; /* cells from row to row, from plane to plane */
+    const void *outside;  /* cell 0 of a row of the boundary value */
     const void *coefficient;
-    int64_t cells; /* from a point's coefficients to the next's */
-    int n[3];
-    bool periodic[3], single;
+    int64_t cells;       /* from a point's coefficients to the next's */
+    int n[3];            /* cells that are computed                   */
+    int low[3], high[3]; /* those that can be read: ghosts among them */
+    bool closes[3];      /* others are at the other end, else outside */
+    bool single;
     tct_shape shape;
     tacit_stencil_weights weights;
     double boundary, centre, neighbours;
