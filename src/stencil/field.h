@@ -18,7 +18,8 @@ struct tct_field_device; /* stencil/device.h */
 struct tacit_field {
     tacit_queue *queue;
     tct_grid_stencil s;   /* of the whole grid */
-    tct_grid_block block; /* of this rank      */
+    tct_grid_block block; /* of this rank */
+    int ghost; /* cells that buffers have at sides that are divided */
     char *buffer[2];
     int now;           /* the buffer that has the values           */
     char *outside;     /* cells of the boundary value              */
@@ -51,6 +52,27 @@ static inline const char *tct_field_outside(const tacit_field *f)
 {
     return f->outside + f->s.bytes;
 }
+
+enum { TCT_ALIKE_MOST = 256 };
+
+/* INVALID, unless `bytes` of `what` are the same on all ranks. Collective. */
+tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
+                             size_t bytes);
+
+/* Buffers and coefficients for f->block, of values 0.
+ * Errors      NO_MEMORY. */
+tacit_status tct_field_allocate(tacit_field *f);
+void tct_field_clear(tacit_field *f);
+/* Let `count` cells have one value. */
+void tct_field_set(const tct_grid_stencil *s, char *cells, int64_t count,
+                   double value);
+
+/* Steps of a visit, at most: ghosts come from the next block alone. */
+int tct_field_deepest(const tacit_field *f);
+/* Let the buffers have ghosts for visits of `depth` steps; values stay.
+ * Collective.
+ * Errors      INVALID (deeper than that), NO_MEMORY, DEVICE, on all ranks. */
+tacit_status tct_field_widen(tacit_field *f, int depth);
 
 /* Let the ghost cells of a row, whose cell 0 is at `row`, be copies of its
  * other end, where x is periodic. */

@@ -1,32 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/host_ways.c - ways of the host: copy is a visit of one step, tiles of
  * several. */
+#include "comm/world/world.h"
+#include "stencil/exchange.h"
 #include "stencil/sweep.h"
 #include "stencil/way.h"
 
+typedef struct engine {
+    tct_tile_sweep *sweep;
+    tct_ghost_exchange *exchange; /* NULL: the grid is not divided */
+} engine;
+
+static void sweep_close(void *state)
+{
+    engine *e = state;
+    tct_ghost_exchange_destroy(&e->exchange);
+    tct_sweep_destroy(&e->sweep);
+    tct_free(e);
+}
+
 static tacit_status sweep_open(tacit_field *f, int depth, void **state)
 {
-    tct_tile_sweep *s = NULL;
-    TRY(tct_sweep_create(f, depth, &s));
-    *state = s;
-    return TACIT_OK;
+    engine *e = tct_calloc(sizeof *e);
+    tacit_status status = TACIT_NO_MEMORY;
+    if (!e) tacit_error_set(status, "no memory for steps of a grid");
+    else status = tct_sweep_create(f, depth, &e->sweep);
+    status = tct_agree(f->queue->world, status);
+    if (status >= 0) status = tct_ghost_exchange_create(f, depth, &e->exchange);
+    if (status >= 0) *state = e;
+    else if (e) sweep_close(e);
+    return status;
 }
 
 static void sweep_visit(void *state, int depth, double *changes)
 {
-    tct_sweep_visit(state, depth, changes);
+    const engine *e = state;
+    tct_ghost_exchange_run(e->exchange);
+    tct_sweep_visit(e->sweep, depth, changes);
 }
 
 static void sweep_describe(const void *state, tacit_field_result *out)
 {
-    out->moved_bytes = tct_sweep_bytes(state);
-    out->threads = tct_sweep_threads(state);
-}
-
-static void sweep_close(void *state)
-{
-    tct_tile_sweep *s = state;
-    tct_sweep_destroy(&s);
+    const engine *e = state;
+    out->moved_bytes = tct_sweep_bytes(e->sweep);
+    out->halo_bytes = tct_ghost_exchange_bytes(e->exchange);
+    out->threads = tct_sweep_threads(e->sweep);
 }
 
 static const int *tiles_depths(const tacit_field *f)
