@@ -116,6 +116,8 @@ static tacit_status build(tacit_field *f)
     f->worth = WORTH;
     f->rows = tct_host_rows_of(&f->s);
     f->stream = tct_host_stream_best();
+    TRY(tct_agree(f->queue->world, tct_field_check_memory(f)));
+    TRY(tct_field_open_halo(f));
     TRY(tct_field_allocate(f));
     return tct_field_open_device(f);
 }
@@ -153,7 +155,7 @@ void tacit_field_destroy(tacit_field **field)
 {
     tacit_field *f = *field;
     if (!f) return;
-    tct_field_close_device(f);
-    TCT_FREE(f->coefficient, f->outside, f->buffer[1], f->buffer[0], f);
+    tct_field_drop_buffers(f);
+    TCT_FREE(f->coefficient, f->outside, f);
     *field = NULL;
 }

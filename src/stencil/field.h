@@ -30,6 +30,11 @@ struct tacit_field {
     const tct_host_rows *rows;
     const tct_host_stream *stream;
     struct tct_field_device *device; /* of a queue on a GPU, or NULL */
+    struct tacit_halo *halo; /* of a grid that is divided, or NULL: it has the
+                              * buffers of the queue's device, in slots 0, 1 */
+    char *halo_buffer[2];
+    int64_t halo_x;   /* cells of a halo's row before x = 0 */
+    const char *loop; /* of a run's messages: "host", "graph" or NULL */
 };
 
 /* Cell (x, y, z) of the block in a buffer; directions as in stencil.h. */
@@ -59,9 +64,15 @@ enum { TCT_ALIKE_MOST = 256 };
 tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
                              size_t bytes);
 
-/* Buffers and coefficients for f->block, of values 0.
+/* Is there memory for f->block?  Errors NO_MEMORY. */
+tacit_status tct_field_check_memory(const tacit_field *f);
+/* The halo of f->block, if it has neighbours, with the buffers. Collective.
+ * Errors      NO_MEMORY, DEVICE, COMM, on all ranks. */
+tacit_status tct_field_open_halo(tacit_field *f);
+/* The other buffers and coefficients, of values 0.
  * Errors      NO_MEMORY. */
 tacit_status tct_field_allocate(tacit_field *f);
+void tct_field_drop_buffers(tacit_field *f);
 void tct_field_clear(tacit_field *f);
 /* Let `count` cells have one value. */
 void tct_field_set(const tct_grid_stencil *s, char *cells, int64_t count,

@@ -67,7 +67,8 @@ const tct_way tct_way_copy = {
     {"copy", "a kernel a step, started by the CPU (the paper's Baseline Copy)",
      NULL, false},
     &host_copy,
-    &tct_device_copy};
+    &tct_device_copy,
+    &tct_ranks_copy};
 
 const tct_way tct_way_tiles = {
     {"tiles",
@@ -75,4 +76,5 @@ const tct_way tct_way_tiles = {
      "in registers",
      NULL, true},
     &host_tiles,
-    &tct_device_tiles};
+    &tct_device_tiles,
+    &tct_ranks_tiles};

@@ -21,7 +21,7 @@ typedef struct tct_stepper tct_stepper;
 
 /* What the edges of a step do besides. */
 enum {
-    TCT_EDGES_PUT = 1, /* store cells into the neighbours' ghosts           */
+    TCT_EDGES_PUT = 1,  /* store cells into the neighbours' ghosts           */
     TCT_EDGES_TELL = 2, /* ... and make the next exchange by that           */
     TCT_EDGES_WAIT = 4  /* wait for the last exchange before they read them */
 };
@@ -54,10 +54,10 @@ extern const tct_stepper_ops tct_host_stepper, tct_device_stepper;
 /* A way of steppers. */
 typedef struct tct_stepper_way {
     const char *name;
-    bool in_place;  /* the link must reach the neighbours' memory */
-    const char *link; /* the link that it needs, NULL: any        */
+    bool in_place;        /* the link must reach the neighbours' memory */
+    const char *link;     /* the link that it needs, NULL: any        */
     tct_halo_means means; /* of exchanges, where they are possible */
-    bool overlaps; /* has a second lane                           */
+    bool overlaps;        /* has a second lane                           */
     /* A visit of s->field by `depth` steps, with its exchange. */
     void (*visit)(tct_stepper *s, int depth);
 } tct_stepper_way;
@@ -71,11 +71,12 @@ struct tct_stepper {
     const tct_stepper_ops *ops;
     const tct_stepper_way *way;
     const int *depths; /* of the device's visits, NULL: one step       */
+    int deepest;       /* ... the first                                */
     tct_halo_means means;
     tct_split split;
     bool entered; /* the ghosts are those of the last visit             */
     enum { TCT_NOTHING, TCT_EXCHANGE, TCT_EDGES } pending; /* to wait for */
-    void *state; /* of ops */
+    void *state;                                           /* of ops */
 };
 
 /* Make a stepper of the field's block by `way`, whose visits have one of
@@ -88,6 +89,7 @@ tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
 /* As those of tct_way_ops. Collective. */
 void tct_stepper_visit(void *stepper, int depth, double *changes);
 void tct_stepper_finish(void *stepper);
+void tct_stepper_describe(const void *stepper, tacit_field_result *out);
 void tct_stepper_close(void *stepper);
 
 /* --- for ways and loops --------------------------------------------------- */

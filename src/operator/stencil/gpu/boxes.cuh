@@ -28,6 +28,12 @@ tell_neighbours(const tct_step_halo &h, uint64_t number, unsigned parts)
 
 /* --- cells ---------------------------------------------------------------- */
 
+static __device__ __forceinline__ bool is_sent(const tct_halo_put &p, int d,
+                                               int64_t i)
+{
+    return i >= p.send[d] && i < p.send[d] + p.extent[d];
+}
+
 /* A value of cell (x, y, z) in the ghosts of those neighbours that have it. */
 static __device__ __forceinline__ void put_cell(const tct_step_work &w,
                                                 const tct_step_halo &h, int z,
@@ -35,13 +41,10 @@ static __device__ __forceinline__ void put_cell(const tct_step_work &w,
 {
     for (int i = 0; i < h.count; i++) {
         const tct_halo_put &p = h.put[i];
-        const int64_t dx = x - p.send[0], dy = y - p.send[1],
-                      dz = z - p.send[2];
-        if (dx < 0 || dx >= p.extent[0] || dy < 0 || dy >= p.extent[1] ||
-            dz < 0 || dz >= p.extent[2])
+        if (!is_sent(p, 2, z) || !is_sent(p, 1, y) || !is_sent(p, 0, x + h.x))
             continue;
-        char *to = p.at[h.slot] + dz * p.plane + dy * p.pitch;
-        store_cell(w, (TCT_REAL *)(void *)to - p.send[0], x, value);
+        char *row = p.at[h.slot] + z * p.plane + y * p.pitch;
+        store_cell(w, (TCT_REAL *)(void *)row + h.x, x, value);
     }
 }
 
