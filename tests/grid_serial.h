@@ -38,7 +38,7 @@ static inline int64_t cells_of(const grid *g)
 
 /* The value of a cell that may be outside. */
 static inline double at(const grid *g, const double *u, int64_t x, int64_t y,
-                 int64_t z)
+                        int64_t z)
 {
     int64_t i[3] = {x, y, z};
     for (int d = 0; d < 3; d++) {
@@ -75,32 +75,32 @@ static inline double rounded(const grid *g, double value)
 #define U(dx, dy, dz) at(g, u, x + (dx), y + (dy), z + (dz))
 
 static inline double row_p(const grid *g, const double *u, int64_t x, int64_t y,
-                    int64_t z)
+                           int64_t z)
 {
     return plus(g, U(-1, 0, 0), U(1, 0, 0));
 }
 
 static inline double row_q(const grid *g, const double *u, int64_t x, int64_t y,
-                    int64_t z)
+                           int64_t z)
 {
     return plus(g, row_p(g, u, x, y, z), U(0, 0, 0));
 }
 
-static inline double plane_a(const grid *g, const double *u, int64_t x, int64_t y,
-                      int64_t z)
+static inline double plane_a(const grid *g, const double *u, int64_t x,
+                             int64_t y, int64_t z)
 {
     return plus(g, row_q(g, u, x, y - 1, z), row_q(g, u, x, y + 1, z));
 }
 
-static inline double plane_p(const grid *g, const double *u, int64_t x, int64_t y,
-                      int64_t z)
+static inline double plane_p(const grid *g, const double *u, int64_t x,
+                             int64_t y, int64_t z)
 {
     return plus(g, plane_a(g, u, x, y, z), row_q(g, u, x, y, z));
 }
 
 /* The sum of the neighbours, as tacit/stencil.h writes it. */
 static inline double neighbours_of(const grid *g, const double *u, int64_t x,
-                            int64_t y, int64_t z)
+                                   int64_t y, int64_t z)
 {
     const double p = row_p(g, u, x, y, z);
     const bool box = g->shape[0] == 'b';
@@ -114,8 +114,8 @@ static inline double neighbours_of(const grid *g, const double *u, int64_t x,
 }
 
 /* Coefficients by cell, neighbours in the order of z, y, x. */
-static inline double by_cell(const grid *g, const double *u, int64_t x, int64_t y,
-                      int64_t z)
+static inline double by_cell(const grid *g, const double *u, int64_t x,
+                             int64_t y, int64_t z)
 {
     const int64_t cell = (z * g->n[1] + y) * g->n[0] + x, all = cells_of(g);
     double sum = multiply(g, g->k[cell], U(0, 0, 0));
@@ -131,8 +131,8 @@ static inline double by_cell(const grid *g, const double *u, int64_t x, int64_t 
     return sum;
 }
 
-static inline double cell_after(const grid *g, const double *u, int64_t x, int64_t y,
-                         int64_t z)
+static inline double cell_after(const grid *g, const double *u, int64_t x,
+                                int64_t y, int64_t z)
 {
     if (g->weights == TACIT_WEIGHTS_CELLS) return by_cell(g, u, x, y, z);
     const double S = neighbours_of(g, u, x, y, z);
@@ -161,13 +161,14 @@ static inline void serial(const grid *g, int steps, double *u, double *before)
 
 /* Random values in [-1, 1), of the type. */
 static inline void random_values(const grid *g, uint64_t seed, int64_t count,
-                          double *out)
+                                 double *out)
 {
     for (int64_t k = 0; k < count; k++)
         out[k] = rounded(g, 2.0 * tct_uniform(seed, (uint64_t)k) - 1.0);
 }
 
-static inline int64_t first_difference(const double *a, const double *b, int64_t n)
+static inline int64_t first_difference(const double *a, const double *b,
+                                       int64_t n)
 {
     for (int64_t k = 0; k < n; k++)
         if (memcmp(&a[k], &b[k], sizeof *a) != 0 &&
