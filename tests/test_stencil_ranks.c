@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_stencil_ranks.c - grids that are divided among ranks against a
+ * serial loop, to the last bit: random blocks, shapes, types, weights, sides,
+ * sizes and depths; values in and out, files; what all ranks refuse alike.
+ *
+ * RUN: np=1,2,3,4
+ * THREADS: 3,4
+ * PROCESSES: 2 */
+#include "comm/world/world.h"
+#include "gpu.h"
+#include "grid_serial.h"
+#include "stencil/exchange.h"
+#include "stencil/sweep.h"
+
+enum { MOST = 1 << 12, GRIDS = 240 / EACH, STEPS = 11 };
+
+/* What a rank works with; ranks may be threads. */
+typedef struct bench {
+    tacit_queue *q;
+    double start[MOST], wanted[MOST], last[MOST], got[MOST], weight[27 * MOST];
+} bench;
+
+static bench *open_bench(const char *queue)
+{
+    bench *b = (bench *)calloc(1, sizeof *b);
+    assert_non_null(b);
+    OK(tacit_queue_create(test_world(), queue, 2, &b->q));
+    return b;
+}
+
+static void close_bench(bench *b)
+{
+    tacit_queue_destroy(&b->q);
+    free(b);
+}
+
+/* --- random grids --------------------------------------------------------- */
+
+static uint64_t pick(uint64_t seed, int k, uint64_t count)
+{
+    return (uint64_t)(tct_uniform(seed, (uint64_t)k) * (double)count);
+}
+
+/* Some way to cut a grid into as many blocks as there are ranks. */
+static void pick_blocks(uint64_t seed, int dim, int blocks[3])
+{
+    const int ranks = tacit_world_size(test_world());
+    int cut[64][3], count = 0;
+    for (int x = 1; x <= ranks; x++)
+        for (int y = 1; y <= ranks; y++)
+            for (int z = 1; z <= (dim == 2 ? 1 : ranks); z++)
+                if (x * y * z == ranks) {
+                    const int one[3] = {x, y, z};
+                    memcpy(cut[count++], one, sizeof one);
+                }
+    memcpy(blocks, cut[pick(seed, 20, (uint64_t)count)], sizeof cut[0]);
+}
+
+static grid grid_of(uint64_t seed)
+{
+    static const int64_t most[2][3] = {{70, 58, 1}, {17, 15, 16}};
+    grid g = shapes[seed % SHAPES];
+    for (int d = 0; d < g.dim; d++)
+        g.n[d] = 1 + (int64_t)pick(seed, d, (uint64_t)most[g.dim - 2][d]);
+    if (g.dim == 2) g.n[2] = 1;
+    if (seed % 16 == 3) g.n[0] = g.dim == 2 ? 701 : 263; /* blocks of changes */
+    if (seed % 16 == 3) g.n[1] = g.n[2] = g.dim == 2 ? 5 : 3;
+    if (g.dim == 2) g.n[2] = 1;
+    g.single = pick(seed, 4, 2);
+    g.weights = (tacit_stencil_weights)pick(seed, 5, 3);
+    g.periodic = (unsigned)pick(seed, 6, g.dim == 2 ? 4 : 8);
+    g.boundary = pick(seed, 7, 2) ? 0.375 : 0.0;
+    g.centre = -0.3;
+    g.neighbours = 1.7 / (g.points - 1);
+    return g;
+}
+
+static tacit_stencil stencil_of(const grid *g, const int blocks[3])
+{
+    tacit_stencil s = {.size = sizeof s,
+                       .shape = g->shape,
+                       .n = {g->n[0], g->n[1], g->n[2]},
+                       .type = g->single ? "float" : "double",
+                       .periodic = g->periodic,
+                       .boundary = g->boundary,
+                       .weights = g->weights,
+                       .centre = g->centre,
+                       .neighbours = g->neighbours};
+    memcpy(s.blocks, blocks, sizeof s.blocks);
+    return s;
+}
+
+static void put_all(const bench *b, const grid *g, tacit_field *f)
+{
+    OK(tacit_field_put(f, 0, cells_of(g), b->start));
+    for (int p = 0; g->k && p < g->points; p++)
+        OK(tacit_field_put_weights(f, p, 0, cells_of(g),
+                                   g->k + p * cells_of(g)));
+}
+
+/* Steps that a visit can have, or 0: there are more blocks than cells. */
+static int64_t deepest(const grid *g, const int blocks[3])
+{
+    int64_t most = TACIT_FIELD_DEPTH_MOST;
+    const bool divided = tacit_world_size(test_world()) > 1;
+    if (divided && g->weights == TACIT_WEIGHTS_CELLS) most = 1;
+    for (int d = 0; d < 3; d++)
+        if (blocks[d] > 1 && g->n[d] / blocks[d] < most)
+            most = g->n[d] / blocks[d];
+    return most;
+}
+
+static bool owns(const tacit_field_block *o, const grid *g, int64_t cell)
+{
+    const int64_t i[3] = {cell % g->n[0], cell / g->n[0] % g->n[1],
+                          cell / g->n[0] / g->n[1]};
+    for (int d = 0; d < 3; d++)
+        if (i[d] < o->first[d] || i[d] >= o->first[d] + o->n[d]) return false;
+    return true;
+}
+
+static bool same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+/* This rank's cells are those of the serial loop, and it gives no others. */
+static void expect_wanted(bench *b, const grid *g, const tacit_field *f,
+                          const char *what)
+{
+    const double no_value = 4242.25;
+    const int64_t n = cells_of(g);
+    tacit_field_block o = {.size = sizeof o};
+    OK(tacit_field_block_of(f, &o));
+    for (int64_t k = 0; k < n; k++) b->got[k] = no_value;
+    OK(tacit_field_get(f, 0, n, b->got));
+    int64_t own = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const bool mine = owns(&o, g, k);
+        own += mine;
+        if (same(b->got[k], mine ? b->wanted[k] : no_value)) continue;
+        fail_msg("%s %lldx%lldx%lld in %dx%dx%d blocks, periodic %u, weights "
+                 "%d, %s, %s: cell %lld, mine %d, is %.17g, not %.17g",
+                 g->shape, (long long)g->n[0], (long long)g->n[1],
+                 (long long)g->n[2], o.blocks[0], o.blocks[1], o.blocks[2],
+                 g->periodic, (int)g->weights, g->single ? "float" : "double",
+                 what, (long long)k, mine, b->got[k], b->wanted[k]);
+    }
+    assert_true(own == o.n[0] * o.n[1] * o.n[2]);
+}
+
+static void make_wanted(bench *b, grid *g, uint64_t seed, int steps)
+{
+    const int64_t n = cells_of(g);
+    assert_true(n <= MOST);
+    random_values(g, seed, n, b->start);
+    if (seed % 5 == 0) b->start[n / 2] = (double)NAN;
+    if (g->weights == TACIT_WEIGHTS_CELLS) {
+        random_values(g, seed + 9999, g->points * n, b->weight);
+        g->k = b->weight;
+    }
+    memcpy(b->wanted, b->start, (size_t)n * sizeof *b->wanted);
+    serial(g, steps, b->wanted, b->last);
+}
+
+/* --- bits ----------------------------------------------------------------- */
+
+/* A run, or the same refusal on all ranks. */
+static bool run_one(const bench *b, const grid *g, tacit_field *f, int depth,
+                    int64_t most)
+{
+    (void)b;
+    const tacit_field_options o = {.size = sizeof o,
+                                   .steps = STEPS,
+                                   .way = depth == 1 ? "copy" : "tiles",
+                                   .depth = depth,
+                                   .norm_every = g->n[1] % 3 ? 0 : 4};
+    tacit_field_result r = {.size = sizeof r};
+    const tacit_status status = tacit_field_run(f, &o, &r);
+    if (depth > most) {
+        assert_int_equal(status, TACIT_INVALID);
+        assert_non_null(strstr(tacit_error_message(), "depth"));
+        return false;
+    }
+    OK(status);
+    assert_int_equal(r.steps, STEPS);
+    return true;
+}
+
+static void random_blocks_have_the_serial_bits(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    int runs = 0, refused = 0;
+    for (uint64_t seed = 0; seed < GRIDS; seed++) {
+        int blocks[3];
+        grid g = grid_of(seed);
+        pick_blocks(seed, g.dim, blocks);
+        make_wanted(b, &g, seed, STEPS);
+        const int depth = (int)pick(seed, 8, 6) + 1;
+        const int64_t most = deepest(&g, blocks);
+        const tacit_stencil s = stencil_of(&g, blocks);
+        tacit_field *f = NULL;
+        const tacit_status status = tacit_field_create(b->q, &s, &f);
+        if (most == 0) {
+            assert_int_equal(status, TACIT_INVALID);
+            assert_non_null(strstr(tacit_error_message(), "blocks"));
+            continue;
+        }
+        OK(status);
+        f->worth = 1;
+        if (seed % 3 == 0) f->room = 1; /* tiles as small as can be */
+        f->streams = seed % 2;
+        put_all(b, &g, f);
+        if (run_one(b, &g, f, depth, most)) {
+            expect_wanted(b, &g, f, depth == 1 ? "copy" : "tiles");
+            runs++;
+        } else {
+            refused++;
+        }
+        tacit_field_destroy(&f);
+    }
+    assert_true(runs > GRIDS / 4);
+    assert_true(refused > 0 || tacit_world_size(test_world()) == 1);
+    close_bench(b);
+}
+
+/* Without an exchange the ghosts are wrong, and the test above would see it. */
+static void stale_ghosts_are_seen(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    const int none[3] = {0, 0, 0};
+    for (int exchanges = 0; exchanges < 2; exchanges++) {
+        grid g = shapes[1];
+        const int64_t n[3] = {20, 64, 1};
+        memcpy(g.n, n, sizeof n);
+        make_wanted(b, &g, 1, 8);
+        const tacit_stencil s = stencil_of(&g, none);
+        tacit_field *f = NULL;
+        tct_tile_sweep *sweep = NULL;
+        tct_ghost_exchange *exchange = NULL;
+        OK(tacit_field_create(b->q, &s, &f));
+        put_all(b, &g, f);
+        OK(tct_field_widen(f, 4));
+        OK(tct_sweep_create(f, 4, &sweep));
+        OK(tct_ghost_exchange_create(f, 4, &exchange));
+        for (int visit = 0; visit < 2; visit++) {
+            if (visit == 0 || exchanges) tct_ghost_exchange_run(exchange);
+            tct_sweep_visit(sweep, 4, NULL);
+        }
+        OK(tacit_field_get(f, 0, cells_of(&g), b->got));
+        tacit_field_block o = {.size = sizeof o};
+        OK(tacit_field_block_of(f, &o));
+        int wrong = 0;
+        for (int64_t k = 0; k < cells_of(&g); k++)
+            wrong += owns(&o, &g, k) && !same(b->got[k], b->wanted[k]);
+        const bool alone = tacit_world_size(test_world()) == 1;
+        assert_true((wrong > 0) == (!exchanges && !alone));
+        tct_ghost_exchange_destroy(&exchange);
+        tct_sweep_destroy(&sweep);
+        tacit_field_destroy(&f);
+    }
+    close_bench(b);
+}
+
+/* --- decisions ------------------------------------------------------------ */
+
+/* Is `value` the same on all ranks? */
+static void expect_alike(double value)
+{
+    double least = value, most = value;
+    OK(tct_reduce_f64(test_world(), TCT_MIN, 1, &least));
+    OK(tct_reduce_f64(test_world(), TCT_MAX, 1, &most));
+    assert_true(least == most);
+}
+
+static void measured_ways_are_the_same_on_all_ranks(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    const int none[3] = {0, 0, 0};
+    grid g = shapes[0];
+    const int64_t n[3] = {40, 100, 1};
+    memcpy(g.n, n, sizeof n);
+    make_wanted(b, &g, 8, 200);
+    const tacit_stencil s = stencil_of(&g, none);
+    static const char *const ways[] = {NULL, "tiles"};
+    for (int k = 0; k < 2; k++) {
+        const tacit_field_options o = {
+            .size = sizeof o, .steps = 200, .way = ways[k]};
+        tacit_field_result r = {.size = sizeof r};
+        tacit_field *f = NULL;
+        OK(tacit_field_create(b->q, &s, &f));
+        put_all(b, &g, f);
+        OK(tacit_field_run(f, &o, &r));
+        expect_wanted(b, &g, f, "measured");
+        expect_alike(r.depth);
+        expect_alike(r.step_seconds);
+        expect_alike(r.trials);
+        expect_alike(r.moved_bytes);
+        const bool alone = tacit_world_size(test_world()) == 1;
+        assert_true((r.halo_bytes > 0.0) == !alone);
+        assert_true((r.ghost >= r.depth) == !alone);
+        tacit_field_destroy(&f);
+    }
+    close_bench(b);
+}
+
+static int stop_on_last_rank(void *ctx, int64_t step, double change)
+{
+    const tacit_world *w = (const tacit_world *)ctx;
+    (void)change;
+    return step == 32 && w->rank == w->size - 1;
+}
+
+static void rtol_and_monitors_stop_all_ranks(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    const int none[3] = {0, 0, 0};
+    grid g = shapes[0];
+    const int64_t n[3] = {24, 32, 1};
+    memcpy(g.n, n, sizeof n);
+    g.boundary = 1.0;
+    const tacit_stencil s = stencil_of(&g, none);
+    tacit_field_options o = {.size = sizeof o,
+                             .steps = 3000,
+                             .way = "tiles",
+                             .depth = 4,
+                             .norm_every = 16,
+                             .rtol = 1e-3};
+    tacit_field_result r = {.size = sizeof r};
+    tacit_field *f = NULL;
+    OK(tacit_field_create(b->q, &s, &f));
+    assert_int_equal(tacit_field_run(f, &o, &r), TACIT_OK);
+    expect_alike((double)r.steps);
+    expect_alike(r.change);
+    assert_true(r.change <= 1e-3 * r.first_change);
+    memset(b->wanted, 0, (size_t)cells_of(&g) * sizeof *b->wanted);
+    serial(&g, (int)r.steps, b->wanted, b->last);
+    expect_wanted(b, &g, f, "rtol");
+    double sum = 0.0;
+    for (int64_t k = 0; k < cells_of(&g); k++)
+        sum += (b->wanted[k] - b->last[k]) * (b->wanted[k] - b->last[k]);
+    assert_true(fabs(r.change - sqrt(sum)) <= 1e-12 * sqrt(sum));
+    o.steps = 64;
+    o.rtol = 1e-9;
+    assert_int_equal(tacit_field_run(f, &o, &r), TACIT_NOT_CONVERGED);
+    o.monitor = stop_on_last_rank;
+    o.monitor_ctx = test_world();
+    assert_int_equal(tacit_field_run(f, &o, &r), TACIT_INTERRUPTED);
+    assert_int_equal(r.steps, 32);
+    const double bad = (double)NAN;
+    OK(tacit_field_put(f, 7, 1, &bad));
+    o.monitor = NULL;
+    assert_int_equal(tacit_field_run(f, &o, &r), TACIT_BREAKDOWN);
+    tacit_field_destroy(&f);
+    close_bench(b);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+/* A new file that all ranks know. */
+static void make_file(char path[64])
+{
+    memset(path, 0, 64);
+    if (tacit_world_rank(test_world()) == 0) {
+        const char *base = getenv("TMPDIR");
+        snprintf(path, 64, "%.40s/tacit-field-XXXXXX", base ? base : "/tmp");
+        const int file = mkstemp(path);
+        assert_true(file >= 0);
+        close(file);
+    }
+    OK(tct_bcast(test_world(), 0, 64, path));
+}
+
+/* Once no rank needs it. */
+static void remove_file(const char *path)
+{
+    expect_alike(0.0);
+    if (tacit_world_rank(test_world()) == 0) unlink(path);
+}
+
+/* What one block writes is what others read, and the other way round. */
+static void files_do_not_depend_on_blocks(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    char path[64];
+    make_file(path);
+    for (uint64_t seed = 1; seed < 24; seed++) {
+        int blocks[3], others[3];
+        grid g = grid_of(seed);
+        g.weights = TACIT_WEIGHTS_MEAN;
+        pick_blocks(seed, g.dim, blocks);
+        pick_blocks(seed + 1000, g.dim, others);
+        if (deepest(&g, blocks) == 0 || deepest(&g, others) == 0) continue;
+        make_wanted(b, &g, seed, 0);
+        tacit_stencil s = stencil_of(&g, blocks);
+        tacit_field *f = NULL;
+        OK(tacit_field_create(b->q, &s, &f));
+        put_all(b, &g, f);
+        OK(tacit_field_write(f, path));
+        tacit_field_destroy(&f);
+        memcpy(s.blocks, others, sizeof others);
+        OK(tacit_field_create(b->q, &s, &f));
+        OK(tacit_field_read(f, path));
+        expect_wanted(b, &g, f, "read");
+        tacit_field_destroy(&f);
+        expect_alike(0.0); /* nobody reads it any more */
+    }
+    remove_file(path);
+    close_bench(b);
+}
+
+static void what_is_wrong_with_a_file_is_told_to_all(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    char path[64];
+    make_file(path);
+    if (tacit_world_rank(test_world()) == 0) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("1 2 3\n4 x5 6", file);
+        fclose(file);
+    }
+    const int none[3] = {0, 0, 0};
+    grid g = shapes[0];
+    const int64_t n[3] = {3, 8, 1};
+    memcpy(g.n, n, sizeof n);
+    const tacit_stencil s = stencil_of(&g, none);
+    tacit_field *f = NULL;
+    OK(tacit_field_create(b->q, &s, &f));
+    assert_int_equal(tacit_field_read(f, path), TACIT_INPUT);
+    assert_non_null(strstr(tacit_error_message(), "'x5' is no number"));
+    assert_int_equal(tacit_field_write(f, "/no/such/folder/x.npy"), TACIT_IO);
+    tacit_field_destroy(&f);
+    remove_file(path);
+    close_bench(b);
+}
+
+/* --- refusals ------------------------------------------------------------- */
+
+static void refused(tacit_status got_status, tacit_status status,
+                    const char *text)
+{
+    if (got_status != status || !strstr(tacit_error_message(), text))
+        fail_msg("%s: '%s', not %s with '%s'", tacit_status_name(got_status),
+                 tacit_error_message(), tacit_status_name(status), text);
+}
+
+static void ranks_that_differ_are_refused(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    const int ranks = tacit_world_size(test_world());
+    const int mine = tacit_world_rank(test_world());
+    tacit_stencil s = {.size = sizeof s, .shape = "star2d1r", .n = {8, 64}};
+    tacit_field *f = NULL;
+    s.blocks[0] = ranks + 1;
+    s.blocks[1] = 1;
+    refused(tacit_field_create(b->q, &s, &f), TACIT_INVALID, "a rank has one");
+    s.blocks[1] = 0;
+    refused(tacit_field_create(b->q, &s, &f), TACIT_INVALID, "or all 0");
+    s.blocks[0] = 0;
+    OK(tacit_field_create(b->q, &s, &f));
+    tacit_field *other = NULL;
+    tacit_field_result r = {.size = sizeof r};
+    tacit_field_options o = {.size = sizeof o, .steps = 4};
+    if (ranks > 1) {
+        tacit_stencil t = s;
+        t.n[1] += mine == ranks - 1;
+        refused(tacit_field_create(b->q, &t, &other), TACIT_INVALID, "differ");
+        t.n[1] = mine == ranks - 1 ? 0 : 64; /* invalid on one alone */
+        refused(tacit_field_create(b->q, &t, &other), TACIT_INVALID, "cells");
+        o.steps += mine;
+        refused(tacit_field_run(f, &o, &r), TACIT_INVALID, "differ");
+        o.steps = 4;
+        o.way = mine == 0 ? "copy" : "tiles";
+        refused(tacit_field_run(f, &o, &r), TACIT_INVALID, "way");
+        o.way = "tiles";
+        o.depth = 64;
+        refused(tacit_field_run(f, &o, &r), TACIT_INVALID, "fewer ranks");
+        t = s;
+        t.n[1] = 1;
+        t.n[0] = ranks - 1;
+        refused(tacit_field_create(b->q, &t, &other), TACIT_INVALID,
+                "fewer ranks");
+    }
+    o.depth = 0;
+    o.way = NULL;
+    OK(tacit_field_run(f, &o, &r));
+    tacit_field_destroy(&f);
+    close_bench(b);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_blocks_have_the_serial_bits),
+        cmocka_unit_test(stale_ghosts_are_seen),
+        cmocka_unit_test(measured_ways_are_the_same_on_all_ranks),
+        cmocka_unit_test(rtol_and_monitors_stop_all_ranks),
+        cmocka_unit_test(files_do_not_depend_on_blocks),
+        cmocka_unit_test(what_is_wrong_with_a_file_is_told_to_all),
+        cmocka_unit_test(ranks_that_differ_are_refused),
+    };
+    TEST_MPI_MAIN(tests);
+}
