@@ -56,15 +56,21 @@ static void put(const tct_stepper *s, const tct_halo_put *p, int slot)
                    bytes);
 }
 
+void tct_host_stepper_put(const tct_stepper *s)
+{
+    const tct_halo_puts *puts = tct_halo_puts_of(tct_stepper_halo(s));
+    for (int k = 0; k < puts->count; k++)
+        put(s, &puts->put[k], s->field->now ^ 1);
+}
+
 static void step(tct_stepper *s, int edges_do)
 {
     tacit_halo *h = tct_stepper_halo(s);
     const int slot = s->field->now ^ 1;
-    const tct_halo_puts *puts = tct_halo_puts_of(h);
     if ((edges_do & TCT_EDGES_WAIT) && s->pending == TCT_EDGES)
         tct_halo_finish(h);
     edges(s, 1);
-    for (int k = 0; k < puts->count; k++) put(s, &puts->put[k], slot);
+    tct_host_stepper_put(s);
     if (edges_do & TCT_EDGES_TELL) tct_halo_start(h, slot, TCT_HALO_SIGNALS);
     inner(s, 1);
 }

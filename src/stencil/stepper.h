@@ -51,6 +51,9 @@ typedef struct tct_stepper_ops {
 
 extern const tct_stepper_ops tct_host_stepper, tct_device_stepper;
 
+/* Store the cells of the edges, after a step, into the neighbours' ghosts. */
+void tct_host_stepper_put(const tct_stepper *s);
+
 /* A way of steppers. */
 typedef struct tct_stepper_way {
     const char *name;
