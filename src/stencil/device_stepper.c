@@ -7,6 +7,7 @@
 typedef struct device {
     tct_step_lane *lane;
     unsigned *ticket;
+    tct_halo_put *put; /* [TACIT_HALO_DIRECTIONS] on the device */
 } device;
 
 static const tct_device_steps *steps_of(const tct_stepper *s)
@@ -22,6 +23,7 @@ static void device_close(tct_stepper *s)
     q_enter(q);
     if (d->lane) steps_of(s)->lane_close(d->lane);
     if (d->ticket) q->device->free(q, d->ticket);
+    if (d->put) q->device->free(q, d->put);
     tct_free(d);
 }
 
@@ -37,7 +39,15 @@ static tacit_status device_open(tct_stepper *s)
     d->ticket = q->device->alloc(q, sizeof none);
     if (!d->ticket) FAIL(TACIT_NO_MEMORY, "no GPU memory for steps of a grid");
     steps_of(s)->put(q, d->ticket, none, sizeof none);
+    d->put = q->device->alloc(q, sizeof s->put);
+    if (!d->put) FAIL(TACIT_NO_MEMORY, "no GPU memory for steps of a grid");
     return q_status(q);
+}
+
+static void renew(tct_stepper *s)
+{
+    const device *d = s->state;
+    steps_of(s)->put(s->field->queue, d->put, s->put, sizeof s->put);
 }
 
 /* --- boxes ---------------------------------------------------------------- */
@@ -118,8 +128,8 @@ static tct_step_halo halo_of(const tct_stepper *s, int edges_do)
 {
     const device *d = s->state;
     const tct_halo_puts *p = tct_halo_puts_of(tct_stepper_halo(s));
-    return (tct_step_halo){.count = p->count,
-                           .put = p->gpu,
+    return (tct_step_halo){.count = s->puts,
+                           .put = d->put,
                            .number = p->number,
                            .ticket = d->ticket,
                            .slot = tct_stepper_slot(s) ^ 1,
@@ -175,6 +185,7 @@ static void join(tct_stepper *s)
 
 const tct_stepper_ops tct_device_stepper = {.open = device_open,
                                             .close = device_close,
+                                            .renew = renew,
                                             .whole = whole,
                                             .edges = edges,
                                             .inner = inner,

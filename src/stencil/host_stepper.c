@@ -58,9 +58,7 @@ static void put(const tct_stepper *s, const tct_halo_put *p, int slot)
 
 void tct_host_stepper_put(const tct_stepper *s)
 {
-    const tct_halo_puts *puts = tct_halo_puts_of(tct_stepper_halo(s));
-    for (int k = 0; k < puts->count; k++)
-        put(s, &puts->put[k], s->field->now ^ 1);
+    for (int k = 0; k < s->puts; k++) put(s, &s->put[k], s->field->now ^ 1);
 }
 
 static void step(tct_stepper *s, int edges_do)

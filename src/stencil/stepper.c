@@ -82,22 +82,45 @@ void tct_stepper_settle(tct_stepper *s)
     join(s);
 }
 
-/* Ghosts may be wider than when the stepper was opened. */
 static void split_block(tct_stepper *s)
 {
     const tct_grid_block *b = &s->field->block;
     int64_t low[3], high[3];
     for (int d = 0; d < 3; d++) {
-        low[d] = b->low[d] < 0 ? b->ghost[d] : 0;
-        high[d] = b->high[d] > b->n[d] ? b->ghost[d] : 0;
+        low[d] = b->low[d] < 0 ? s->deepest : 0;
+        high[d] = b->high[d] > b->n[d] ? s->deepest : 0;
     }
     tct_split_block(b->n, low, high, LINE, &s->split);
+}
+
+/* The ghosts that a visit reads are the innermost ones. */
+static void narrow(const tct_stepper *s, tct_halo_put *p)
+{
+    for (int d = 0, power = 1; d < 3; d++, power *= 3) {
+        const int to = p->direction / power % 3 - 1;
+        if (to == 0 || p->extent[d] <= s->deepest) continue;
+        if (to > 0) p->send[d] += p->extent[d] - s->deepest;
+        p->extent[d] = s->deepest;
+    }
+}
+
+/* Buffers may have changed since the stepper was opened. */
+static void find_puts(tct_stepper *s)
+{
+    const tct_halo_puts *all = tct_halo_puts_of(tct_stepper_halo(s));
+    s->puts = all ? all->count : 0;
+    for (int k = 0; k < s->puts; k++) {
+        s->put[k] = all->put[k];
+        narrow(s, &s->put[k]);
+    }
+    if (s->ops->renew) s->ops->renew(s);
 }
 
 void tct_stepper_enter(tct_stepper *s)
 {
     if (s->entered) return;
     split_block(s);
+    find_puts(s);
     start(s, tct_stepper_slot(s), s->means);
     await_pending(s);
     s->entered = true;
@@ -259,7 +282,6 @@ static tacit_status open_here(tct_stepper *s)
 {
     TRY(check_link(s->field, s->way));
     if (tct_halo_why_packed(s->field->halo)) s->means = TCT_HALO_PACKED;
-    split_block(s);
     return s->ops->open(s);
 }
 

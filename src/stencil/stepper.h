@@ -31,6 +31,8 @@ typedef struct tct_stepper_ops {
     /* Make and free s->state.  Errors NO_MEMORY, DEVICE. */
     tacit_status (*open)(tct_stepper *s);
     void (*close)(tct_stepper *s);
+    /* The puts have changed. OPTIONAL */
+    void (*renew)(tct_stepper *s);
     /* `depth` steps of all cells; of the last one the changes, unless NULL. */
     void (*whole)(tct_stepper *s, int depth, double *changes);
     /* `depth` steps of s->split's edges, or of its inner cells. */
@@ -77,6 +79,8 @@ struct tct_stepper {
     int deepest;       /* ... the first                                */
     tct_halo_means means;
     tct_split split;
+    int puts; /* of ghosts next to the block, as deep as visits */
+    tct_halo_put put[TACIT_HALO_DIRECTIONS];
     bool entered; /* the ghosts are those of the last visit             */
     enum { TCT_NOTHING, TCT_EXCHANGE, TCT_EDGES } pending; /* to wait for */
     void *state;                                           /* of ops */
