@@ -12,6 +12,7 @@
 #include "device/queue.h"
 #include "operator/stencil/block.h"
 #include "operator/stencil/host_rows.h"
+#include <tacit/halo.h>
 
 struct tct_field_device; /* stencil/device.h */
 
@@ -29,6 +30,8 @@ struct tacit_field {
     int64_t worth;     /* steps of cells that are worth a thread    */
     const tct_host_rows *rows;
     const tct_host_stream *stream;
+    tacit_halo *halo; /* of a divided grid, or NULL: it has the buffers */
+    int halo_depth;   /* for visits of which it exchanges now          */
     struct tct_field_device *device; /* of a queue on a GPU, or NULL */
 };
 
@@ -63,6 +66,7 @@ tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
  * Errors      NO_MEMORY. */
 tacit_status tct_field_allocate(tacit_field *f);
 void tct_field_clear(tacit_field *f);
+void tct_field_free_buffers(tacit_field *f);
 /* Let `count` cells have one value. */
 void tct_field_set(const tct_grid_stencil *s, char *cells, int64_t count,
                    double value);

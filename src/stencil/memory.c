@@ -3,6 +3,7 @@
 #include "comm/world/world.h"
 #include "device/parallel.h"
 #include "stencil/device.h"
+#include "stencil/halo.h"
 #include <math.h>
 
 enum { STREAMED = 16 << 20 }; /* bytes of a buffer that caches do not keep */
@@ -55,19 +56,31 @@ static int64_t outside_cells(const tacit_field *f)
     return f->block.n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
 }
 
+/* Of a divided grid on the host they are the halo's. Collective. */
 static tacit_status take_buffers(tacit_field *f)
 {
     const size_t bytes = (size_t)f->block.stored * f->s.bytes;
-    for (int k = 0; k < buffers_of(f->queue); k++)
-        TRY(TCT_ALLOC(bytes, "the grid", &f->buffer[k]));
+    const int count = buffers_of(f->queue);
     f->streams = (double)bytes >= (double)STREAMED;
-    return TACIT_OK;
+    if (count == 2 && tct_block_is_divided(&f->block))
+        return tct_field_open_halo(f, f->buffer);
+    tacit_status status = TACIT_OK;
+    for (int k = 0; k < count && status >= 0; k++)
+        status = TCT_ALLOC(bytes, "the grid", &f->buffer[k]);
+    return tct_agree(f->queue->world, status);
+}
+
+void tct_field_free_buffers(tacit_field *f)
+{
+    const bool of_halo = f->halo && buffers_of(f->queue) == 2;
+    if (!of_halo) TCT_FREE(f->buffer[1], f->buffer[0]);
+    tacit_halo_destroy(&f->halo);
 }
 
 tacit_status tct_field_allocate(tacit_field *f)
 {
     const tct_grid_stencil *s = &f->s;
-    TRY(check_memory(f->queue, s, &f->block));
+    TRY(tct_agree(f->queue->world, check_memory(f->queue, s, &f->block)));
     TRY(take_buffers(f));
     TRY(TCT_ALLOC((size_t)outside_cells(f) * s->bytes, "the boundary",
                   &f->outside));
@@ -188,6 +201,8 @@ static tacit_status take_wider(tacit_field *f, int depth,
     f->ghost = depth;
     f->buffer[0] = f->buffer[1] = NULL;
     f->device = NULL;
+    f->halo = NULL;
+    f->halo_depth = 0;
     TRY(take_buffers(f));
     move_work w = {old, f};
     bound(f);
@@ -199,7 +214,7 @@ static tacit_status take_wider(tacit_field *f, int depth,
 static void drop_buffers(tacit_field *f)
 {
     tct_field_close_device(f);
-    TCT_FREE(f->buffer[1], f->buffer[0]);
+    tct_field_free_buffers(f);
 }
 
 tacit_status tct_field_widen(tacit_field *f, int depth)
@@ -207,7 +222,7 @@ tacit_status tct_field_widen(tacit_field *f, int depth)
     TRY(check_depth(f, depth));
     if (!tct_block_is_divided(&f->block) || f->ghost >= depth) return TACIT_OK;
     TCT_THREADS_OF(f->queue->team);
-    tacit_status status = tct_field_change(f);
+    tacit_status status = tct_agree(f->queue->world, tct_field_change(f));
     tacit_field old = *f;
     if (status >= 0) status = take_wider(f, depth, &old);
     status = tct_agree(f->queue->world, status);
