@@ -3,7 +3,7 @@
  * the host of those of GPUs, against a serial loop, to the last bit; random
  * blocks, shapes, types, weights, sides and sizes.
  *
- * RUN: np=2,4
+ * RUN: np=2,3
  * THREADS: 2,3
  * PROCESSES: 2 */
 #include "device/signals.h"
@@ -12,7 +12,7 @@
 #include "operator/stencil/split.h"
 #include "stencil/stepper.h"
 
-enum { GRIDS = 80 / EACH, STEPS = 9 };
+enum { GRIDS = 48 / EACH, STEPS = 9 };
 static const char *const in_place[] = {"overlap", "p2p", "shmem", "shmem1"};
 enum { IN_PLACE = 4 };
 

@@ -75,12 +75,31 @@ static void list_puts(tacit_halo *h)
     }
 }
 
+/* The part of a direction's box that is sent when exchanges are narrow. */
+static tct_halo_put narrowed(const tacit_halo *h, int k)
+{
+    const tct_halo_near *n = &h->near;
+    tct_halo_put p = n->put[k];
+    int step[3], ways = 0;
+    tct_halo_steps(p.direction, step);
+    for (int d = 0; d < 3; d++) {
+        ways += step[d] != 0;
+        if (n->width == 0 || step[d] == 0 || n->width >= p.extent[d]) continue;
+        if (step[d] > 0) p.send[d] += p.extent[d] - n->width;
+        p.extent[d] = n->width;
+    }
+    if (n->faces && ways > 1) p.extent[2] = 0;
+    return p;
+}
+
 /* The copies of all directions from buffer `slot`. */
 static void list_copies(const tacit_halo *h, int slot, tct_halo_copies *out)
 {
     const tct_halo_shape *s = &h->shape;
+    out->count = 0;
     for (int k = 0; k < h->near.puts.count; k++) {
-        const tct_halo_put *p = &h->near.put[k];
+        const tct_halo_put narrow = narrowed(h, k), *p = &narrow;
+        if (p->extent[2] == 0) continue;
         const tct_halo_shape peer = {
             .bytes = s->bytes, .pitch = p->pitch, .plane = p->plane};
         const uintptr_t from = (uintptr_t)h->cell[slot];
@@ -267,6 +286,20 @@ tacit_status tct_halo_take_buffers(tacit_halo *h, size_t before, size_t after,
     for (int slot = 0; slot < 2; slot++) cell[slot] = h->cell[slot];
     h->taken = true;
     return TACIT_OK;
+}
+
+tacit_status tct_halo_narrow(tacit_halo *h, int64_t width, bool faces_only)
+{
+    tct_halo_near *n = &h->near;
+    tacit_status status = q_status(h->q); /* what is enqueued has the lists */
+    n->width = width;
+    n->faces = faces_only;
+    for (int slot = 0; slot < 2 && n->open; slot++) {
+        h->device->take_list(&n->list[slot]);
+        list_copies(h, slot, &n->list[slot]);
+        if (status >= 0) status = h->device->give_list(&n->list[slot]);
+    }
+    return tct_agree(h->q->world, status);
 }
 
 const char *tct_halo_why_packed(const tacit_halo *h)

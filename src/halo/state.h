@@ -70,6 +70,8 @@ typedef struct tct_halo_near {
     uint64_t number;          /* exchanges that are enqueued */
     uint64_t made;            /* ... that the host has made */
     bool packed_came;         /* since the last exchange in place */
+    int64_t width;            /* of exchanges; 0: the ghosts'     */
+    bool faces;               /* ... without edges and corners    */
 } tct_halo_near;
 
 struct tacit_halo {

@@ -2,19 +2,19 @@
  * stencil/host_ways.c - ways of the host: copy is a visit of one step, tiles of
  * several. */
 #include "comm/world/world.h"
-#include "stencil/exchange.h"
+#include "stencil/halo.h"
 #include "stencil/sweep.h"
 #include "stencil/way.h"
 
 typedef struct engine {
     tct_tile_sweep *sweep;
-    tct_ghost_exchange *exchange; /* NULL: the grid is not divided */
+    tct_ghosts ghosts;
 } engine;
 
 static void sweep_close(void *state)
 {
     engine *e = state;
-    tct_ghost_exchange_destroy(&e->exchange);
+    tct_ghosts_close(&e->ghosts);
     tct_sweep_destroy(&e->sweep);
     tct_free(e);
 }
@@ -26,7 +26,7 @@ static tacit_status sweep_open(tacit_field *f, int depth, void **state)
     if (!e) tacit_error_set(status, "no memory for steps of a grid");
     else status = tct_sweep_create(f, depth, &e->sweep);
     status = tct_agree(f->queue->world, status);
-    if (status >= 0) status = tct_ghost_exchange_create(f, depth, &e->exchange);
+    if (status >= 0) status = tct_ghosts_open(f, depth, &e->ghosts);
     if (status >= 0) *state = e;
     else if (e) sweep_close(e);
     return status;
@@ -34,8 +34,8 @@ static tacit_status sweep_open(tacit_field *f, int depth, void **state)
 
 static void sweep_visit(void *state, int depth, double *changes)
 {
-    const engine *e = state;
-    tct_ghost_exchange_run(e->exchange);
+    engine *e = state;
+    tct_ghosts_exchange(&e->ghosts);
     tct_sweep_visit(e->sweep, depth, changes);
 }
 
@@ -43,7 +43,7 @@ static void sweep_describe(const void *state, tacit_field_result *out)
 {
     const engine *e = state;
     out->moved_bytes = tct_sweep_bytes(e->sweep);
-    out->halo_bytes = tct_ghost_exchange_bytes(e->exchange);
+    out->halo_bytes = e->ghosts.bytes;
     out->threads = tct_sweep_threads(e->sweep);
 }
 

@@ -3,6 +3,7 @@
  * make them. On the host they are twins of those of GPUs: the same text, for
  * threads or processes that share memory, or by messages. */
 #include "stencil/device.h"
+#include "stencil/halo.h"
 #include "stencil/link_loop.h"
 #include "stencil/stepper.h"
 
@@ -15,25 +16,13 @@ static double cells_and_weights(const tacit_field *f)
     return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
 }
 
-/* Bytes that this rank sends in an exchange. */
-static double sent_bytes(const tacit_field *f)
-{
-    double bytes = 0.0;
-    for (int i = 0; i < TACIT_HALO_DIRECTIONS; i++) {
-        tacit_halo_message m;
-        if (tacit_halo_message_of(f->halo, i, &m) >= 0 && m.peer >= 0)
-            bytes += (double)m.bytes;
-    }
-    return bytes;
-}
-
 void tct_stepper_describe(const void *stepper, tacit_field_result *out)
 {
     const tct_stepper *s = stepper;
     const tacit_field *f = s->field;
     out->threads = f->device ? 1 : f->queue->threads;
     out->moved_bytes = cells_and_weights(f) / s->deepest;
-    out->halo_bytes = sent_bytes(f);
+    out->halo_bytes = tct_field_sent_bytes(f, s->deepest);
 }
 
 /* --- tables --------------------------------------------------------------- */
@@ -125,7 +114,8 @@ static const tct_way_ops nccl = {LINK_TABLE, .open = nccl_open,
 /* --- rows ----------------------------------------------------------------- */
 
 #define ROW(name, host, device, why, text) \
-    const tct_way tct_way_##name = {{#name, text, why, false}, host, device, NULL}
+    const tct_way tct_way_##name = {       \
+        {#name, text, why, false}, host, device, NULL}
 
 ROW(overlap, &overlap, &overlap, NULL,
     "inner cells and edges in two streams, halos by copy engines after the "

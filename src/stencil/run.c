@@ -189,7 +189,7 @@ static void describe(tct_field_run *run, const tct_engine *e)
     reduce(run, TCT_SUM, 2, sums);
     r->moved_bytes = sums[0];
     r->halo_bytes = sums[1];
-    r->ghost = tct_block_is_divided(&run->field->block) ? run->field->ghost : 0;
+    r->ghost = tct_block_is_divided(&run->field->block) ? e->depth : 0;
 }
 
 void tct_engine_finish(const tct_engine *e)

@@ -15,6 +15,7 @@
 #include "halo/halo.h"
 #include "operator/stencil/device_steps.h"
 #include "operator/stencil/split.h"
+#include "stencil/halo.h"
 #include "stencil/way.h"
 
 typedef struct tct_stepper tct_stepper;
@@ -78,6 +79,7 @@ struct tct_stepper {
     const int *depths; /* of the device's visits, NULL: one step       */
     int deepest;       /* ... the first                                */
     tct_halo_means means;
+    tct_ghosts ghosts; /* messages of packed exchanges */
     tct_split split;
     int puts; /* of ghosts next to the block, as deep as visits */
     tct_halo_put put[TACIT_HALO_DIRECTIONS];
