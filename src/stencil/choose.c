@@ -63,6 +63,11 @@ static tacit_status add_candidates(const tct_field_run *run, trials *all)
                  "depth %d: way %s makes one step at a time: leave it out, or "
                  "take way tiles",
                  o->depth, o->way);
+        if (o->loop && !tct_way_on(way, f)->loops)
+            FAIL(TACIT_INVALID,
+                 "loop '%s' belongs to ways mpi and nccl: leave it out of way "
+                 "%s",
+                 o->loop, o->way);
         add_way(f, way, o->depth, all);
         return TACIT_OK;
     }

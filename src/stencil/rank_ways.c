@@ -102,10 +102,15 @@ static tacit_status nccl_open(tacit_field *f, int depth, void **out)
     return tct_link_loop_open(f, &tct_step_nccl, out);
 }
 
+static int link_most(const tacit_field *f)
+{
+    return f->loop && strcmp(f->loop, "graph") == 0 ? TCT_LINK_LOOP_MOST : 1;
+}
+
 #define LINK_TABLE                                                      \
     .visit = tct_link_loop_visit, .close = tct_link_loop_close,         \
     .describe = tct_link_loop_describe, .finish = tct_link_loop_finish, \
-    .most = TCT_LINK_LOOP_MOST
+    .most = link_most, .loops = true
 
 static const tct_way_ops mpi = {LINK_TABLE, .open = mpi_open, .fits = mpi_fits};
 static const tct_way_ops nccl = {LINK_TABLE, .open = nccl_open,
