@@ -18,10 +18,14 @@ typedef struct tct_field_device {
     bool host_is_older;
 } tct_field_device;
 
-/* Make and free f->device.
+/* Make and free f->device. Making is collective; the buffers of a divided grid
+ * are those of f->halo, which outlives it.
  * Errors      UNSUPPORTED (the device has no steps), NO_MEMORY, DEVICE. */
 tacit_status tct_field_open_device(tacit_field *f);
 void tct_field_close_device(tacit_field *f);
+
+/* A step from the buffer that has the values to the other one. */
+tct_step_work tct_field_work(const tacit_field *f);
 
 /* Let the host have the values, before it reads or changes them; or the
  * device, before a run.

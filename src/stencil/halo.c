@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/halo.c - ghost cells of a field from the neighbours' blocks. */
 #include "stencil/halo.h"
-#include "comm/world/world.h"
+#include "stencil/device.h"
 
 /* A star reads no edges and corners within one step. */
 static bool needs_faces_only(const tacit_field *f, int64_t depth)
@@ -93,7 +93,6 @@ void tct_ghosts_close(tct_ghosts *g)
 static void close_rows(const tacit_field *f)
 {
     const tct_grid_block *b = &f->block;
-    if (!b->closes[0]) return;
     for (int64_t z = -b->ghost[2]; z < b->n[2] + b->ghost[2]; z++)
         for (int64_t y = -b->ghost[1]; y < b->n[1] + b->ghost[1]; y++) {
             const bool own = z >= 0 && z < b->n[2] && y >= 0 && y < b->n[1];
@@ -101,6 +100,16 @@ static void close_rows(const tacit_field *f)
                 continue;
             tct_field_close_row(f, tct_field_cell(f, f->now, z, y, 0));
         }
+}
+
+/* On a GPU stars and tiles do not read them. */
+static void close_device_rows(const tacit_field *f)
+{
+    tct_step_work w = tct_field_work(f);
+    w.out = f->device->buffer[f->device->now] +
+            (size_t)f->block.origin * f->s.bytes;
+    if (f->s.shape == TCT_BOX2 || f->s.shape == TCT_BOX3)
+        f->device->steps->close(f->queue, &w);
 }
 
 static void exchange_in_place(const tct_ghosts *g)
@@ -111,16 +120,28 @@ static void exchange_in_place(const tct_ghosts *g)
         (void)tct_halo_narrow(f->halo, g->depth, faces); /* fails the queue */
         f->halo_depth = g->depth;
     }
-    tct_halo_start(f->halo, f->now, TCT_HALO_STORES);
+    tct_halo_start(f->halo, f->device ? f->device->now : f->now,
+                   TCT_HALO_STORES);
     tct_halo_finish(f->halo);
+}
+
+static void exchange_packed(const tct_ghosts *g)
+{
+    const tacit_field *f = g->field;
+    char *buffer =
+        f->device ? f->device->buffer[f->device->now] : f->buffer[f->now];
+    tacit_halo_exchange(g->packed,
+                        buffer + (size_t)f->block.origin * f->s.bytes);
 }
 
 void tct_ghosts_exchange(tct_ghosts *g)
 {
-    tacit_field *f = g->field;
+    const tacit_field *f = g->field;
     if (!f->halo) return;
-    if (g->packed)
-        tacit_halo_exchange(g->packed, tct_field_cell(f, f->now, 0, 0, 0));
+    if (g->packed) exchange_packed(g);
     else exchange_in_place(g);
-    if (q_status(f->queue) >= 0) close_rows(f);
+    if (!f->device && q_status(f->queue) < 0) return;
+    if (!f->block.closes[0]) return;
+    if (f->device) close_device_rows(f);
+    else close_rows(f);
 }

@@ -25,8 +25,9 @@ typedef struct tct_ghosts {
 tacit_status tct_ghosts_open(tacit_field *f, int depth, tct_ghosts *out);
 void tct_ghosts_close(tct_ghosts *g);
 
-/* Let the ghosts of the host's buffer that has the values be the neighbours'
- * cells, also where a row closes. Collective; a failure is the queue's. */
+/* Let the ghosts of the buffer that has the values be the neighbours' cells, also
+ * where a row closes: on the host at once, on a GPU in the order of the queue.
+ * Collective; a failure is the queue's. */
 void tct_ghosts_exchange(tct_ghosts *g);
 
 #endif

@@ -39,6 +39,9 @@ typedef struct tct_device_steps {
      * [rows][blocks], as host_rows.h has it. */
     void (*change)(tacit_queue *q, const tct_step_work *w, int64_t block,
                    double *changes);
+    /* Let all rows of `out` that can be read have ghost cells, of rows that
+     * close. */
+    void (*close)(tacit_queue *q, const tct_step_work *w);
     /* Copies between the host and the device, done when they return. */
     void (*put)(tacit_queue *q, void *to, const void *from, size_t bytes);
     void (*get)(tacit_queue *q, void *to, const void *from, size_t bytes);
@@ -54,6 +57,7 @@ typedef struct tct_step_kernels {
     void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
     void (*change)(tacit_queue *q, const tct_step_work *w, int64_t block,
                    double *changes);
+    void (*close)(tacit_queue *q, const tct_step_work *w);
 } tct_step_kernels;
 #ifdef __cplusplus
 extern "C" {

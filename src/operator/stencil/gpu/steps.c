@@ -41,6 +41,11 @@ static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
     kernels_of(w->single)->change(q, w, block, changes);
 }
 
+static void close(tacit_queue *q, const tct_step_work *w)
+{
+    kernels_of(w->single)->close(q, w);
+}
+
 static void copied(tacit_queue *q, gpu_error error)
 {
     if (tct_gpu_ok(q, error, "copying cells"))
@@ -66,6 +71,7 @@ static const tct_device_steps steps = {.fill = fill,
                                        .visit = visit,
                                        .depths = depths,
                                        .change = change,
+                                       .close = close,
                                        .put = put,
                                        .get = get};
 
@@ -86,6 +92,7 @@ static const tct_device_steps flat_steps = {.fill = fill,
                                             .visit = visit,
                                             .depths = flat_depths,
                                             .change = change,
+                                            .close = close,
                                             .put = put,
                                             .get = get};
 
