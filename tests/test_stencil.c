@@ -464,7 +464,7 @@ static void options_are_checked(void **state)
     o.way = "tilse";
     refused(run_to(f, &o, &r), TACIT_INVALID, "did you mean 'tiles'");
     o.way = "shmem";
-    refused(run_to(f, &o, &r), TACIT_UNSUPPORTED, "not available");
+    refused(run_to(f, &o, &r), TACIT_UNSUPPORTED, "divided among ranks");
     o.way = "copy";
     o.depth = 4;
     refused(run_to(f, &o, &r), TACIT_INVALID, "one step at a time");

@@ -181,6 +181,8 @@ typedef struct tacit_field_options {
                   * that of the first step; 0: not                          */
     tacit_field_monitor *monitor;
     void *monitor_ctx;
+    const char *loop; /* of ways mpi and nccl: NULL, "host": the CPU enqueues
+                       * each step; "graph": a recording is replayed        */
 } tacit_field_options;
 
 enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 8 };
@@ -210,6 +212,7 @@ typedef struct tacit_field_result {
     int trials;          /* candidates that were measured                   */
     tacit_field_trial trial[TACIT_FIELD_TRIALS];
     double halo_bytes; /* that all ranks send in a step, of ghost cells     */
+    const char *loop;  /* "host" or "graph" of ways that take one, or NULL */
     int ghost;         /* cells that a block takes of a neighbour at each side,
                         * 0: of none                                        */
 } tacit_field_result;

@@ -6,7 +6,10 @@
 #include "stencil/device.h"
 #include "stencil/run.h"
 
-enum { ROUNDS = 3 };
+enum {
+    ROUNDS = 3,
+    SHORT = 32 /* steps of a trial's visit, unless a way is deeper */
+};
 static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
 
 typedef struct trials {
@@ -44,7 +47,8 @@ static void add_way(const tacit_field *f, const tct_way *way, int given,
 static bool suits(const tacit_field *f, const tct_way *way)
 {
     const tct_way_ops *ops = tct_way_on(way, f);
-    return ops && (!way->about.deep || ops->depths(f));
+    return ops && !way->about.reason && (!ops->fits || ops->fits(f)) &&
+           (!way->about.deep || ops->depths(f));
 }
 
 static tacit_status add_candidates(const tct_field_run *run, trials *all)
@@ -89,7 +93,9 @@ static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
     double past = 0.0;
     int64_t steps = 0;
     while (!tct_run_is_over(run) && past < LEAST) {
-        const int made = tct_run_visit(run, e);
+        const int most = e->most < SHORT ? e->most : SHORT;
+        const int made =
+            tct_run_visit(run, e, e->depth > most ? e->depth : most);
         if (made < e->depth) return;
         steps += made;
         tct_engine_finish(e);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/device.c - fields in the memory of a GPU. */
 #include "stencil/device.h"
-#include "comm/world/world.h"
-#include "stencil/halo.h"
 
 static size_t buffer_bytes(const tacit_field *f)
 {
@@ -31,24 +29,16 @@ static tacit_status take(tacit_queue *q, size_t bytes, char **out)
          (double)bytes / 0x1p30);
 }
 
-/* Of a divided grid they are the halo's. Collective. */
-static tacit_status take_buffers(tacit_field *f, tct_field_device *d)
-{
-    if (tct_block_is_divided(&f->block))
-        return tct_field_open_halo(f, d->buffer);
-    for (int k = 0; k < 2; k++)
-        TRY(take(f->queue, buffer_bytes(f), &d->buffer[k]));
-    return TACIT_OK;
-}
-
 /* Cells beyond the rows are the boundary value in both buffers. */
 static tacit_status take_all(tacit_field *f, tct_field_device *d)
 {
     tacit_queue *q = f->queue;
-    const int64_t cells = f->block.stored;
-    TRY(take_buffers(f, d));
-    for (int k = 0; k < 2; k++)
+    const int64_t cells = (int64_t)(buffer_bytes(f) / f->s.bytes);
+    for (int k = 0; k < 2; k++) {
+        if (f->halo) d->buffer[k] = f->halo_buffer[k];
+        else TRY(take(q, buffer_bytes(f), &d->buffer[k]));
         d->steps->fill(q, d->buffer[k], cells, f->s.single, f->s.boundary);
+    }
     TRY(take(q, outside_bytes(f), &d->outside));
     d->steps->fill(q, d->outside, f->block.n[0] + 2, f->s.single,
                    f->s.boundary);
@@ -62,46 +52,14 @@ tacit_status tct_field_open_device(tacit_field *f)
     if (q->device->kind != TCT_KIND_GPU) return TACIT_OK;
     q_enter(q);
     const tct_device_steps *steps = tct_device_steps_on(q);
-    tacit_status status = TACIT_OK;
-    if (steps) f->device = tct_calloc(sizeof *f->device);
     if (!steps)
-        status = tacit_error_set(TACIT_UNSUPPORTED,
-                                 "device %s has no kernels for grids",
-                                 q->device->name);
-    else if (!f->device)
-        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a grid");
-    TRY(tct_agree(q->world, status));
+        FAIL(TACIT_UNSUPPORTED, "device %s has no kernels for grids",
+             q->device->name);
+    f->device = tct_calloc(sizeof *f->device);
+    if (!f->device) FAIL(TACIT_NO_MEMORY, "no memory for a grid");
     f->device->steps = steps;
     f->device->host_is_newer = true;
     return take_all(f, f->device);
-}
-
-tct_step_work tct_field_work(const tacit_field *f)
-{
-    const tct_field_device *d = f->device;
-    const tct_grid_stencil *s = &f->s;
-    const tct_grid_block *b = &f->block;
-    const size_t first = (size_t)b->origin * s->bytes;
-    tct_step_work w = {.in = d->buffer[d->now] + first,
-                       .out = d->buffer[d->now ^ 1] + first,
-                       .pitch = b->pitch,
-                       .plane = b->plane,
-                       .outside = d->outside + s->bytes,
-                       .coefficient = d->coefficient,
-                       .cells = b->cells,
-                       .single = s->single,
-                       .shape = s->shape,
-                       .weights = s->weights,
-                       .boundary = s->boundary,
-                       .centre = s->centre,
-                       .neighbours = s->neighbours};
-    for (int k = 0; k < 3; k++) {
-        w.n[k] = (int)b->n[k];
-        w.low[k] = (int)b->low[k];
-        w.high[k] = (int)b->high[k];
-        w.closes[k] = b->closes[k];
-    }
-    return w;
 }
 
 static void give(tacit_queue *q, void *p)

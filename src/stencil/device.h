@@ -18,14 +18,10 @@ typedef struct tct_field_device {
     bool host_is_older;
 } tct_field_device;
 
-/* Make and free f->device. Making is collective; the buffers of a divided grid
- * are those of f->halo, which outlives it.
+/* Make and free f->device.
  * Errors      UNSUPPORTED (the device has no steps), NO_MEMORY, DEVICE. */
 tacit_status tct_field_open_device(tacit_field *f);
 void tct_field_close_device(tacit_field *f);
-
-/* A step from the buffer that has the values to the other one. */
-tct_step_work tct_field_work(const tacit_field *f);
 
 /* Let the host have the values, before it reads or changes them; or the
  * device, before a run.
@@ -38,5 +34,13 @@ tacit_status tct_field_measures(tacit_field *f);
 /* The host changes values or coefficients next.
  * Errors      DEVICE. */
 tacit_status tct_field_change(tacit_field *f);
+
+/* device_ways.c. The data of a step of the block. */
+tct_step_work tct_device_work(const tacit_field *f);
+/* Has this grid tiles of `depth`? Their depths, descending, then 0.
+ * Errors      UNSUPPORTED. */
+tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
+                                    const int **depths);
+const int *tct_device_tiles_depths(const tacit_field *f); /* NULL: none */
 
 #endif

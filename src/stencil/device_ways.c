@@ -1,18 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stencil/device_ways.c - ways of GPUs, started by the CPU: copy is a kernel
+ * stencil/device_ways.c - ways of one GPU, started by the CPU: copy is a kernel
  * a step, tiles one for several steps. A visit is enqueued; one whose change is
  * measured ends when the change is known. */
-#include "comm/world/world.h"
 #include "stencil/device.h"
-#include "stencil/halo.h"
 #include "stencil/way.h"
 
-/* A kernel reads ghosts as wide as its steps. */
-static void one_step(tct_ghosts *ghosts)
+tct_step_work tct_device_work(const tacit_field *f)
 {
-    tacit_field *f = ghosts->field;
-    tct_ghosts_exchange(ghosts);
-    const tct_step_work w = tct_field_work(f);
+    const tct_field_device *d = f->device;
+    const tct_grid_stencil *s = &f->s;
+    const tct_grid_block *b = &f->block;
+    const size_t first = (size_t)b->origin * s->bytes;
+    tct_step_work w = {.in = d->buffer[d->now] + first,
+                       .out = d->buffer[d->now ^ 1] + first,
+                       .pitch = b->pitch,
+                       .plane = b->plane,
+                       .outside = d->outside + s->bytes,
+                       .coefficient = d->coefficient,
+                       .cells = b->cells,
+                       .single = s->single,
+                       .shape = s->shape,
+                       .weights = s->weights,
+                       .boundary = s->boundary,
+                       .centre = s->centre,
+                       .neighbours = s->neighbours};
+    for (int k = 0; k < 3; k++) {
+        w.n[k] = (int)b->n[k];
+        w.low[k] = (int)b->low[k];
+        w.high[k] = (int)b->high[k];
+        w.closes[k] = b->closes[k];
+    }
+    return w;
+}
+
+static void one_step(tacit_field *f)
+{
+    const tct_step_work w = tct_device_work(f);
     f->device->steps->step(f->queue, &w);
     f->device->now ^= 1;
 }
@@ -22,7 +45,7 @@ static void measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
     const size_t count = (size_t)tct_field_all_blocks(f);
-    tct_step_work w = tct_field_work(f);
+    tct_step_work w = tct_device_work(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
 }
@@ -31,25 +54,23 @@ typedef struct engine {
     tacit_field *field;
     int depth;         /* 1: copy                       */
     const int *depths; /* of kernels, NULL: one step    */
-    tct_ghosts ghosts;
 } engine;
 
 static void visit(void *state, int depth, double *changes)
 {
-    engine *e = state;
+    const engine *e = state;
     tacit_field *f = e->field;
     const tct_device_steps *steps = f->device->steps;
     int left = changes ? depth - 1 : depth;
     for (const int *k = e->depths; k && *k > 0; k++)
         for (; left >= *k; left -= *k) {
-            tct_ghosts_exchange(&e->ghosts);
-            const tct_step_work w = tct_field_work(f);
+            const tct_step_work w = tct_device_work(f);
             steps->visit(f->queue, &w, *k);
             f->device->now ^= 1;
         }
-    for (; left > 0; left--) one_step(&e->ghosts);
+    for (; left > 0; left--) one_step(f);
     if (changes) {
-        one_step(&e->ghosts);
+        one_step(f);
         measure(f, changes);
     }
     f->device->host_is_older = true;
@@ -57,27 +78,14 @@ static void visit(void *state, int depth, double *changes)
 
 /* --- the ways ------------------------------------------------------------- */
 
-static void close(void *state)
-{
-    engine *e = state;
-    tct_ghosts_close(&e->ghosts);
-    tct_free(e);
-}
-
 static tacit_status open(tacit_field *f, int depth, const int *depths,
                          void **state)
 {
     engine *e = tct_calloc(sizeof *e);
-    tacit_status status = TACIT_OK;
-    if (!e)
-        status =
-            tacit_error_set(TACIT_NO_MEMORY, "no memory for steps of a grid");
-    TRY(tct_agree(f->queue->world, status));
-    *e = (engine){.field = f, .depth = depth, .depths = depths};
-    status = tct_ghosts_open(f, depth, &e->ghosts);
-    if (status >= 0) *state = e;
-    else close(e);
-    return status;
+    if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
+    *e = (engine){f, depth, depths};
+    *state = e;
+    return TACIT_OK;
 }
 
 static tacit_status copy_open(tacit_field *f, int depth, void **state)
@@ -85,13 +93,14 @@ static tacit_status copy_open(tacit_field *f, int depth, void **state)
     return open(f, depth, NULL, state);
 }
 
-static const int *tiles_depths(const tacit_field *f)
+const int *tct_device_tiles_depths(const tacit_field *f)
 {
     const char *reason;
     return f->device->steps->depths(&f->s, &reason);
 }
 
-static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
+                                    const int **out)
 {
     const char *reason = NULL;
     const int *depths = f->device->steps->depths(&f->s, &reason);
@@ -103,6 +112,14 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **state)
              "depth %d: a GPU's registers hold tiles of %d steps: take a depth "
              "of at most %d, or device host",
              depth, depths[0], depths[0]);
+    *out = depths;
+    return TACIT_OK;
+}
+
+static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+{
+    const int *depths = NULL;
+    TRY(tct_device_tiles_check(f, depth, &depths));
     return open(f, depth, depths, state);
 }
 
@@ -118,7 +135,6 @@ static void describe(const void *state, tacit_field_result *out)
     const engine *e = state;
     out->threads = 1;
     out->moved_bytes = cells_and_weights(e->field) / e->depth;
-    out->halo_bytes = e->ghosts.bytes;
 }
 
 static void finish(void *state)
@@ -126,6 +142,11 @@ static void finish(void *state)
     const engine *e = state;
     tacit_queue *q = e->field->queue;
     q->device->sync(q);
+}
+
+static void close(void *state)
+{
+    tct_free(state);
 }
 
 const tct_way_ops tct_device_copy = {.open = copy_open,
@@ -138,4 +159,4 @@ const tct_way_ops tct_device_tiles = {.open = tiles_open,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = close,
-                                      .depths = tiles_depths};
+                                      .depths = tct_device_tiles_depths};

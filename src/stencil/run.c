@@ -7,6 +7,11 @@
 
 enum { NORM_EVERY = 64 }; /* a multiple of usual depths */
 
+static int most_of(const tct_way_ops *ops, int depth)
+{
+    return ops->most > 0 ? ops->most : depth;
+}
+
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
                              tct_engine *out)
 {
@@ -14,7 +19,8 @@ tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
     const tct_way_ops *ops = tct_way_on(way, f);
     const tacit_status mine = ops->open(f, depth, &state);
     const tacit_status status = tct_agree(f->queue->world, mine);
-    if (status >= 0) *out = (tct_engine){way, ops, depth, state};
+    if (status >= 0)
+        *out = (tct_engine){way, ops, depth, most_of(ops, depth), state};
     else if (mine >= 0) ops->close(state);
     return status;
 }
@@ -112,11 +118,11 @@ bool tct_run_is_over(const tct_field_run *run)
            run->result.steps == run->options.steps;
 }
 
-int tct_run_visit(tct_field_run *run, const tct_engine *e)
+int tct_run_visit(tct_field_run *run, const tct_engine *e, int most)
 {
     const int64_t left = run->options.steps - run->result.steps;
     const int64_t to = to_measured(run);
-    int64_t depth = left < e->depth ? left : e->depth;
+    int64_t depth = left < most ? left : most;
     if (to < depth) depth = to;
     const bool measured = depth == to;
     e->ops->visit(e->state, (int)depth, measured ? run->changes : NULL);
@@ -151,6 +157,7 @@ static tacit_status agree_options(const tct_field_run *run)
     const double all[] = {(double)o->steps, o->depth, (double)o->norm_every,
                           o->rtol, o->monitor != NULL};
     TRY(tct_agree_name(w, "the way of a run", o->way));
+    TRY(tct_agree_name(w, "the loop of a run", o->loop));
     return tct_field_alike(w, "options of a run", all, sizeof all);
 }
 
@@ -158,6 +165,7 @@ static tacit_status open_run(tct_field_run *run)
 {
     tacit_field_options *o = &run->options;
     TRY(agree_options(run));
+    run->field->loop = o->loop;
     TRY(check_options(o));
     if (o->rtol > 0.0 && o->norm_every == 0) o->norm_every = NORM_EVERY;
     if (o->norm_every == 0) return TACIT_OK;
@@ -198,7 +206,7 @@ static tacit_status run_all(tct_field_run *run)
     tacit_field_result *r = &run->result;
     const double chosen = tct_seconds();
     const int64_t before = r->steps;
-    while (!tct_run_is_over(run)) tct_run_visit(run, &e);
+    while (!tct_run_is_over(run)) tct_run_visit(run, &e, e.most);
     tct_engine_finish(&e);
     const double seconds = tct_run_clock(run, chosen);
     r->seconds = tct_run_clock(run, start);

@@ -247,26 +247,4 @@ static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
     tct_gpu_ok(q, gpu_last_error(), "a change of a grid");
 }
 
-/* A thread a row. */
-static __global__ void __launch_bounds__(FILL_THREADS)
-    close_kernel(const __grid_constant__ tct_step_work w, int rows, int64_t all)
-{
-    const int64_t i = (int64_t)blockIdx.x * FILL_THREADS + threadIdx.x;
-    if (i >= all) return;
-    TCT_REAL *row = (TCT_REAL *)w.out + line_of(w, w.low[2] + (int)(i / rows),
-                                                w.low[1] + (int)(i % rows));
-    row[-1] = row[w.n[0] - 1];
-    row[w.n[0]] = row[0];
-}
-
-static void close(tacit_queue *q, const tct_step_work *w)
-{
-    const int rows = w->high[1] - w->low[1];
-    const int64_t all = (int64_t)rows * (w->high[2] - w->low[2]);
-    const gpu_stream stream = stream_of(q);
-    const int grid = tct_blocks_for(all, FILL_THREADS, INT32_MAX);
-    close_kernel<<<grid, FILL_THREADS, 0, stream>>>(*w, rows, all);
-    tct_gpu_ok(q, gpu_last_error(), "ghosts of a grid");
-}
-
 #endif
