@@ -99,9 +99,20 @@ static void exchange_packed(const char *spec, const grid *g)
 static void ghosts_are_the_neighbours_cells(void **state)
 {
     (void)state;
-    for (int seed = 0; seed < 100; seed++) {
+    for (int seed = 0; seed < 60; seed++) {
         const grid g = random_grid(size_of(), seed);
         exchange_packed("host", &g);
+    }
+}
+
+/* Messages of MPI, of ranks that are its processes. */
+static void so_they_are_by_messages_of_mpi(void **state)
+{
+    (void)state;
+    if (!test_launched_ || size_of() == 1) skip();
+    for (int seed = 120; seed < 140; seed++) {
+        const grid g = random_grid(size_of(), seed);
+        exchange_packed("host@mpi", &g);
     }
 }
 
@@ -197,9 +208,9 @@ static void exchange_buffers(const grid *g, bool reach, int rounds,
 static void peers_store_into_ghosts(void **state)
 {
     (void)state;
-    for (int seed = 200; seed < 240; seed++) {
+    for (int seed = 200; seed < 230; seed++) {
         const grid g = random_grid(size_of(), seed);
-        exchange_buffers(&g, true, 12, (uint64_t)seed << 32);
+        exchange_buffers(&g, true, 8, (uint64_t)seed << 32);
     }
 }
 
@@ -222,7 +233,7 @@ static void nobody_is_overrun(void **state)
                     .periodic = 3,
                     .bytes = 4,
                     .base = 3};
-    exchange_buffers(&g, true, 2000, 99);
+    exchange_buffers(&g, true, 500, 99);
 }
 
 /* A kernel that makes exchanges by itself says how many, and the next one by
@@ -487,7 +498,8 @@ static void memory_that_is_short_is_said(void **state)
 {
     (void)state;
     const tacit_halo_block b = good_block();
-    tacit_queue *q = open_queue("host");
+    /* of several links one that has no memory is closed */
+    tacit_queue *q = open_queue(size_of() > 1 ? "host@shm" : "host");
     if (test_shares_allocations(__func__)) {
         tacit_queue_destroy(&q);
         return;
@@ -515,6 +527,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ghosts_are_the_neighbours_cells),
+        cmocka_unit_test(so_they_are_by_messages_of_mpi),
         cmocka_unit_test(so_they_are_in_memory_of_a_device),
         cmocka_unit_test(peers_store_into_ghosts),
         cmocka_unit_test(buffers_may_be_packed),

@@ -13,7 +13,7 @@ typedef struct tct_halo_copy {
     int64_t rows, planes;
 } tct_halo_copy;
 
-static inline int64_t tct_halo_copy_bytes(const tct_halo_copy *c)
+TCT_BOTH int64_t tct_halo_copy_bytes(const tct_halo_copy *c)
 {
     return c->row * c->rows * c->planes;
 }
