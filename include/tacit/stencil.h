@@ -212,9 +212,9 @@ typedef struct tacit_field_result {
     int trials;          /* candidates that were measured                   */
     tacit_field_trial trial[TACIT_FIELD_TRIALS];
     double halo_bytes; /* that all ranks send in a step, of ghost cells     */
+    const char *loop;  /* "host" or "graph" of ways that take one, or NULL */
     int ghost;         /* cells that a block takes of a neighbour at each side,
                         * 0: of none                                        */
-    const char *loop;  /* "host" or "graph" of ways that take one, or NULL   */
 } tacit_field_result;
 
 /* Make steps. With way "auto", or a deep way without a depth, the first steps

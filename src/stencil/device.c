@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/device.c - fields in the memory of a GPU. */
 #include "stencil/device.h"
-#include "comm/world/world.h"
-#include "stencil/halo.h"
 
 static size_t buffer_bytes(const tacit_field *f)
 {
@@ -37,7 +35,8 @@ static tacit_status take_all(tacit_field *f, tct_field_device *d)
     tacit_queue *q = f->queue;
     const int64_t cells = (int64_t)(buffer_bytes(f) / f->s.bytes);
     for (int k = 0; k < 2; k++) {
-        if (!f->halo) TRY(take(q, buffer_bytes(f), &d->buffer[k]));
+        if (f->halo) d->buffer[k] = f->halo_buffer[k];
+        else TRY(take(q, buffer_bytes(f), &d->buffer[k]));
         d->steps->fill(q, d->buffer[k], cells, f->s.single, f->s.boundary);
     }
     TRY(take(q, outside_bytes(f), &d->outside));
@@ -45,16 +44,6 @@ static tacit_status take_all(tacit_field *f, tct_field_device *d)
                    f->s.boundary);
     TRY(take(q, weights_bytes(f), &d->coefficient));
     return q_status(q);
-}
-
-/* Collective. */
-static tacit_status make(tacit_field *f)
-{
-    tacit_status status = TACIT_OK;
-    f->device = tct_calloc(sizeof *f->device);
-    if (!f->device)
-        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a grid");
-    return tct_agree(f->queue->world, status);
 }
 
 tacit_status tct_field_open_device(tacit_field *f)
@@ -66,11 +55,10 @@ tacit_status tct_field_open_device(tacit_field *f)
     if (!steps)
         FAIL(TACIT_UNSUPPORTED, "device %s has no kernels for grids",
              q->device->name);
-    TRY(make(f));
+    f->device = tct_calloc(sizeof *f->device);
+    if (!f->device) FAIL(TACIT_NO_MEMORY, "no memory for a grid");
     f->device->steps = steps;
     f->device->host_is_newer = true;
-    if (tct_block_is_divided(&f->block))
-        TRY(tct_field_open_halo(f, f->device->buffer));
     return take_all(f, f->device);
 }
 

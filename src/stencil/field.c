@@ -111,11 +111,13 @@ tacit_status tacit_field_block_of(const tacit_field *field,
 /* The other functions take half a field, too. */
 static tacit_status build(tacit_field *f)
 {
-    TRY(tct_agree(f->queue->world, choose_block(f)));
+    TRY(choose_block(f));
     f->room = tct_tiling_room();
     f->worth = WORTH;
     f->rows = tct_host_rows_of(&f->s);
     f->stream = tct_host_stream_best();
+    TRY(tct_agree(f->queue->world, tct_field_check_memory(f)));
+    TRY(tct_field_open_halo(f));
     TRY(tct_field_allocate(f));
     return tct_field_open_device(f);
 }
@@ -124,9 +126,7 @@ static tacit_status create(tacit_queue *queue, const tct_grid_stencil *s,
                            tacit_field **out)
 {
     tacit_field *f = tct_calloc(sizeof *f);
-    tacit_status status = TACIT_OK;
-    if (!f) status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a grid");
-    TRY(tct_agree(queue->world, status));
+    if (!f) FAIL(TACIT_NO_MEMORY, "no memory for a grid");
     f->queue = queue;
     f->s = *s;
     *out = f;
@@ -155,8 +155,7 @@ void tacit_field_destroy(tacit_field **field)
 {
     tacit_field *f = *field;
     if (!f) return;
-    tct_field_close_device(f);
-    tct_field_free_buffers(f);
+    tct_field_drop_buffers(f);
     TCT_FREE(f->coefficient, f->outside, f);
     *field = NULL;
 }

@@ -12,7 +12,6 @@
 #include "device/queue.h"
 #include "operator/stencil/block.h"
 #include "operator/stencil/host_rows.h"
-#include <tacit/halo.h>
 
 struct tct_field_device; /* stencil/device.h */
 
@@ -30,11 +29,12 @@ struct tacit_field {
     int64_t worth;     /* steps of cells that are worth a thread    */
     const tct_host_rows *rows;
     const tct_host_stream *stream;
-    tacit_halo *halo; /* of a divided grid, or NULL: it has the buffers of the
-                       * device                                             */
-    int64_t halo_x;   /* cells of the halo's rows before x = 0              */
-    int halo_depth;   /* for visits of which it exchanges now          */
     struct tct_field_device *device; /* of a queue on a GPU, or NULL */
+    struct tacit_halo *halo; /* of a grid that is divided, or NULL: it has the
+                              * buffers of the queue's device, in slots 0, 1 */
+    char *halo_buffer[2];
+    int64_t halo_x;   /* cells of a halo's row before x = 0           */
+    int halo_depth;   /* of the visits that it exchanges for now; 0: all */
     const char *loop; /* of a run's messages: "host", "graph" or NULL */
 };
 
@@ -65,11 +65,16 @@ enum { TCT_ALIKE_MOST = 256 };
 tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
                              size_t bytes);
 
-/* Buffers and coefficients for f->block, of values 0.
+/* Is there memory for f->block?  Errors NO_MEMORY. */
+tacit_status tct_field_check_memory(const tacit_field *f);
+/* The halo of f->block, if it has neighbours, with the buffers. Collective.
+ * Errors      NO_MEMORY, DEVICE, COMM, on all ranks. */
+tacit_status tct_field_open_halo(tacit_field *f);
+/* The other buffers and coefficients, of values 0.
  * Errors      NO_MEMORY. */
 tacit_status tct_field_allocate(tacit_field *f);
+void tct_field_drop_buffers(tacit_field *f);
 void tct_field_clear(tacit_field *f);
-void tct_field_free_buffers(tacit_field *f);
 /* Let `count` cells have one value. */
 void tct_field_set(const tct_grid_stencil *s, char *cells, int64_t count,
                    double value);

@@ -2,7 +2,7 @@
  * stencil/host_ways.c - ways of the host: copy is a visit of one step, tiles of
  * several. */
 #include "comm/world/world.h"
-#include "stencil/halo.h"
+#include "stencil/field_halo.h"
 #include "stencil/sweep.h"
 #include "stencil/way.h"
 
@@ -43,7 +43,7 @@ static void sweep_describe(const void *state, tacit_field_result *out)
 {
     const engine *e = state;
     out->moved_bytes = tct_sweep_bytes(e->sweep);
-    out->halo_bytes = e->ghosts.bytes;
+    out->halo_bytes = tct_field_sent_bytes(e->ghosts.field, e->ghosts.depth);
     out->threads = tct_sweep_threads(e->sweep);
 }
 

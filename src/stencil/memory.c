@@ -2,8 +2,8 @@
  * stencil/memory.c - the buffers of a field, and how wide their ghosts are. */
 #include "comm/world/world.h"
 #include "device/parallel.h"
+#include "halo/halo.h"
 #include "stencil/device.h"
-#include "stencil/halo.h"
 #include <math.h>
 
 enum { STREAMED = 16 << 20 }; /* bytes of a buffer that caches do not keep */
@@ -35,10 +35,11 @@ static int buffers_of(const tacit_queue *q)
 }
 
 /* Of all ranks of this machine, which have blocks like this one. */
-static tacit_status check_memory(const tacit_queue *q,
-                                 const tct_grid_stencil *s,
-                                 const tct_grid_block *b)
+tacit_status tct_field_check_memory(const tacit_field *f)
 {
+    const tacit_queue *q = f->queue;
+    const tct_grid_stencil *s = &f->s;
+    const tct_grid_block *b = &f->block;
     const double each =
         buffers_of(q) * buffer_bytes(s, b) + weights_bytes(s, b);
     const double bytes = each * q->world->local_size;
@@ -56,31 +57,33 @@ static int64_t outside_cells(const tacit_field *f)
     return f->block.n[0] + 2 * TACIT_FIELD_DEPTH_MOST + 4;
 }
 
-/* Of a divided grid on the host they are the halo's. Collective. */
+/* ... those of the host. */
+static bool halo_has_buffers(const tacit_field *f)
+{
+    return f->halo && f->queue->device->kind != TCT_KIND_GPU;
+}
+
 static tacit_status take_buffers(tacit_field *f)
 {
     const size_t bytes = (size_t)f->block.stored * f->s.bytes;
-    const int count = buffers_of(f->queue);
+    for (int k = 0; k < buffers_of(f->queue); k++)
+        if (halo_has_buffers(f)) f->buffer[k] = f->halo_buffer[k];
+        else TRY(TCT_ALLOC(bytes, "the grid", &f->buffer[k]));
     f->streams = (double)bytes >= (double)STREAMED;
-    if (count == 2 && tct_block_is_divided(&f->block))
-        return tct_field_open_halo(f, f->buffer);
-    tacit_status status = TACIT_OK;
-    for (int k = 0; k < count && status >= 0; k++)
-        status = TCT_ALLOC(bytes, "the grid", &f->buffer[k]);
-    return tct_agree(f->queue->world, status);
+    return TACIT_OK;
 }
 
-void tct_field_free_buffers(tacit_field *f)
+void tct_field_drop_buffers(tacit_field *f)
 {
-    const bool of_halo = f->halo && buffers_of(f->queue) == 2;
-    if (!of_halo) TCT_FREE(f->buffer[1], f->buffer[0]);
+    tct_field_close_device(f);
+    if (!halo_has_buffers(f)) TCT_FREE(f->buffer[1], f->buffer[0]);
+    f->buffer[0] = f->buffer[1] = NULL;
     tacit_halo_destroy(&f->halo);
 }
 
 tacit_status tct_field_allocate(tacit_field *f)
 {
     const tct_grid_stencil *s = &f->s;
-    TRY(tct_agree(f->queue->world, check_memory(f->queue, s, &f->block)));
     TRY(take_buffers(f));
     TRY(TCT_ALLOC((size_t)outside_cells(f) * s->bytes, "the boundary",
                   &f->outside));
@@ -202,7 +205,7 @@ static tacit_status take_wider(tacit_field *f, int depth,
     f->buffer[0] = f->buffer[1] = NULL;
     f->device = NULL;
     f->halo = NULL;
-    f->halo_depth = 0;
+    TRY(tct_field_open_halo(f));
     TRY(take_buffers(f));
     move_work w = {old, f};
     bound(f);
@@ -211,24 +214,19 @@ static tacit_status take_wider(tacit_field *f, int depth,
     return tct_field_open_device(f);
 }
 
-static void drop_buffers(tacit_field *f)
-{
-    tct_field_close_device(f);
-    tct_field_free_buffers(f);
-}
-
 tacit_status tct_field_widen(tacit_field *f, int depth)
 {
     TRY(check_depth(f, depth));
     if (!tct_block_is_divided(&f->block) || f->ghost >= depth) return TACIT_OK;
     TCT_THREADS_OF(f->queue->team);
-    tacit_status status = tct_agree(f->queue->world, tct_field_change(f));
+    const tacit_status mine = tct_field_change(f);
+    tacit_status status = tct_agree(f->queue->world, mine);
     tacit_field old = *f;
     if (status >= 0) status = take_wider(f, depth, &old);
     status = tct_agree(f->queue->world, status);
-    if (status >= 0) drop_buffers(&old);
+    if (status >= 0) tct_field_drop_buffers(&old);
     if (status >= 0 || f->ghost == old.ghost) return status;
-    drop_buffers(f);
+    tct_field_drop_buffers(f);
     *f = old;
     return status;
 }

@@ -3,7 +3,7 @@
  * make them. On the host they are twins of those of GPUs: the same text, for
  * threads or processes that share memory, or by messages. */
 #include "stencil/device.h"
-#include "stencil/halo.h"
+#include "stencil/field_halo.h"
 #include "stencil/link_loop.h"
 #include "stencil/stepper.h"
 
@@ -62,7 +62,7 @@ static bool is_on_gpus(const tacit_field *f)
 
 static bool is_in_place(const tacit_field *f)
 {
-    return is_on_gpus(f) && !tct_halo_why_packed(f->halo);
+    return is_on_gpus(f) && !tct_field_why_packed(f);
 }
 
 static const tct_way_ops overlap = {TABLE, .open = overlap_open,

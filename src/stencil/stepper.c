@@ -137,7 +137,7 @@ void tct_stepper_enter(tct_stepper *s)
     if (s->entered) return;
     split_block(s);
     find_puts(s);
-    if (!s->ghosts.packed) tct_field_narrow_halo(s->field, s->deepest);
+    tct_field_narrow(s->field, s->deepest);
     start(s, tct_stepper_slot(s));
     await_pending(s);
     s->entered = true;
@@ -281,7 +281,7 @@ static tacit_status check_link(const tacit_field *f, const tct_stepper_way *way)
              "way %s is for grids that are divided among ranks: take way copy "
              "or tiles",
              way->name);
-    const char *why = tct_halo_why_packed(f->halo);
+    const char *why = tct_field_why_packed(f);
     if (way->link && strcmp(way->link, link) != 0)
         FAIL(TACIT_UNSUPPORTED,
              "way %s: messages go by link %s here: take --comm %s, or another "

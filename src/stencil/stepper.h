@@ -15,7 +15,7 @@
 #include "halo/halo.h"
 #include "operator/stencil/device_steps.h"
 #include "operator/stencil/split.h"
-#include "stencil/halo.h"
+#include "stencil/field_halo.h"
 #include "stencil/way.h"
 
 typedef struct tct_stepper tct_stepper;
