@@ -221,6 +221,58 @@ static void rtol_and_monitors_stop_all_ranks(void **state)
     close_bench(b);
 }
 
+/* Puts a value into the middle of the grid after each measured step. */
+typedef struct putter {
+    tacit_field *field;
+    int64_t cell;
+} putter;
+
+static int put_step(void *ctx, int64_t step, double change)
+{
+    const putter *p = (const putter *)ctx;
+    const double value = (double)step;
+    (void)change;
+    return tacit_field_put(p->field, p->cell, 1, &value) != TACIT_OK;
+}
+
+static void monitors_change_values_on_all_ranks(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    const int none[3] = {0, 0, 0};
+    static const char *const ways[] = {"copy", "tiles", "shmem", "overlap"};
+    const int count = tacit_world_size(test_world()) == 1 ? 2 : 4;
+    grid g = shapes[1];
+    const int64_t n[3] = {12, 48, 1};
+    memcpy(g.n, n, sizeof n);
+    make_wanted(b, &g, 3, 0);
+    const int64_t cell = cells_of(&g) / 2; /* at a border of two blocks */
+    for (int step = 3; step <= 9; step += 3) {
+        serial(&g, 3, b->wanted, b->last);
+        b->wanted[cell] = step;
+    }
+    serial(&g, 2, b->wanted, b->last);
+    const tacit_stencil s = stencil_of(&g, none);
+    for (int k = 0; k < count; k++) {
+        tacit_field *f = NULL;
+        OK(tacit_field_create(b->q, &s, &f));
+        put_all(b, &g, f);
+        putter p = {f, cell};
+        const tacit_field_options o = {.size = sizeof o,
+                                       .steps = 11,
+                                       .way = ways[k],
+                                       .depth = k == 1 ? 2 : 0,
+                                       .norm_every = 3,
+                                       .monitor = put_step,
+                                       .monitor_ctx = &p};
+        tacit_field_result r = {.size = sizeof r};
+        OK(tacit_field_run(f, &o, &r));
+        expect_wanted(b, &g, f, ways[k]);
+        tacit_field_destroy(&f);
+    }
+    close_bench(b);
+}
+
 /* --- files ---------------------------------------------------------------- */
 
 /* A new file that all ranks know. */
@@ -366,6 +418,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stale_ghosts_are_seen),
         cmocka_unit_test(measured_ways_are_the_same_on_all_ranks),
         cmocka_unit_test(rtol_and_monitors_stop_all_ranks),
+        cmocka_unit_test(monitors_change_values_on_all_ranks),
         cmocka_unit_test(files_do_not_depend_on_blocks),
         cmocka_unit_test(what_is_wrong_with_a_file_is_told_to_all),
         cmocka_unit_test(ranks_that_differ_are_refused),

@@ -121,6 +121,7 @@ tacit_status tct_field_measures(tacit_field *f)
 tacit_status tct_field_change(tacit_field *f)
 {
     TRY(tct_field_to_host(f));
+    f->changed = true;
     if (f->device) f->device->host_is_newer = true;
     return TACIT_OK;
 }

@@ -21,6 +21,7 @@ struct tacit_field {
     tct_grid_block block; /* of this rank */
     int ghost; /* cells that buffers have at sides that are divided */
     char *buffer[2];
+    bool changed;      /* by a caller, since a run has set it false */
     int now;           /* the buffer that has the values           */
     char *outside;     /* cells of the boundary value              */
     char *coefficient; /* [points][cells], or NULL                 */

@@ -54,28 +54,45 @@ double tct_run_clock(const tct_field_run *run, double start)
  * on all ranks. */
 static double total_change(const tct_field_run *run)
 {
+    tacit_queue *q = run->field->queue;
     const int64_t all = tct_field_all_blocks(run->field);
-    double sum = 0.0;
-    for (int64_t k = 0; k < all; k++) sum += run->changes[k];
-    reduce(run, TCT_SUM, 1, &sum);
-    return sqrt(sum);
+    double sums[2] = {0.0, q->failed == TACIT_OK ? 0.0 : 1.0};
+    for (int64_t k = 0; k < all; k++) sums[0] += run->changes[k];
+    reduce(run, TCT_SUM, 2, sums);
+    if (sums[1] > 0.0 && q->failed == TACIT_OK)
+        q_fail(q, TACIT_COMM, "steps of a grid failed on another rank");
+    return sqrt(sums[0]);
+}
+
+/* Values that a monitor has put are where the next visit reads them. */
+static void take_changed(tct_field_run *run, const tct_engine *e)
+{
+    tacit_field *f = run->field;
+    tct_engine_finish(e);
+    q_enter(f->queue);
+    const tacit_status status =
+        tct_agree(f->queue->world, tct_field_to_device(f));
+    if (status < 0 && f->queue->failed == TACIT_OK)
+        q_fail(f->queue, status, "%s", tacit_error_message());
 }
 
 /* A monitor of any rank ends the run of all. */
-static void ask_monitor(tct_field_run *run)
+static void ask_monitor(tct_field_run *run, const tct_engine *e)
 {
     const tacit_field_options *o = &run->options;
     const tacit_field_result *r = &run->result;
-    double ends = 0.0;
+    double most[2] = {0.0};
     if (!o->monitor) return;
-    if (o->monitor(o->monitor_ctx, r->steps, r->change) != 0) ends = 1.0;
-    reduce(run, TCT_MAX, 1, &ends);
-    if (ends > 0.0)
+    run->field->changed = false;
+    if (o->monitor(o->monitor_ctx, r->steps, r->change) != 0) most[0] = 1.0;
+    if (run->field->changed) most[1] = 1.0;
+    q_enter(run->field->queue);
+    reduce(run, TCT_MAX, 2, most);
+    if (most[0] > 0.0)
         run->end =
             tacit_error_set(TACIT_INTERRUPTED, "interrupted after step %lld",
                             (long long)r->steps);
-    q_enter(run->field->queue);
-    (void)tct_field_to_device(run->field); /* a failure fails the queue */
+    if (most[1] > 0.0) take_changed(run, e);
 }
 
 static void breaks_down(tct_field_run *run)
@@ -87,16 +104,17 @@ static void breaks_down(tct_field_run *run)
         (long long)run->result.steps);
 }
 
-static void judge(tct_field_run *run)
+static void judge(tct_field_run *run, const tct_engine *e)
 {
     const tacit_field_options *o = &run->options;
     tacit_field_result *r = &run->result;
     r->change = total_change(run);
+    if (run->field->queue->failed != TACIT_OK) return;
     r->changed_at = r->steps;
     if (r->steps == 1) r->first_change = r->change;
     if (o->rtol > 0.0 && !isfinite(r->change)) breaks_down(run);
     run->stops = o->rtol > 0.0 && r->change <= o->rtol * r->first_change;
-    ask_monitor(run);
+    ask_monitor(run, e);
 }
 
 /* Steps to the next whose change is measured: multiples of norm_every, and the
@@ -127,7 +145,7 @@ int tct_run_visit(tct_field_run *run, const tct_engine *e, int most)
     const bool measured = depth == to;
     e->ops->visit(e->state, (int)depth, measured ? run->changes : NULL);
     run->result.steps += depth;
-    if (measured && run->field->queue->failed == TACIT_OK) judge(run);
+    if (measured) judge(run, e);
     return (int)depth;
 }
 
