@@ -4,18 +4,18 @@
 
 static size_t buffer_bytes(const tacit_field *f)
 {
-    return (size_t)(f->s.n[1] * f->s.n[2] * f->pitch) * f->s.bytes;
+    return (size_t)f->block.stored * f->s.bytes;
 }
 
 static size_t weights_bytes(const tacit_field *f)
 {
     if (!f->coefficient) return 0;
-    return (size_t)f->s.about->points * (size_t)f->s.cells * f->s.bytes;
+    return (size_t)f->s.about->points * (size_t)f->block.cells * f->s.bytes;
 }
 
 static size_t outside_bytes(const tacit_field *f)
 {
-    return ((size_t)f->s.n[0] + 2) * f->s.bytes;
+    return ((size_t)f->block.n[0] + 2) * f->s.bytes;
 }
 
 static tacit_status take(tacit_queue *q, size_t bytes, char **out)
@@ -35,11 +35,13 @@ static tacit_status take_all(tacit_field *f, tct_field_device *d)
     tacit_queue *q = f->queue;
     const int64_t cells = (int64_t)(buffer_bytes(f) / f->s.bytes);
     for (int k = 0; k < 2; k++) {
-        TRY(take(q, buffer_bytes(f), &d->buffer[k]));
+        if (f->halo) d->buffer[k] = f->halo_buffer[k];
+        else TRY(take(q, buffer_bytes(f), &d->buffer[k]));
         d->steps->fill(q, d->buffer[k], cells, f->s.single, f->s.boundary);
     }
     TRY(take(q, outside_bytes(f), &d->outside));
-    d->steps->fill(q, d->outside, f->s.n[0] + 2, f->s.single, f->s.boundary);
+    d->steps->fill(q, d->outside, f->block.n[0] + 2, f->s.single,
+                   f->s.boundary);
     TRY(take(q, weights_bytes(f), &d->coefficient));
     return q_status(q);
 }
@@ -73,7 +75,7 @@ void tct_field_close_device(tacit_field *f)
     give(f->queue, d->changes);
     give(f->queue, d->coefficient);
     give(f->queue, d->outside);
-    for (int k = 0; k < 2; k++) give(f->queue, d->buffer[k]);
+    for (int k = 0; k < 2 && !f->halo; k++) give(f->queue, d->buffer[k]);
     tct_free(d);
     f->device = NULL;
 }
@@ -110,7 +112,7 @@ tacit_status tct_field_measures(tacit_field *f)
     tct_field_device *d = f->device;
     char *room = NULL;
     if (!d || d->changes) return TACIT_OK;
-    const int64_t count = f->s.n[1] * f->s.n[2] * tct_field_blocks(f);
+    const int64_t count = tct_field_all_blocks(f);
     TRY(take(f->queue, (size_t)count * sizeof *d->changes, &room));
     d->changes = (double *)(void *)room;
     return TACIT_OK;
@@ -119,6 +121,7 @@ tacit_status tct_field_measures(tacit_field *f)
 tacit_status tct_field_change(tacit_field *f)
 {
     TRY(tct_field_to_host(f));
+    f->changed = true;
     if (f->device) f->device->host_is_newer = true;
     return TACIT_OK;
 }

@@ -35,4 +35,12 @@ tacit_status tct_field_measures(tacit_field *f);
  * Errors      DEVICE. */
 tacit_status tct_field_change(tacit_field *f);
 
+/* device_ways.c. The data of a step of the block. */
+tct_step_work tct_device_work(const tacit_field *f);
+/* Has this grid tiles of `depth`? Their depths, descending, then 0.
+ * Errors      UNSUPPORTED. */
+tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
+                                    const int **depths);
+const int *tct_device_tiles_depths(const tacit_field *f); /* NULL: none */
+
 #endif

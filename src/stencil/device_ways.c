@@ -5,31 +5,37 @@
 #include "stencil/device.h"
 #include "stencil/way.h"
 
-static tct_step_work work_of(const tacit_field *f)
+tct_step_work tct_device_work(const tacit_field *f)
 {
     const tct_field_device *d = f->device;
     const tct_grid_stencil *s = &f->s;
-    const size_t first = (size_t)f->lead * s->bytes;
-    return (tct_step_work){
-        .in = d->buffer[d->now] + first,
-        .out = d->buffer[d->now ^ 1] + first,
-        .pitch = f->pitch,
-        .outside = d->outside + s->bytes,
-        .coefficient = d->coefficient,
-        .cells = s->cells,
-        .n = {(int)s->n[0], (int)s->n[1], (int)s->n[2]},
-        .periodic = {s->periodic[0], s->periodic[1], s->periodic[2]},
-        .single = s->single,
-        .shape = s->shape,
-        .weights = s->weights,
-        .boundary = s->boundary,
-        .centre = s->centre,
-        .neighbours = s->neighbours};
+    const tct_grid_block *b = &f->block;
+    const size_t first = (size_t)b->origin * s->bytes;
+    tct_step_work w = {.in = d->buffer[d->now] + first,
+                       .out = d->buffer[d->now ^ 1] + first,
+                       .pitch = b->pitch,
+                       .plane = b->plane,
+                       .outside = d->outside + s->bytes,
+                       .coefficient = d->coefficient,
+                       .cells = b->cells,
+                       .single = s->single,
+                       .shape = s->shape,
+                       .weights = s->weights,
+                       .boundary = s->boundary,
+                       .centre = s->centre,
+                       .neighbours = s->neighbours};
+    for (int k = 0; k < 3; k++) {
+        w.n[k] = (int)b->n[k];
+        w.low[k] = (int)b->low[k];
+        w.high[k] = (int)b->high[k];
+        w.closes[k] = b->closes[k];
+    }
+    return w;
 }
 
 static void one_step(tacit_field *f)
 {
-    const tct_step_work w = work_of(f);
+    const tct_step_work w = tct_device_work(f);
     f->device->steps->step(f->queue, &w);
     f->device->now ^= 1;
 }
@@ -38,8 +44,8 @@ static void one_step(tacit_field *f)
 static void measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
-    const size_t count = (size_t)(f->s.n[1] * f->s.n[2] * tct_field_blocks(f));
-    tct_step_work w = work_of(f);
+    const size_t count = (size_t)tct_field_all_blocks(f);
+    tct_step_work w = tct_device_work(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
 }
@@ -58,7 +64,7 @@ static void visit(void *state, int depth, double *changes)
     int left = changes ? depth - 1 : depth;
     for (const int *k = e->depths; k && *k > 0; k++)
         for (; left >= *k; left -= *k) {
-            const tct_step_work w = work_of(f);
+            const tct_step_work w = tct_device_work(f);
             steps->visit(f->queue, &w, *k);
             f->device->now ^= 1;
         }
@@ -87,13 +93,14 @@ static tacit_status copy_open(tacit_field *f, int depth, void **state)
     return open(f, depth, NULL, state);
 }
 
-static const int *tiles_depths(const tacit_field *f)
+const int *tct_device_tiles_depths(const tacit_field *f)
 {
     const char *reason;
     return f->device->steps->depths(&f->s, &reason);
 }
 
-static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
+                                    const int **out)
 {
     const char *reason = NULL;
     const int *depths = f->device->steps->depths(&f->s, &reason);
@@ -105,6 +112,14 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **state)
              "depth %d: a GPU's registers hold tiles of %d steps: take a depth "
              "of at most %d, or device host",
              depth, depths[0], depths[0]);
+    *out = depths;
+    return TACIT_OK;
+}
+
+static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+{
+    const int *depths = NULL;
+    TRY(tct_device_tiles_check(f, depth, &depths));
     return open(f, depth, depths, state);
 }
 
@@ -112,7 +127,7 @@ static double cells_and_weights(const tacit_field *f)
 {
     const int weights =
         f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
-    return (double)f->s.cells * (double)f->s.bytes * (2 + weights);
+    return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
 }
 
 static void describe(const void *state, tacit_field_result *out)
@@ -144,4 +159,4 @@ const tct_way_ops tct_device_tiles = {.open = tiles_open,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = close,
-                                      .depths = tiles_depths};
+                                      .depths = tct_device_tiles_depths};

@@ -21,20 +21,13 @@ typedef struct span {
 /* Cells of a level in direction `d`. */
 static span span_of(const tct_tile *t, int d, int level)
 {
-    const int64_t grow = t->depth - level, n = t->field->s.n[d];
+    const tct_grid_block *b = &t->field->block;
+    const int64_t grow = t->depth - level;
     span s = {t->lo[d] - grow, t->hi[d] + grow};
-    if (t->field->s.periodic[d]) return s;
-    if (s.from < 0) s.from = 0;
-    if (s.to > n) s.to = n;
+    if (b->closes[d]) return s;
+    if (s.from < b->low[d]) s.from = b->low[d];
+    if (s.to > b->high[d]) s.to = b->high[d];
     return s;
-}
-
-/* A cell number of a grid that closes. */
-static int64_t wrapped(int64_t i, int64_t n)
-{
-    if (i >= 0 && i < n) return i;
-    const int64_t rest = i % n;
-    return rest < 0 ? rest + n : rest;
 }
 
 /* Cell (x, y, z) of a level's planes. */
@@ -48,25 +41,21 @@ static char *kept(const tct_tile *t, int level, int64_t z, int64_t y, int64_t x)
                            t->field->s.bytes;
 }
 
-static bool is_outside(const tct_grid_stencil *s, int d, int64_t i)
-{
-    return !s->periodic[d] && (i < 0 || i >= s->n[d]);
-}
-
 /* Where cell (x, y, z) of a level is read, and how far the next row is: one row
  * stands for all that are outside. */
 static const char *source(const tct_tile *t, int level, int64_t z, int64_t y,
                           int64_t x, int64_t *pitch)
 {
     const tacit_field *f = t->field;
-    const tct_grid_stencil *s = &f->s;
+    const tct_grid_block *b = &f->block;
     *pitch = 0;
-    if (is_outside(s, 2, z) || is_outside(s, 1, y)) return tct_field_outside(f);
+    if (!tct_block_has(b, 2, z) || !tct_block_has(b, 1, y))
+        return tct_field_outside(f);
     *pitch = t->tiling->pitch;
     if (level > 0 || t->wraps) return kept(t, level, z, y, x);
-    *pitch = f->pitch;
-    return tct_field_cell(f, f->now, wrapped(z, s->n[2]), wrapped(y, s->n[1]),
-                          x);
+    *pitch = b->pitch;
+    return tct_field_cell(f, f->now, tct_block_wrap(b, 2, z),
+                          tct_block_wrap(b, 1, y), x);
 }
 
 /* --- patches -------------------------------------------------------------- */
@@ -80,13 +69,13 @@ typedef struct patch {
 static void find_coefficients(const tct_tile *t, const patch *p,
                               tct_row_inputs *r)
 {
-    const tct_grid_stencil *s = &t->field->s;
+    const tct_grid_block *b = &t->field->block;
     const int64_t row =
-        wrapped(p->z, s->n[2]) * s->n[1] + wrapped(p->y, s->n[1]);
-    const int64_t cell = row * s->n[0] + wrapped(p->x, s->n[0]);
-    r->coefficient = t->field->coefficient + (size_t)cell * s->bytes;
-    r->coefficient_pitch = s->n[0];
-    r->stride = s->cells;
+        tct_block_wrap(b, 2, p->z) * b->n[1] + tct_block_wrap(b, 1, p->y);
+    const int64_t cell = row * b->n[0] + tct_block_wrap(b, 0, p->x);
+    r->coefficient = t->field->coefficient + (size_t)cell * t->field->s.bytes;
+    r->coefficient_pitch = b->n[0];
+    r->stride = b->cells;
 }
 
 static tct_row_inputs inputs_of(const tct_tile *t, const patch *p)
@@ -109,7 +98,7 @@ static void note_change(const tct_tile *t, const patch *p, int64_t y,
                         const char *now, const char *before)
 {
     const tct_grid_stencil *s = &t->field->s;
-    const int64_t row = p->z * s->n[1] + y;
+    const int64_t row = p->z * t->field->block.n[1] + y;
     double *to =
         t->changes + row * tct_field_blocks(t->field) + p->x / TCT_CHANGE_BLOCK;
     for (int64_t x = 0; x < p->count; x += TCT_CHANGE_BLOCK) {
@@ -127,7 +116,7 @@ static void finish_patch(const tct_tile *t, const patch *p, char *out)
     const tacit_field *f = t->field;
     const size_t each = f->s.bytes;
     const tct_row_inputs r = inputs_of(t, p);
-    const int64_t pitch = f->streams ? p->count : f->pitch;
+    const int64_t pitch = f->streams ? p->count : f->block.pitch;
     const int centre = tct_stencil_points(f->s.shape)[0].row;
     char *to = f->streams ? t->scratch : out;
     f->rows->step[f->s.shape][f->s.weights](&r, to, pitch, p->rows, p->count);
@@ -137,7 +126,7 @@ static void finish_patch(const tct_tile *t, const patch *p, char *out)
             (const char *)r.in[centre] + (size_t)(y * r.pitch[centre]) * each;
         if (t->changes) note_change(t, p, p->y + y, row, before);
         if (f->streams)
-            f->stream->copy(out + (size_t)(y * f->pitch) * each, row,
+            f->stream->copy(out + (size_t)(y * f->block.pitch) * each, row,
                             (size_t)p->count * each);
     }
 }
@@ -159,20 +148,21 @@ static void step_patch(const tct_tile *t, const patch *p)
  * again, and scratch memory has some cells. */
 static int64_t end_of(const tct_tile *t, int level, int64_t x, int64_t to)
 {
-    const int64_t n = t->field->s.n[0];
-    const int64_t edge = x + n - wrapped(x, n);
+    const tct_grid_block *b = &t->field->block;
+    const int64_t edge = x + b->n[0] - tct_block_wrap(b, 0, x);
     if (t->field->coefficient && edge < to) to = edge;
     const bool pieces = level == t->depth && t->field->streams;
     return pieces && to - x > PIECE ? x + PIECE : to;
 }
 
 /* Rows from y on whose neighbours are at constant distances: not those at an
- * end of the grid, which are alone. */
+ * end of what is stored, which are alone. */
 static int64_t rows_alike(const tct_tile *t, int level, int64_t y, int64_t to,
                           int64_t count)
 {
-    const int64_t n = t->field->s.n[1], at = wrapped(y, n);
-    int64_t rows = at == 0 || at >= n - 1 ? 1 : n - 1 - at;
+    const tct_grid_block *b = &t->field->block;
+    const int64_t at = tct_block_wrap(b, 1, y), last = b->high[1] - 1;
+    int64_t rows = at == b->low[1] || at >= last ? 1 : last - at;
     const bool pieces = level == t->depth && t->field->streams;
     if (pieces && rows * count > PIECE) rows = PIECE / count;
     return rows < to - y ? rows : to - y;
@@ -181,20 +171,21 @@ static int64_t rows_alike(const tct_tile *t, int level, int64_t y, int64_t to,
 /* The cells outside the grid next to a row of a level. */
 static void set_ghosts(const tct_tile *t, span x, char *row)
 {
-    const tct_grid_stencil *s = &t->field->s;
+    const tct_grid_block *b = &t->field->block;
     const char *value = tct_field_outside(t->field);
-    if (x.from == 0) memcpy(row - s->bytes, value, s->bytes);
-    if (x.to == s->n[0])
-        memcpy(row + (size_t)(x.to - x.from) * s->bytes, value, s->bytes);
+    const size_t each = t->field->s.bytes;
+    if (x.from == b->low[0]) memcpy(row - each, value, each);
+    if (x.to == b->high[0])
+        memcpy(row + (size_t)(x.to - x.from) * each, value, each);
 }
 
-/* The same of a row of the field, which has them unless x is periodic: each
+/* The same of a row of the field, which has them unless x closes: each
  * ghost is set by the tile that has the cell at the other end. */
 static void close_row(const tct_tile *t, int64_t z, int64_t y)
 {
     const tct_grid_stencil *s = &t->field->s;
     const int next = t->field->now ^ 1;
-    const int64_t n = s->n[0];
+    const int64_t n = t->field->block.n[0];
     if (t->lo[0] == 0)
         memcpy(tct_field_cell(t->field, next, z, y, n),
                tct_field_cell(t->field, next, z, y, 0), s->bytes);
@@ -206,8 +197,7 @@ static void close_row(const tct_tile *t, int64_t z, int64_t y)
 static void close_plane(const tct_tile *t, int level, int64_t z, span y, span x)
 {
     const bool last = level == t->depth;
-    const bool periodic = t->field->s.periodic[0];
-    if (last != periodic) return;
+    if (last != t->field->block.closes[0]) return;
     for (int64_t row = y.from; row < y.to; row++)
         if (last) close_row(t, z, row);
         else set_ghosts(t, x, kept(t, level, z, row, x.from));
@@ -216,16 +206,16 @@ static void close_plane(const tct_tile *t, int level, int64_t z, span y, span x)
 /* Level 0 of a tile that wraps in x: from the field, end after end. */
 static void copy_row(const tct_tile *t, int64_t z, int64_t y)
 {
-    const tct_grid_stencil *s = &t->field->s;
+    const tct_grid_block *b = &t->field->block;
     const span x = span_of(t, 0, 0);
     for (int64_t from = x.from; from < x.to;) {
-        const int64_t start = wrapped(from, s->n[0]);
-        const int64_t left = x.to - from, end = s->n[0] - start;
+        const int64_t start = tct_block_wrap(b, 0, from);
+        const int64_t left = x.to - from, end = b->n[0] - start;
         const int64_t count = left < end ? left : end;
         memcpy(kept(t, 0, z, y, from),
-               tct_field_cell(t->field, t->field->now, wrapped(z, s->n[2]),
-                              wrapped(y, s->n[1]), start),
-               (size_t)count * s->bytes);
+               tct_field_cell(t->field, t->field->now, tct_block_wrap(b, 2, z),
+                              tct_block_wrap(b, 1, y), start),
+               (size_t)count * t->field->s.bytes);
         from += count;
     }
 }
@@ -255,8 +245,9 @@ static void step_plane(const tct_tile *t, int level, int64_t z)
 /* A step reads one cell more on each side, which the field has as a ghost. */
 static bool must_wrap(const tct_tile *t)
 {
+    const tct_grid_block *b = &t->field->block;
     const span x = span_of(t, 0, 1);
-    return x.from < 0 || x.to > t->field->s.n[0];
+    return b->closes[0] && (x.from < 0 || x.to > b->n[0]);
 }
 
 void tct_tile_visit(tct_tile *t)

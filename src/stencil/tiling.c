@@ -51,25 +51,25 @@ static void cut(int64_t n, int64_t most, int64_t unit, int64_t *size,
     *tiles = divide(n, *size);
 }
 
-static void cut_rows(const tct_grid_stencil *s, int64_t cells, tct_tiling *t)
+static void cut_rows(const tct_grid_block *b, int64_t cells, tct_tiling *t)
 {
-    const int64_t rows = at_most(s->n[1], FEW_ROWS);
-    const int64_t around = s->n[1] > 1 ? rows + t->depth : 1;
+    const int64_t rows = at_most(b->n[1], FEW_ROWS);
+    const int64_t around = b->n[1] > 1 ? rows + t->depth : 1;
     const int64_t width = cells / (PLANES * t->depth * around);
-    cut(s->n[0], width, TCT_CHANGE_BLOCK, &t->size[0], &t->tiles[0]);
+    cut(b->n[0], width, TCT_CHANGE_BLOCK, &t->size[0], &t->tiles[0]);
 }
 
-static void cut_planes(const tct_grid_stencil *s, int64_t cells, tct_tiling *t)
+static void cut_planes(const tct_grid_block *b, int64_t cells, tct_tiling *t)
 {
-    const int64_t width = at_most(t->size[0], s->n[0]);
+    const int64_t width = at_most(t->size[0], b->n[0]);
     const int64_t rows = cells / (PLANES * t->depth * width) - t->depth;
-    cut(s->n[1], at_least(rows, FEW_ROWS), 1, &t->size[1], &t->tiles[1]);
+    cut(b->n[1], at_least(rows, FEW_ROWS), 1, &t->size[1], &t->tiles[1]);
 }
 
 /* One thread needs no more than one tile in the direction of the stream. */
-static void cut_stream(const tct_grid_stencil *s, int threads, tct_tiling *t)
+static void cut_stream(const tct_grid_block *b, int threads, tct_tiling *t)
 {
-    const int64_t n = s->n[2], across = t->tiles[0] * t->tiles[1];
+    const int64_t n = b->n[2], across = t->tiles[0] * t->tiles[1];
     const int64_t wanted = threads > 1 ? divide(EACH * threads, across) : 1;
     const int64_t size = at_least(divide(n, wanted), PLANES_A_STEP * t->depth);
     const int64_t fair = divide(n, divide(threads, across));
@@ -77,25 +77,25 @@ static void cut_stream(const tct_grid_stencil *s, int threads, tct_tiling *t)
 }
 
 /* The memory of a tile's planes. */
-static void lay_out(const tct_grid_stencil *s, tct_tiling *t)
+static void lay_out(const tct_grid_block *b, int64_t bytes, tct_tiling *t)
 {
-    const int64_t line = LINE / (int64_t)s->bytes;
-    const int64_t page = PAGE / (int64_t)s->bytes;
+    const int64_t line = LINE / bytes, page = PAGE / bytes;
     t->lead = round_up(t->depth + 1, line);
     t->pitch =
-        round_up(t->lead + at_most(t->size[0], s->n[0]) + t->depth + 1, line);
+        round_up(t->lead + at_most(t->size[0], b->n[0]) + t->depth + 1, line);
     if (t->pitch % page < 2 * line) t->pitch += 2 * line;
-    t->height = s->n[1] > 1 || s->periodic[1] ? t->size[1] + 2 * t->depth : 1;
-    t->bytes = (size_t)(t->depth * PLANES * t->height * t->pitch) * s->bytes;
+    const bool has_rows = b->high[1] - b->low[1] > 1 || b->closes[1];
+    t->height = has_rows ? t->size[1] + 2 * t->depth : 1;
+    t->bytes = (size_t)(t->depth * PLANES * t->height * t->pitch * bytes);
 }
 
-void tct_tiling_choose(const tct_grid_stencil *s, int depth, int threads,
-                       int64_t room, tct_tiling *out)
+void tct_tiling_choose(const tct_grid_block *b, size_t bytes, int depth,
+                       int threads, int64_t room, tct_tiling *out)
 {
-    const int64_t cells = room / (int64_t)s->bytes;
+    const int64_t cells = room / (int64_t)bytes;
     *out = (tct_tiling){.depth = depth};
-    cut_rows(s, cells, out);
-    cut_planes(s, cells, out);
-    cut_stream(s, threads, out);
-    lay_out(s, out);
+    cut_rows(b, cells, out);
+    cut_planes(b, cells, out);
+    cut_stream(b, threads, out);
+    lay_out(b, (int64_t)bytes, out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stencil/tiling.h - how a grid is cut into tiles. */
+ * stencil/tiling.h - how a block of a grid is cut into tiles. */
 #ifndef TCT_STENCIL_TILING_H
 #define TCT_STENCIL_TILING_H
+#include "operator/stencil/block.h"
 #include "operator/stencil/host_rows.h"
 
 typedef struct tct_tiling {
@@ -14,9 +15,9 @@ typedef struct tct_tiling {
 } tct_tiling;
 
 /* Tiles for visits of up to `depth` steps, by so many threads, whose planes
- * take `room` bytes if that can be. */
-void tct_tiling_choose(const tct_grid_stencil *s, int depth, int threads,
-                       int64_t room, tct_tiling *out);
+ * take `room` bytes if that can be; a cell takes `bytes`. */
+void tct_tiling_choose(const tct_grid_block *b, size_t bytes, int depth,
+                       int threads, int64_t room, tct_tiling *out);
 /* Half of the second cache. */
 int64_t tct_tiling_room(void);
 

@@ -9,17 +9,6 @@
         .about = {#name, text, LATER, deep}, \
     }
 
-ROW(overlap, false,
-    "inner cells and boundary on two streams, halos by copy engines after the "
-    "boundary (the paper's Baseline Overlap)");
-ROW(p2p, false,
-    "a kernel a step, which stores its halo into the neighbour's memory (the "
-    "paper's Baseline P2P)");
-ROW(shmem, false,
-    "a kernel a step, which puts its halo, and a kernel that waits for the "
-    "neighbours (the paper's Baseline NVSHMEM)");
-ROW(mpi, false, "a kernel a step, halos by MPI");
-ROW(nccl, false, "a kernel a step, halos by NCCL");
 ROW(free, false,
     "one persistent kernel for all steps, halos put by its boundary blocks "
     "(the paper's CPU-Free)");

@@ -27,21 +27,34 @@ static gpu_stream stream_of(tacit_queue *q)
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* i, or its place in a direction that closes; -1: outside. */
-static __device__ __forceinline__ int place(int i, int n, bool periodic)
+/* Cell `i` of direction d has a value of the grid. */
+static __device__ __forceinline__ bool is_there(const tct_step_work &w, int d,
+                                                int i)
 {
-    if (i >= 0 && i < n) return i;
-    if (!periodic) return -1;
-    return i < 0 ? n - 1 : 0;
+    return w.closes[d] || (i >= w.low[d] && i < w.high[d]);
+}
+
+/* Where a neighbour in direction d is stored. */
+static __device__ __forceinline__ int place(const tct_step_work &w, int d,
+                                            int i)
+{
+    if (!w.closes[d] || (i >= 0 && i < w.n[d])) return i;
+    return i < 0 ? w.n[d] - 1 : 0;
+}
+
+/* Cells from cell (0, 0, 0) to row y of plane z. */
+static __device__ __forceinline__ int64_t line_of(const tct_step_work &w, int z,
+                                                  int y)
+{
+    return (int64_t)z * w.plane + y * w.pitch;
 }
 
 static __device__ __forceinline__ const TCT_REAL *row_of(const tct_step_work &w,
                                                          int z, int y)
 {
-    const int at = place(z, w.n[2], w.periodic[2]);
-    const int line = place(y, w.n[1], w.periodic[1]);
-    if (at < 0 || line < 0) return (const TCT_REAL *)w.outside;
-    return (const TCT_REAL *)w.in + ((int64_t)at * w.n[1] + line) * w.pitch;
+    if (!is_there(w, 2, z) || !is_there(w, 1, y))
+        return (const TCT_REAL *)w.outside;
+    return (const TCT_REAL *)w.in + line_of(w, place(w, 2, z), place(w, 1, y));
 }
 
 /* Rows in the numbering of tct_point. */
@@ -104,12 +117,12 @@ static __device__ __forceinline__ TCT_REAL by_cell(
     return sum;
 }
 
-/* Ghost cells of a periodic row are copies of its other end. */
+/* Ghost cells of a row that closes are copies of its other end. */
 static __device__ __forceinline__ void
 store_cell(const tct_step_work &w, TCT_REAL *row, int x, TCT_REAL value)
 {
     row[x] = value;
-    if (!w.periodic[0]) return;
+    if (!w.closes[0]) return;
     if (x == 0) row[w.n[0]] = value;
     if (x == w.n[0] - 1) row[-1] = value;
 }
@@ -119,14 +132,14 @@ static __global__ void __launch_bounds__(STEP_THREADS)
     step_kernel(const __grid_constant__ tct_step_work w, unsigned strips)
 {
     constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3;
-    const int line_of = (int)(blockIdx.x / strips);
+    const int number = (int)(blockIdx.x / strips);
     const int x0 = (int)(blockIdx.x % strips) * STEP_THREADS * STEP_CELLS;
-    const int y = DIM == 2 ? 0 : line_of % w.n[1];
-    const int z0 = line_of / w.n[1] * STEP_PLANES;
+    const int y = DIM == 2 ? 0 : number % w.n[1];
+    const int z0 = number / w.n[1] * STEP_PLANES;
     for (int z = z0; z < z0 + STEP_PLANES && z < w.n[2]; z++) {
         const int64_t line = (int64_t)z * w.n[1] + y;
         const tct_near_rows<DIM> r = rows_of<DIM>(w, z, y);
-        TCT_REAL *out = (TCT_REAL *)w.out + line * w.pitch;
+        TCT_REAL *out = (TCT_REAL *)w.out + line_of(w, z, y);
 #pragma unroll
         for (int i = 0; i < STEP_CELLS; i++) {
             const int x = x0 + i * STEP_THREADS + (int)threadIdx.x;
@@ -209,8 +222,9 @@ static __global__ void __launch_bounds__(FILL_THREADS)
         ((int64_t)blockIdx.x * FILL_THREADS + threadIdx.x) / SUM_LANES;
     const int64_t row = i / blocks, from = i % blocks * block;
     const int64_t to = from + block < w.n[0] ? from + block : w.n[0];
-    const TCT_REAL *in = (const TCT_REAL *)w.in + row * w.pitch;
-    const TCT_REAL *out = (const TCT_REAL *)w.out + row * w.pitch;
+    const int64_t line = line_of(w, (int)(row / w.n[1]), (int)(row % w.n[1]));
+    const TCT_REAL *in = (const TCT_REAL *)w.in + line;
+    const TCT_REAL *out = (const TCT_REAL *)w.out + line;
     double sum = 0.0;
     for (int64_t x = from + lane; i < all && x < to; x += SUM_LANES) {
         const double d = __dsub_rn((double)out[x], (double)in[x]);

@@ -43,8 +43,8 @@ typedef struct tct_strips {
     int chunks[2], rows[2]; /* of a strip inside and at a side */
 } tct_strips;
 
-/* The sides of the grid that a tile touches: none; some, none of which closes;
- * or some that do. */
+/* The ends of what is stored that a tile touches: none; some, none of which
+ * closes; or some that do. */
 enum tct_touch { TCT_INSIDE, TCT_OPEN, TCT_CLOSED };
 
 template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_lane_cells {
@@ -110,9 +110,12 @@ box(const tct_step_work &w, tct_tile_level<T> &level, TCT_REAL (&cell)[T::V])
 
 /* --- rows in and out ------------------------------------------------------ */
 
-/* i in a direction that closes; mostly it is inside, or out by less than n. */
-static __device__ __forceinline__ int wrap(int i, int n)
+/* Where cell `i` of direction d is stored; mostly it is inside, or out by less
+ * than n. */
+static __device__ __forceinline__ int wrap(const tct_step_work &w, int d, int i)
 {
+    const int n = w.n[d];
+    if (!w.closes[d]) return i;
     if (i < 0) i += n;
     if (i >= n) i -= n;
     if (i >= 0 && i < n) return i;
@@ -132,11 +135,10 @@ template <int V>
 static __device__ __forceinline__ tct_tile_side
 find_side(const tct_step_work &w, int x)
 {
-    const int n = w.n[0];
-    tct_tile_side s = {0, x >= 0 && x + V <= n, false};
+    tct_tile_side s = {0, x >= w.low[0] && x + V <= w.high[0], false};
 #pragma unroll
     for (int i = 0; i < V; i++)
-        if (w.periodic[0] || (x + i >= 0 && x + i < n)) s.inside |= 1u << i;
+        if (is_there(w, 0, x + i)) s.inside |= 1u << i;
     s.of_warp = tct_ballot(s.inside == (1u << V) - 1) == TCT_ALL_LANES;
     return s;
 }
@@ -150,18 +152,13 @@ static __device__ __forceinline__ void load_all(const TCT_REAL *from,
     for (int i = 0; i < T::V; i++) cell[i] = all.v[i];
 }
 
-static __device__ __forceinline__ bool has_row(const tct_step_work &w, int y)
-{
-    return w.periodic[2] || (y >= 0 && y < w.n[2]);
-}
-
 /* Cells that are outside have the boundary value, at all levels. */
 template <class T>
 static __device__ __forceinline__ void
 keep_boundary(const tct_step_work &w, const tct_tile_side &side, int y,
               TCT_REAL (&cell)[T::V])
 {
-    const unsigned inside = has_row(w, y) ? side.inside : 0;
+    const unsigned inside = is_there(w, 2, y) ? side.inside : 0;
     if (side.of_warp && inside != 0) return;
 #pragma unroll
     for (int i = 0; i < T::V; i++)
@@ -182,8 +179,7 @@ load_some(const tct_step_work &w, const tct_tile_side &side,
 #pragma unroll
         for (int i = 0; i < T::V; i++)
             if (side.inside >> i & 1)
-                cell[i] =
-                    row[TOUCH == TCT_CLOSED ? wrap(x + i, w.n[0]) : x + i];
+                cell[i] = row[TOUCH == TCT_CLOSED ? wrap(w, 0, x + i) : x + i];
     }
 }
 
@@ -192,10 +188,10 @@ static __device__ __forceinline__ void load(const tct_step_work &w,
                                             const tct_tile_side &side, int x,
                                             int y, TCT_REAL (&cell)[T::V])
 {
-    const int at = TOUCH == TCT_CLOSED ? wrap(y, w.n[2]) : y;
-    const TCT_REAL *row = (const TCT_REAL *)w.in + (int64_t)at * w.pitch;
+    const int at = TOUCH == TCT_CLOSED ? wrap(w, 2, y) : y;
+    const TCT_REAL *row = (const TCT_REAL *)w.in + (int64_t)at * w.plane;
     if constexpr (TOUCH == TCT_INSIDE) load_all<T>(row + x, cell);
-    else load_some<T, TOUCH>(w, side, row, x, has_row(w, y), cell);
+    else load_some<T, TOUCH>(w, side, row, x, is_there(w, 2, y), cell);
 }
 
 template <class T>
@@ -230,7 +226,7 @@ store(const tct_step_work &w, int x, int y, const TCT_REAL (&cell)[T::V])
 {
     const int first = tct_lane() * T::V;
     if (first < DEPTH || first >= T::WIDTH - DEPTH) return;
-    store_some<T, TOUCH>(w, (TCT_REAL *)w.out + (int64_t)y * w.pitch, x, cell);
+    store_some<T, TOUCH>(w, (TCT_REAL *)w.out + (int64_t)y * w.plane, x, cell);
 }
 
 /* --- a chunk -------------------------------------------------------------- */
@@ -299,10 +295,11 @@ static __global__ void __launch_bounds__(TILE_WARPS *GPU_WAVE, T::BLOCKS)
     const int to = min(w.n[2], from + cut.rows[side]);
     const int x = first + tct_lane() * T::V;
     if (from >= to) return;
-    if (first >= 0 && first + T::WIDTH <= w.n[0] && from >= DEPTH &&
-        to + DEPTH <= w.n[2])
+    if (first >= w.low[0] && first + T::WIDTH <= w.high[0] &&
+        first + T::WIDTH - DEPTH <= w.n[0] && from - DEPTH >= w.low[2] &&
+        to + DEPTH <= w.high[2])
         chunk<T, DEPTH, TCT_INSIDE>(w, x, from, to);
-    else if (!w.periodic[0] && !w.periodic[2])
+    else if (!w.closes[0] && !w.closes[2])
         chunk<T, DEPTH, TCT_OPEN>(w, x, from, to);
     else chunk<T, DEPTH, TCT_CLOSED>(w, x, from, to);
 }

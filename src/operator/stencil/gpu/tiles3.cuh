@@ -57,8 +57,7 @@ static __device__ __forceinline__ tct_place3 find_place(const tct_step_work &w,
     for (int r = 0; r < T::ROWS; r++)
 #pragma unroll
         for (int i = 0; i < T::V; i++) {
-            const bool in = (w.periodic[0] || (x + i >= 0 && x + i < w.n[0])) &&
-                            (w.periodic[1] || (y + r >= 0 && y + r < w.n[1]));
+            const bool in = is_there(w, 0, x + i) && is_there(w, 1, y + r);
             p.inside |= (unsigned)in << (r * T::V + i);
         }
     p.all_inside =
@@ -81,10 +80,10 @@ static __device__ __forceinline__ int64_t line_at(const tct_step_work &w, int z,
                                                   int y)
 {
     if (TOUCH == TCT_CLOSED) {
-        z = wrap(z, w.n[2]);
-        y = wrap(y, w.n[1]);
+        z = wrap(w, 2, z);
+        y = wrap(w, 1, y);
     }
-    return ((int64_t)z * w.n[1] + y) * w.pitch;
+    return line_of(w, z, y);
 }
 
 template <class T, tct_touch TOUCH>
@@ -92,7 +91,8 @@ static __device__ __forceinline__ void
 load_plane(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
 {
     const TCT_REAL *in = (const TCT_REAL *)w.in;
-    const bool has = has_row(w, z), within = p.x >= 0 && p.x + T::V <= w.n[0];
+    const bool has = is_there(w, 2, z);
+    const bool within = p.x >= w.low[0] && p.x + T::V <= w.high[0];
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
         const unsigned inside = inside_of<T>(p, r);
@@ -187,7 +187,7 @@ template <class T>
 static __device__ __forceinline__ void
 keep_sides(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
 {
-    const unsigned inside = has_row(w, z) ? p.inside : 0;
+    const unsigned inside = is_there(w, 2, z) ? p.inside : 0;
     if (p.all_inside && inside != 0) return;
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
@@ -230,6 +230,16 @@ solid_chunk(const tct_step_work &w, tct_warp_edges<T> &edges,
 #undef TCT_PLANE
 }
 
+/* All cells of a tile can be read as they are, and it owns what it stores. */
+template <class T>
+static __device__ __forceinline__ bool is_inside(const tct_step_work &w, int x,
+                                                 int y)
+{
+    return x >= w.low[0] && x + T::WIDTH <= w.high[0] && y >= w.low[1] &&
+           y + T::HEIGHT <= w.high[1] && x + T::WIDTH - T::DEPTH <= w.n[0] &&
+           y + T::HEIGHT - T::DEPTH <= w.n[1];
+}
+
 template <class T>
 static __global__ void __launch_bounds__(T::THREADS, 1)
     solid_kernel(const __grid_constant__ tct_step_work w,
@@ -245,10 +255,10 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     const int to = min(w.n[2], from + cut.planes);
     const tct_place3 p =
         find_place<T>(w, x + tct_lane() * T::V, y + tct_warp() * T::ROWS);
-    if (x >= 0 && y >= 0 && from >= T::DEPTH && x + T::WIDTH <= w.n[0] &&
-        y + T::HEIGHT <= w.n[1] && to + T::DEPTH <= w.n[2])
+    if (is_inside<T>(w, x, y) && from - T::DEPTH >= w.low[2] &&
+        to + T::DEPTH <= w.high[2])
         solid_chunk<T, TCT_INSIDE>(w, edges, p, from, to);
-    else if (!w.periodic[0] && !w.periodic[1] && !w.periodic[2])
+    else if (!w.closes[0] && !w.closes[1] && !w.closes[2])
         solid_chunk<T, TCT_OPEN>(w, edges, p, from, to);
     else solid_chunk<T, TCT_CLOSED>(w, edges, p, from, to);
 }
