@@ -6,6 +6,7 @@
 #include "comm/exchange/plan.h"
 #include "operator/operator.h"
 #include "operator/pattern/split.h"
+#include "operator/stencil/grid_matrix.h"
 
 /* A rank's own rows and columns as stored, and the trials of other formats. */
 typedef struct tct_stored {
@@ -83,13 +84,20 @@ tacit_status tct_assembled_update(tacit_operator *A, const tacit_matrix *m);
  * they are far from it. Collective.
  * Errors      INPUT (no power of 2 suits all entries). */
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
+/* The exponent for entries of which the largest and the inverse of the smallest
+ * that is not 0 are given. Errors INPUT. */
+tacit_status tct_scale_exponent(const double extent[2], int *out);
 
 /* --- choice/store.c ------------------------------------------------------ */
 
 /* Store this rank's `rows`, which are consumed, without communication. `format`
- * as in tacit/operator.h. */
+ * as in tacit/operator.h; `at`: where they are in a grid. */
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
-                              tct_csr *rows);
+                              const tct_grid_place *at, tct_csr *rows);
+/* Replace A's block by one of `local` in another format, without a store. It
+ * stays after an error. */
+tacit_status tct_store_again(tct_assembled *A, const char *format,
+                             tct_local *local);
 /* Store its ghost block, from the ghost part of `parts`.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts);
