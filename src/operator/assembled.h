@@ -7,6 +7,7 @@
 #include "operator/operator.h"
 #include "operator/pattern/split.h"
 #include "operator/stencil/grid_matrix.h"
+#include "sparse/constant_stencil.h"
 
 /* A rank's own rows and columns as stored, and the trials of other formats. */
 typedef struct tct_stored {
@@ -72,6 +73,13 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
 void tct_assembled_describe(tct_assembled *A);
 /* Update A's info from its exchange. Collective.  Errors COMM. */
 tacit_status tct_assembled_describe_exchange(tct_assembled *A);
+
+/* --- from_stencil.c ------------------------------------------------------ */
+
+/* The operator of a grid without entries; `format` is stencil, or auto.
+ * Collective.  Errors as tacit_operator_from_stencil, INVALID (the format). */
+tacit_status tct_operator_of_grid(tacit_queue *q, const tct_constant_stencil *s,
+                                  const char *format, tacit_operator **out);
 
 /* --- update.c ------------------------------------------------------------ */
 

@@ -196,6 +196,8 @@ tacit_status tacit_operator_create(tacit_queue *queue,
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
+    if (matrix->stencil)
+        return tct_operator_of_grid(queue, matrix->stencil, format, out);
     tct_csr rows = {0};
     const tacit_status status = tct_copy_rows(queue, matrix, &rows);
     return create(queue, matrix, &rows, status, format, out);
@@ -207,6 +209,8 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
+    if (matrix->stencil)
+        return tct_operator_of_grid(queue, matrix->stencil, format, out);
     tct_csr rows = {0};
     const tacit_status status = require_square(matrix);
     if (status >= 0) {

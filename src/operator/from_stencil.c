@@ -39,53 +39,33 @@ static tacit_status check(const tct_grid_stencil *s)
 }
 
 /* A grid of two dimensions has its y in direction 2. */
-static void size_of(const tct_grid_stencil *s, int64_t n[3])
+static void read_grid(const tct_grid_stencil *given, tct_constant_stencil *s)
 {
-    const bool turned = s->about->dimensions == 2;
-    n[0] = s->n[0];
-    n[1] = turned ? s->n[2] : s->n[1];
-    n[2] = turned ? 1 : s->n[2];
+    const bool flat = given->about->dimensions == 2;
+    *s = (tct_constant_stencil){
+        .n = {given->n[0], flat ? given->n[2] : given->n[1],
+              flat ? 1 : given->n[2]},
+        .box = given->shape == TCT_BOX2 || given->shape == TCT_BOX3};
+    for (int p = 0; p < TCT_AROUND; p++)
+        s->k[p] = p == TCT_CELL ? given->centre : given->neighbours;
 }
 
-static bool is_box(const tct_grid_stencil *s)
+static tacit_status read_stencil(const tacit_stencil *stencil,
+                                 tct_constant_stencil *s)
 {
-    return s->shape == TCT_BOX2 || s->shape == TCT_BOX3;
+    tct_grid_stencil given;
+    TRY(tct_stencil_read(stencil, &given));
+    TRY(check(&given));
+    read_grid(&given, s);
+    return TACIT_OK;
 }
 
-/* Entries of a row: of a corner of the grid (`most` 1) or in its middle (2). */
-static int64_t row_entries(const tct_grid_stencil *s, int64_t most)
+static int64_t cells_of(const tct_constant_stencil *s)
 {
-    int64_t star = 1, box = 1;
-    for (int d = 0; d < 3; d++) {
-        const int64_t beside = s->n[d] - 1 < most ? s->n[d] - 1 : most;
-        star += beside;
-        box *= 1 + beside;
-    }
-    return is_box(s) ? box : star;
-}
-
-/* Each neighbour is missing on the sides that it points through. */
-static double entries_of(const tct_grid_stencil *s)
-{
-    double star = (double)s->cells, box = 1.0;
-    for (int d = 0; d < 3; d++) {
-        const double n = (double)s->n[d];
-        star += 2.0 * (n - 1.0) * ((double)s->cells / n);
-        box *= 3.0 * n - 2.0;
-    }
-    return is_box(s) ? box : star;
+    return s->n[0] * s->n[1] * s->n[2];
 }
 
 /* --- this rank's rows ----------------------------------------------------- */
-
-static void set_coefficients(const tct_grid_stencil *s, int exponent,
-                             tct_grid_rows *g)
-{
-    enum { CELL = 13 };
-    g->box = is_box(s);
-    for (int p = 0; p < TCT_GRID_POINTS; p++)
-        g->k[p] = ldexp(p == CELL ? s->centre : s->neighbours, -exponent);
-}
 
 static tacit_status store(tct_assembled *A, const tct_grid_rows *g)
 {
@@ -103,9 +83,9 @@ static tacit_status store(tct_assembled *A, const tct_grid_rows *g)
 /* --- columns of other ranks ----------------------------------------------- */
 
 typedef struct {
-    const tct_grid_stencil *s;
-    const tct_grid_rows *g; /* its coefficients */
-    int64_t n[3], first, rows;
+    const tct_constant_stencil *s;
+    const double *k; /* as stored */
+    int64_t first, rows;
 } slab;
 
 /* Entries of local row `i` in columns of other ranks, ascending; returns their
@@ -113,22 +93,22 @@ typedef struct {
 static int64_t foreign_entries(const slab *b, int64_t i, tct_csr *out,
                                int64_t at)
 {
-    const int64_t *n = b->n, cell = b->first + i, line = cell / n[0];
+    const int64_t *n = b->s->n, cell = b->first + i, line = cell / n[0];
     const int64_t x[3] = {cell % n[0], line % n[1], line / n[1]};
     int64_t count = 0;
-    for (int p = 0; p < TCT_GRID_POINTS; p++) {
+    for (int p = 0; p < TCT_AROUND; p++) {
         const int64_t to[3] = {x[0] + p % 3 - 1, x[1] + p / 3 % 3 - 1,
                                x[2] + p / 9 - 1};
         const int64_t arms =
             (to[0] != x[0]) + (to[1] != x[1]) + (to[2] != x[2]);
-        bool inside = b->g->box || arms < 2;
+        bool inside = b->s->box || arms < 2;
         for (int d = 0; d < 3; d++)
             inside = inside && to[d] >= 0 && to[d] < n[d];
         const int64_t j = (to[2] * n[1] + to[1]) * n[0] + to[0];
         if (!inside || (j >= b->first && j < b->first + b->rows)) continue;
         if (out->val) {
             tct_csr_set_col(out, at + count, j);
-            out->val[at + count] = b->g->k[p];
+            out->val[at + count] = b->k[p];
         }
         count++;
     }
@@ -138,7 +118,7 @@ static int64_t foreign_entries(const slab *b, int64_t i, tct_csr *out,
 /* Rows that are farther than `reach` from both ends have none. */
 static void each_row(const slab *b, tct_csr *out)
 {
-    const int64_t reach = b->n[0] * b->n[1] + b->n[0] + 1;
+    const int64_t *n = b->s->n, reach = n[0] * n[1] + n[0] + 1;
     for (int64_t i = 0; i < b->rows; i++) {
         const bool near = i < reach || i >= b->rows - reach;
         const int64_t count =
@@ -150,7 +130,8 @@ static void each_row(const slab *b, tct_csr *out)
 /* The rows without the entries in columns of this rank. */
 static tacit_status foreign_rows(const slab *b, tct_csr *out)
 {
-    TRY(tct_csr_rows(out, b->s->cells, b->s->cells, b->first, b->rows));
+    const int64_t cells = cells_of(b->s);
+    TRY(tct_csr_rows(out, cells, cells, b->first, b->rows));
     each_row(b, out);
     TRY(tct_csr_entries(out, out->ptr[b->rows]));
     each_row(b, out);
@@ -171,75 +152,124 @@ static tacit_status store_foreign(tct_assembled *A, const slab *b)
 
 /* --- both ----------------------------------------------------------------- */
 
-static tacit_status store_rows(tct_assembled *A, const tct_grid_stencil *s)
+static tacit_status store_rows(tct_assembled *A, const tct_constant_stencil *s)
 {
     tct_grid_rows g;
-    slab b = {.s = s, .g = &g};
-    tct_grid_place at = {.first = A->starts[A->base.world->rank]};
-    size_of(s, at.n);
-    memcpy(b.n, at.n, sizeof b.n);
-    b.first = at.first;
-    b.rows = A->base.n;
-    if (!tct_grid_open(&at, b.rows, &g))
+    const int64_t first = A->starts[A->base.world->rank];
+    const tct_grid_place at = {.n = {s->n[0], s->n[1], s->n[2]},
+                               .first = first};
+    if (!tct_grid_open(&at, A->base.n, &g))
         FAIL(TACIT_UNSUPPORTED,
-             "grid of %s: %lld rows on one rank, or lines too long: at most "
-             "about 2^31 are supported: use more ranks",
-             s->about->name, (long long)b.rows);
-    set_coefficients(s, A->base.exponent, &g);
+             "a grid of %lld x %lld x %lld cells: %lld rows on one rank, or "
+             "lines too long: at most about 2^31 are supported: use more "
+             "ranks",
+             (long long)s->n[0], (long long)s->n[1], (long long)s->n[2],
+             (long long)A->base.n);
+    g.box = s->box;
+    for (int p = 0; p < TCT_AROUND; p++)
+        g.k[p] = ldexp(s->k[p], -A->base.exponent);
     TRY(store(A, &g));
-    return A->base.world->size > 1 ? store_foreign(A, &b) : TACIT_OK;
+    if (A->base.world->size == 1) return TACIT_OK;
+    return store_foreign(A, &(slab){s, g.k, first, A->base.n});
 }
 
-static tacit_status set_starts(tct_assembled *A, const tct_grid_stencil *s)
+static tacit_status set_starts(tct_assembled *A, const tct_constant_stencil *s)
 {
-    int64_t n[3];
     const int size = A->base.world->size, rank = A->base.world->rank;
     TRY(TCT_ALLOC(size + 1, "an operator", &A->starts));
-    size_of(s, n);
-    const tct_slabs slabs = tct_slabs_of(n, s->cells, size);
+    const tct_slabs slabs = tct_slabs_of(s->n, cells_of(s), size);
     for (int r = 0; r <= size; r++) A->starts[r] = tct_slab_first(&slabs, r);
     A->base.n = A->starts[rank + 1] - A->starts[rank];
     return TACIT_OK;
 }
 
-static tacit_status set_sizes(tacit_operator *A, const tct_grid_stencil *s)
+static tacit_status set_sizes(tacit_operator *A, const tct_constant_stencil *s)
 {
-    const double c = fabs(s->centre), n = fabs(s->neighbours);
-    const double low = c == 0.0 || (n != 0.0 && n < c) ? n : c;
-    const double extent[2] = {c > n ? c : n, 1.0 / (low > 0.0 ? low : c + n)};
-    TRY(tct_scale_exponent(extent, &A->exponent));
-    A->info.rows = s->cells;
-    A->info.nonzeros = (int64_t)entries_of(s);
-    A->info.row_min = row_entries(s, 1);
-    A->info.row_max = row_entries(s, 2);
-    A->norm = ldexp(c + n * (double)(A->info.row_max - 1), -A->exponent);
+    const tct_stencil_facts f = tct_stencil_facts_of(s);
+    TRY(tct_scale_exponent((const double[]){f.high, 1.0 / f.low},
+                           &A->exponent));
+    A->info.rows = cells_of(s);
+    A->info.nonzeros = f.entries;
+    A->info.row_min = f.row_min;
+    A->info.row_max = f.row_max;
+    A->norm = ldexp(f.norm, -A->exponent);
     return TACIT_OK;
 }
 
-static tacit_status build(tct_assembled *A, const tacit_stencil *stencil,
-                          tct_grid_stencil *s)
+static tacit_status build(tct_assembled *A, const tct_constant_stencil *s)
 {
-    TRY(tct_stencil_read(stencil, s));
-    TRY(check(s));
     TRY(set_sizes(&A->base, s));
     TRY(set_starts(A, s));
     return store_rows(A, s);
 }
 
 /* `s` is set if `status` is no failure. */
-static tacit_status finish(tct_assembled *A, const tct_grid_stencil *s,
+static tacit_status finish(tct_assembled *A, const tct_constant_stencil *s,
                            tacit_status status)
 {
     tacit_world *w = A->base.world;
     char name[160];
     TRY(tct_agree(w, status));
-    snprintf(name, sizeof name, "%s:%lldx%lldx%lld with coefficients %a, %a",
-             s->about->name, (long long)s->n[0], (long long)s->n[1],
-             (long long)s->n[2], s->centre, s->neighbours);
+    snprintf(name, sizeof name, "%s of %lldx%lldx%lld with %a, %a",
+             s->box ? "box" : "star", (long long)s->n[0], (long long)s->n[1],
+             (long long)s->n[2], s->k[TCT_CELL], s->k[TCT_CELL + 1]);
     TRY(tct_agree_name(w, "the stencil", name));
     if (w->size > 1) TRY(tct_assembled_plan(A, 2));
     tct_assembled_describe(A);
     return tct_assembled_describe_exchange(A);
+}
+
+/* Every rank calls it, with any `status`. */
+static tacit_status create(tacit_queue *q, const tct_constant_stencil *s,
+                           tacit_status status, tacit_operator **out)
+{
+    const double start = tct_seconds();
+    tct_assembled *A = tct_calloc(sizeof *A);
+    tacit_operator *base = A ? &A->base : NULL;
+    if (!A && status >= 0)
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for an operator");
+    status = tct_agree(q->world, status);
+    if (status >= 0) {
+        base->ops = &tct_assembled_ops;
+        base->q = q;
+        base->world = q->world;
+        base->bits = 64;
+        status = finish(A, s, build(A, s));
+    }
+    if (status < 0) {
+        tacit_operator_destroy(&base);
+        return status;
+    }
+    base->info.setup_seconds = tct_seconds() - start;
+    *out = base;
+    return TACIT_OK;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+/* Mixed precision is for where it is faster, and here it is not. */
+static tacit_status check_format(const tacit_queue *q, const char *format)
+{
+    tct_format_wish wish;
+    TRY(tct_format_parse(q->device->name, format, &wish));
+    if (is_one_of(wish.format, "stencil", "auto") &&
+        (!wish.store[0] || is_one_of(wish.store, "f64", "auto")) &&
+        (!wish.low[0] || is_one_of(wish.low, "mixed", "mixed48")) &&
+        is_one_of(wish.order, "none", "auto"))
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "format '%s': this matrix was opened without entries (no_entries): "
+         "open it with them, or take format stencil, which needs none",
+         format);
+}
+
+tacit_status tct_operator_of_grid(tacit_queue *q, const tct_constant_stencil *s,
+                                  const char *format, tacit_operator **out)
+{
+    return create(q, s, check_format(q, format), out);
 }
 
 tacit_status tacit_operator_from_stencil(tacit_queue *queue,
@@ -249,26 +279,6 @@ tacit_status tacit_operator_from_stencil(tacit_queue *queue,
     REQUIRE(queue != NULL && stencil != NULL && out != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
-    const double start = tct_seconds();
-    tct_grid_stencil s;
-    tct_assembled *A = tct_calloc(sizeof *A);
-    tacit_operator *base = A ? &A->base : NULL;
-    tacit_status status = TACIT_OK;
-    if (!A)
-        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for an operator");
-    status = tct_agree(queue->world, status);
-    if (status >= 0) {
-        base->ops = &tct_assembled_ops;
-        base->q = queue;
-        base->world = queue->world;
-        base->bits = 64;
-        status = finish(A, &s, build(A, stencil, &s));
-    }
-    if (status < 0) {
-        tacit_operator_destroy(&base);
-        return status;
-    }
-    base->info.setup_seconds = tct_seconds() - start;
-    *out = base;
-    return TACIT_OK;
+    tct_constant_stencil s = {.n = {0}};
+    return create(queue, &s, read_stencil(stencil, &s), out);
 }

@@ -11,22 +11,38 @@ template <int COLS> struct tct_sums {
     double v[COLS];
 };
 
-/* All elements of a batch are loaded before the first is used. */
+/* Points `first` to `first` + U: all loads are issued before the first use. */
+template <int COLS, bool WRITTEN, int U, int N>
+static __device__ inline void
+tct_grid_batch(const int (&at)[N], const double (&k)[N], int first,
+               const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    double v[U][COLS];
+#pragma unroll
+    for (int i = 0; i < U; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++)
+            v[i][j] =
+                at[first + i] >= 0 ? tct_x<WRITTEN>(x[j], at[first + i]) : 0.0;
+#pragma unroll
+    for (int i = 0; i < U; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++)
+            sum.v[j] = fma(k[first + i], v[i][j], sum.v[j]);
+}
+
+/* Of more than two columns registers hold a few points at a time. */
 template <int COLS, bool WRITTEN, int N>
 static __device__ inline void
 tct_grid_add(const int (&at)[N], const double (&k)[N],
              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
-    double v[N][COLS];
+    constexpr int U = COLS > 2 ? 3 : N, REST = N % U;
 #pragma unroll
-    for (int i = 0; i < N; i++)
-#pragma unroll
-        for (int j = 0; j < COLS; j++)
-            v[i][j] = at[i] >= 0 ? tct_x<WRITTEN>(x[j], at[i]) : 0.0;
-#pragma unroll
-    for (int i = 0; i < N; i++)
-#pragma unroll
-        for (int j = 0; j < COLS; j++) sum.v[j] = fma(k[i], v[i][j], sum.v[j]);
+    for (int first = 0; first + U <= N; first += U)
+        tct_grid_batch<COLS, WRITTEN, U>(at, k, first, x, sum);
+    if constexpr (REST > 0)
+        tct_grid_batch<COLS, WRITTEN, REST>(at, k, N - REST, x, sum);
 }
 
 template <int COLS, bool WRITTEN>
