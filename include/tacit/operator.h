@@ -10,6 +10,7 @@
 #define TACIT_OPERATOR_H
 #include <tacit/matrix.h>
 #include <tacit/queue.h>
+#include <tacit/stencil.h>
 
 TACIT_BEGIN_DECLS
 
@@ -70,6 +71,24 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
                                            tacit_matrix *matrix,
                                            const char *format,
                                            tacit_operator **out);
+
+/* The operator y = C x + N S of a grid: S is the sum of the neighbours of a
+ * cell, all cells outside the grid are 0. Nothing is stored but C and N, and
+ * entries in columns of other ranks. `stencil` has TACIT_WEIGHTS_CONSTANT, with
+ * centre C and neighbours N: 6 and -1 of star3d1r is the gallery's poisson3d,
+ * 26 and -1 of box3d1r poisson3d27. Rows are cells, x fastest, divided among
+ * ranks as those of that gallery matrix; a product has the bits of its format
+ * stencil. Solvers take it like the operator of a matrix. A preconditioner made
+ * of entries needs the matrix too (tacit_precond_create_of); jacobi does not.
+ * Collective.  Borrows `queue`, which must outlive the operator.
+ * Memory      of surfaces between ranks; in set-up of several ranks 8 bytes a
+ *             row.
+ * Errors      INVALID (the description; a boundary that is not 0; ranks with
+ *             other stencils), UNSUPPORTED (periodic sides, other weights,
+ *             type float), INPUT (too many cells), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_operator_from_stencil(tacit_queue *queue,
+                                                   const tacit_stencil *stencil,
+                                                   tacit_operator **out);
 
 /* An operator given by a function instead of a matrix. */
 typedef struct tacit_operator_function {
