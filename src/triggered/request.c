@@ -57,7 +57,7 @@ void tct_trigger_say(const tacit_trigger_request *r, char *text, size_t size)
         snprintf(text, size, "the request with nobody");
     else
         snprintf(text, size, "the %s that all ranks make as number %lld",
-                 name_of_all(r->what),
+                 name_of_all((int)r->what),
                  (long long)(r->alls > 0 ? r->all[0].mine.space : 0));
 }
 
@@ -184,7 +184,7 @@ void tct_request_set_end(tct_end *e, tct_direction direction, int detail,
 {
     e->peer = peer;
     e->data = (char *)(uintptr_t)data;
-    e->mine = (tct_offer){.direction = direction,
+    e->mine = (tct_offer){.direction = (int32_t)direction,
                           .bytes = count * (int64_t)tct_trigger_size_of(type),
                           .type = (int32_t)type,
                           .detail = detail};
