@@ -5,6 +5,7 @@
  * RUN: np=1,2,3
  * THREADS: 1,2,3
  * PROCESSES: 2,3 */
+#include "device/signals.h"
 #include "triggered_rig.h"
 #include <sys/mman.h>
 
@@ -798,7 +799,7 @@ static void a_message_may_be_of_gigabytes(void **state)
     const int64_t bytes = (INT64_C(1) << 31) + 8;
     const size_t part = 4 << 20;
     const int ranks = tacit_world_size(test_world());
-    if (test_processes_ > 0 || test_launched_ || ranks > 2) skip();
+    if (test_processes_ > 0 || test_launched_ || ranks > 2 || TCT_TSAN) skip();
     unsigned char *from = map_again((size_t)bytes, part),
                   *to = map_again((size_t)bytes, part);
     stuff out = {.data = from, .bytes = (int64_t)part, .seed = 3}, in = out;

@@ -8,10 +8,11 @@
  * RUN: np=1,3
  * THREADS: 2,3,4
  * PROCESSES: 2,4 */
+#include "device/signals.h"
 #include "triggered_rig.h"
 
 enum {
-    PROGRAMS = 10000, /* with 3 threads; else a fifth */
+    PROGRAMS = 10000, /* with 3 threads; else a tenth */
     QUEUES = 2,
     RANKS = 4,
     PAIRS = 6,
@@ -224,7 +225,8 @@ static void legal_programs_end(void **state)
     program p;
     uint64_t seed = 12345;
     int refused = 0;
-    const int programs = test_threads_ == 3 ? PROGRAMS : PROGRAMS / 5;
+    const int programs =
+        test_threads_ == 3 && !TCT_TSAN ? PROGRAMS : PROGRAMS / 10;
     assert_in_range(g.size, 1, RANKS);
     x.buffer = tct_calloc(PAIRS * SIDES * sizeof *x.buffer);
     OK(tacit_trigger_queue_create(g.c, TACIT_TRIGGER_AUTO, NULL, &x.queue[1]));

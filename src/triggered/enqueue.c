@@ -202,7 +202,7 @@ tacit_status tacit_trigger_wait(tacit_trigger_request **request)
 static bool host_ended(tacit_trigger_request *r)
 {
     const tct_started s = {r, r->number};
-    tct_end *missing = NULL;
+    tct_trigger_end *missing = NULL;
     pthread_mutex_lock(&r->comm->host_lock);
     tct_line_progress(&r->comm->host);
     const bool ended = tct_line_ended(&s, &missing);

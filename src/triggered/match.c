@@ -104,11 +104,11 @@ static bool can_pair(const tct_offer *a, const tct_offer *b)
 }
 
 /* The first end here that can be the other end of an offer, off its list. */
-static tct_end *find_local(tct_trigger_peer *p, const tct_offer *o)
+static tct_trigger_end *find_local(tct_trigger_peer *p, const tct_offer *o)
 {
-    tct_end **at = &p->local;
+    tct_trigger_end **at = &p->local;
     while (*at && !can_pair(&(*at)->mine, o)) at = &(*at)->next_local;
-    tct_end *e = *at;
+    tct_trigger_end *e = *at;
     if (!e) return NULL;
     *at = e->next_local;
     if (!*at) p->last_local = at;
@@ -118,7 +118,7 @@ static tct_end *find_local(tct_trigger_peer *p, const tct_offer *o)
 static void pair(tacit_trigger_comm *c, tct_trigger_peer *p)
 {
     for (tct_remote **at = &p->remote, *r; (r = *at) != NULL;) {
-        tct_end *e = find_local(p, &r->offer);
+        tct_trigger_end *e = find_local(p, &r->offer);
         if (!e) {
             at = &r->next;
             continue;
@@ -147,9 +147,9 @@ void tct_match_progress(tacit_trigger_comm *c)
 
 /* --- forgetting ----------------------------------------------------------- */
 
-static void forget(tct_trigger_peer *p, const tct_end *e)
+static void forget(tct_trigger_peer *p, const tct_trigger_end *e)
 {
-    tct_end **at = &p->offers;
+    tct_trigger_end **at = &p->offers;
     while (*at && *at != e) at = &(*at)->next_offer;
     if (*at) *at = e->next_offer;
     for (p->last_offer = &p->offers; *p->last_offer;)
@@ -294,22 +294,22 @@ static tacit_status begin(const char *call, int count,
 }
 
 /* An end of it that has no other one. */
-static const tct_end *find_single(const tacit_trigger_request *m)
+static const tct_trigger_end *find_single(const tacit_trigger_request *m)
 {
     const tacit_trigger_comm *c = m->comm;
     for (int r = 0; r < c->ranks; r++)
-        for (const tct_end *e = c->peer[r].local; e; e = e->next_local)
+        for (const tct_trigger_end *e = c->peer[r].local; e; e = e->next_local)
             if (e->request->match == m) return e;
     return NULL;
 }
 
 /* Is it over? If not, `missing` is such an end. */
-static bool is_over(tacit_trigger_request *m, tct_end *missing)
+static bool is_over(tacit_trigger_request *m, tct_trigger_end *missing)
 {
     pthread_mutex_lock(&m->comm->lock);
     tct_match_progress(m->comm);
     const bool over = m->left == 0;
-    const tct_end *e = over ? NULL : find_single(m);
+    const tct_trigger_end *e = over ? NULL : find_single(m);
     if (e) *missing = *e;
     pthread_mutex_unlock(&m->comm->lock);
     return over;
@@ -333,7 +333,7 @@ static tacit_status end_match(tacit_trigger_request **m)
 }
 
 static tacit_status lose_match(tacit_trigger_request **m, int lost,
-                               const tct_end *missing, const char *why)
+                               const tct_trigger_end *missing, const char *why)
 {
     char text[160], all[448];
     tct_trigger_say_end(missing, text, sizeof text);
@@ -347,7 +347,7 @@ static tacit_status lose_match(tacit_trigger_request **m, int lost,
 
 tacit_status tct_match_test(tacit_trigger_request **m, bool *done)
 {
-    tct_end missing = {.peer = 0};
+    tct_trigger_end missing = {.peer = 0};
     *done = is_over(*m, &missing);
     if (*done) return end_match(m);
     if (!tct_trigger_failed((*m)->comm)) return TACIT_OK;
@@ -359,7 +359,7 @@ tacit_status tct_match_wait(tacit_trigger_request **m)
 {
     tacit_trigger_comm *c = (*m)->comm;
     tct_trigger_wait w = {.lost = -1};
-    tct_end missing = {.peer = 0};
+    tct_trigger_end missing = {.peer = 0};
     char why[160] = "";
     while (!is_over(*m, &missing)) {
         tct_host_progress(c);

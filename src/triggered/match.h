@@ -28,6 +28,6 @@ typedef struct tct_retired {
 /* Free what was never paired, or never closed. */
 void tct_match_close(tacit_trigger_comm *c);
 /* The words of two ends that do not fit, or false. */
-bool tct_match_differs(const tct_end *e, char *why, size_t size);
+bool tct_match_differs(const tct_trigger_end *e, char *why, size_t size);
 
 #endif

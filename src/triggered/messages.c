@@ -7,7 +7,7 @@
 /* --- sends ---------------------------------------------------------------- */
 
 /* Store message `number`, if that may be now. */
-static bool try_send(tct_end *e, uint64_t number)
+static bool try_send(tct_trigger_end *e, uint64_t number)
 {
     const tct_send_way way = tct_send_way_now(&e->r, number);
     if (way == TCT_PENDING) return false;
@@ -18,7 +18,7 @@ static bool try_send(tct_end *e, uint64_t number)
     return true;
 }
 
-static void send(tct_trigger_line *l, tct_end *e, uint64_t number)
+static void send(tct_trigger_line *l, tct_trigger_end *e, uint64_t number)
 {
     if (try_send(e, number)) return;
     e->waiting = number;
@@ -28,9 +28,9 @@ static void send(tct_trigger_line *l, tct_end *e, uint64_t number)
     l->last = &e->next_pending;
 }
 
-static tct_end **unlist(tct_trigger_line *l, tct_end **at)
+static tct_trigger_end **unlist(tct_trigger_line *l, tct_trigger_end **at)
 {
-    tct_end *e = *at;
+    tct_trigger_end *e = *at;
     *at = e->next_pending;
     if (!*at) l->last = at;
     __atomic_store_n(&e->pending, 0, __ATOMIC_RELEASE);
@@ -39,7 +39,7 @@ static tct_end **unlist(tct_trigger_line *l, tct_end **at)
 
 void tct_line_progress(tct_trigger_line *l)
 {
-    for (tct_end **at = &l->first; *at;)
+    for (tct_trigger_end **at = &l->first; *at;)
         at = try_send(*at, (*at)->waiting) ? unlist(l, at)
                                            : &(*at)->next_pending;
 }
@@ -64,7 +64,7 @@ void tct_line_start(tct_trigger_line *l, const tct_started *s)
 }
 
 /* Take message `number`, if it has come. */
-static bool try_receive(tct_end *e, uint64_t number)
+static bool try_receive(tct_trigger_end *e, uint64_t number)
 {
     if (e->over >= number) return true;
     const char *from = tct_receive_place(&e->r, number);
@@ -76,13 +76,13 @@ static bool try_receive(tct_end *e, uint64_t number)
     return true;
 }
 
-static bool has_ended(tct_end *e, uint64_t number)
+static bool has_ended(tct_trigger_end *e, uint64_t number)
 {
     if (e->mine.direction == TCT_RECEIVES) return try_receive(e, number);
     return e->over >= number && tct_send_is_over(&e->r, number);
 }
 
-bool tct_line_ended(const tct_started *s, tct_end **missing)
+bool tct_line_ended(const tct_started *s, tct_trigger_end **missing)
 {
     tacit_trigger_request *r = s->request;
     bool all = true;
@@ -99,7 +99,7 @@ bool tct_line_ended(const tct_started *s, tct_end **missing)
 
 static bool all_ended(tct_trigger_line *l, pthread_mutex_t *lock, int count,
                       const tct_started *s, tct_started *which,
-                      tct_end **missing)
+                      tct_trigger_end **missing)
 {
     bool all = true;
     if (lock) pthread_mutex_lock(lock);
@@ -114,7 +114,7 @@ static bool all_ended(tct_trigger_line *l, pthread_mutex_t *lock, int count,
 }
 
 /* What is missing of a message. */
-static const char *stage(const tct_end *e, uint64_t number)
+static const char *stage(const tct_trigger_end *e, uint64_t number)
 {
     if (e->mine.direction == TCT_RECEIVES) return "its message has not come";
     if (e->mine.direction == TCT_TOGETHER)
@@ -124,7 +124,7 @@ static const char *stage(const tct_end *e, uint64_t number)
 }
 
 static tacit_status lose(tacit_trigger_comm *c, int lost, const tct_started *s,
-                         const tct_end *e, const char *why)
+                         const tct_trigger_end *e, const char *why)
 {
     char text[160], all[448];
     if (tct_trigger_failed(c)) return tct_trigger_sound(c);
@@ -141,7 +141,7 @@ tacit_status tct_line_wait(tacit_trigger_comm *c, tct_trigger_line *l,
 {
     tct_trigger_wait w = {.lost = -1};
     tct_started which = {NULL, 0};
-    tct_end *missing = NULL;
+    tct_trigger_end *missing = NULL;
     char why[160] = "";
     while (!all_ended(l, lock, count, s, &which, &missing)) {
         if (lock) tct_match_poll(c);

@@ -16,7 +16,7 @@ static int64_t slot_bytes(int64_t bytes)
 
 /* Slots of a receive, as much of them as its send may need, and a window where
  * its buffer is out of reach. */
-static size_t block_bytes(const tacit_trigger_comm *c, const tct_end *e)
+static size_t block_bytes(const tacit_trigger_comm *c, const tct_trigger_end *e)
 {
     const int64_t most = e->mine.bytes, few = TCT_EAGER_MOST;
     if (e->mine.direction == TCT_SENDS) return LINE;
@@ -32,7 +32,7 @@ static tacit_status take(tacit_trigger_comm *c, size_t bytes, void **block)
     return TACIT_OK;
 }
 
-static tacit_status prepare_end(tacit_trigger_comm *c, tct_end *e)
+static tacit_status prepare_end(tacit_trigger_comm *c, tct_trigger_end *e)
 {
     const bool flat = tct_arena_is_flat(c->arena);
     TRY(take(c, block_bytes(c, e), &e->block));
@@ -78,7 +78,7 @@ void tct_offer_undo(tacit_trigger_comm *c, tacit_trigger_request *r)
 
 /* --- offers --------------------------------------------------------------- */
 
-static void offer(tacit_trigger_comm *c, tct_end *e)
+static void offer(tacit_trigger_comm *c, tct_trigger_end *e)
 {
     tct_trigger_peer *p = &c->peer[e->peer];
     e->next_offer = e->next_local = NULL;
@@ -88,7 +88,7 @@ static void offer(tacit_trigger_comm *c, tct_end *e)
     p->last_local = &e->next_local;
 }
 
-static void offer_each(tacit_trigger_request *r, int count, tct_end *e)
+static void offer_each(tacit_trigger_request *r, int count, tct_trigger_end *e)
 {
     r->unpaired = count;
     for (int k = 0; k < count; k++) offer(r->comm, &e[k]);
@@ -96,7 +96,7 @@ static void offer_each(tacit_trigger_request *r, int count, tct_end *e)
 
 /* --- results -------------------------------------------------------------- */
 
-static void connect(const tacit_trigger_comm *c, tct_end *e)
+static void connect(const tacit_trigger_comm *c, tct_trigger_end *e)
 {
     const bool sends = e->mine.direction == TCT_SENDS;
     const tct_offer *send = sends ? &e->mine : &e->theirs,
@@ -119,7 +119,7 @@ static void connect(const tacit_trigger_comm *c, tct_end *e)
     e->r.window = flat || !small ? window : NULL;
 }
 
-static void connect_all(const tacit_trigger_comm *c, tct_end *e)
+static void connect_all(const tacit_trigger_comm *c, tct_trigger_end *e)
 {
     e->block = e->request->block;
     e->there = tct_arena_at(c->arena, e->peer, e->theirs.block);
@@ -166,7 +166,7 @@ void tct_offer_begin(tacit_trigger_comm *c, tacit_trigger_request *r)
     if (r->ends == 0) go_on(c, r, true);
 }
 
-void tct_offer_paired(tacit_trigger_comm *c, tct_end *e)
+void tct_offer_paired(tacit_trigger_comm *c, tct_trigger_end *e)
 {
     tacit_trigger_request *r = e->request;
     char why[400];

@@ -13,6 +13,6 @@ void tct_offer_undo(tacit_trigger_comm *c, tacit_trigger_request *r);
 /* List its ends to be offered; one without ends is matched. */
 void tct_offer_begin(tacit_trigger_comm *c, tacit_trigger_request *r);
 /* `e` has the offer of its other end in `theirs`. */
-void tct_offer_paired(tacit_trigger_comm *c, tct_end *e);
+void tct_offer_paired(tacit_trigger_comm *c, tct_trigger_end *e);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* --- names ---------------------------------------------------------------- */
 
-static const char *name_of(const tct_end *e)
+static const char *name_of(const tct_trigger_end *e)
 {
     static const char *const sends[] = {[TCT_SEND] = "send",
                                         [TCT_SEND_READY] = "ready send",
@@ -31,7 +31,7 @@ static const char *name_of_all(int what)
     return names[what];
 }
 
-void tct_trigger_say_end(const tct_end *e, char *text, size_t size)
+void tct_trigger_say_end(const tct_trigger_end *e, char *text, size_t size)
 {
     const tct_offer *o = &e->mine;
     char tag[40] = "";
@@ -76,7 +76,7 @@ static bool types_agree(int a, int b)
     return a == b || a == TACIT_TRIGGER_BYTE || b == TACIT_TRIGGER_BYTE;
 }
 
-static bool message_differs(const tct_end *e, char *why, size_t size)
+static bool message_differs(const tct_trigger_end *e, char *why, size_t size)
 {
     const bool sends = e->mine.direction == TCT_SENDS;
     const tct_offer *s = sends ? &e->mine : &e->theirs,
@@ -98,7 +98,7 @@ static bool message_differs(const tct_end *e, char *why, size_t size)
     return true;
 }
 
-static bool all_differs(const tct_end *e, char *why, size_t size)
+static bool all_differs(const tct_trigger_end *e, char *why, size_t size)
 {
     const tct_offer *m = &e->mine, *t = &e->theirs;
     const int rank = e->request->comm->rank;
@@ -122,7 +122,7 @@ static bool all_differs(const tct_end *e, char *why, size_t size)
     return true;
 }
 
-bool tct_match_differs(const tct_end *e, char *why, size_t size)
+bool tct_match_differs(const tct_trigger_end *e, char *why, size_t size)
 {
     return e->mine.direction == TCT_TOGETHER ? all_differs(e, why, size)
                                              : message_differs(e, why, size);
@@ -158,7 +158,7 @@ tacit_status tct_request_new(tacit_trigger_comm *c, tct_collective what,
                              int ends, int alls, tacit_trigger_request **out)
 {
     tacit_trigger_request *r = NULL;
-    tct_end *end = NULL;
+    tct_trigger_end *end = NULL;
     TRY(TCT_ALLOC(1, "a request", &r));
     if (TCT_ALLOC(ends + alls, "a request", &end) < 0) {
         tct_free(r);
@@ -178,8 +178,8 @@ tacit_status tct_request_new(tacit_trigger_comm *c, tct_collective what,
     return TACIT_OK;
 }
 
-void tct_request_set_end(tct_end *e, tct_direction direction, int detail,
-                         const void *data, int64_t count,
+void tct_request_set_end(tct_trigger_end *e, tct_direction direction,
+                         int detail, const void *data, int64_t count,
                          tacit_trigger_type type, int peer)
 {
     e->peer = peer;
@@ -280,7 +280,7 @@ static const char *in_use(const tacit_trigger_request *r)
 }
 
 /* The peer will find that this end does not touch its memory again. */
-static void close_end(tacit_trigger_comm *c, tct_end *e)
+static void close_end(tacit_trigger_comm *c, tct_trigger_end *e)
 {
     tct_end_signals *s = e->there;
     tct_signal_add(&s->closed, 1);

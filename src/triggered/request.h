@@ -14,8 +14,8 @@ tacit_status tct_request_check(const char *call, const tacit_trigger_comm *c,
 tacit_status tct_request_new(tacit_trigger_comm *c, tct_collective what,
                              int ends, int alls, tacit_trigger_request **out);
 /* `detail`: the kind of a send. */
-void tct_request_set_end(tct_end *e, tct_direction direction, int detail,
-                         const void *data, int64_t count,
+void tct_request_set_end(tct_trigger_end *e, tct_direction direction,
+                         int detail, const void *data, int64_t count,
                          tacit_trigger_type type, int peer);
 
 #endif

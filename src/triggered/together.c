@@ -44,7 +44,7 @@ void tct_together_start(tacit_trigger_request *r, uint64_t number)
     const size_t bytes = half_bytes(r, c->rank);
     if (bytes > 0) memcpy(part_of(r, c->rank, number), r->data, bytes);
     for (int k = 1; k <= c->ranks; k++) {
-        tct_end *e = &r->all[(c->rank + k) % c->ranks];
+        tct_trigger_end *e = &r->all[(c->rank + k) % c->ranks];
         tct_signal_send(&arrived_at(e->there)[c->rank], number);
     }
 }
@@ -104,7 +104,7 @@ static void finish(const tacit_trigger_request *r, uint64_t number)
 }
 
 bool tct_together_ended(tacit_trigger_request *r, uint64_t number,
-                        tct_end **missing)
+                        tct_trigger_end **missing)
 {
     int rank = 0;
     if (r->combined >= number) return true;
@@ -238,8 +238,8 @@ static tacit_status count_parts(const char *call, const tacit_trigger_comm *c,
     return TACIT_OK;
 }
 
-static tct_end *set_parts(tct_end *e, tct_direction direction, int count,
-                          const tacit_trigger_part *p)
+static tct_trigger_end *set_parts(tct_trigger_end *e, tct_direction direction,
+                                  int count, const tacit_trigger_part *p)
 {
     for (int k = 0; k < count; k++)
         if (p[k].rank != TACIT_TRIGGER_NOBODY)
@@ -260,7 +260,7 @@ tacit_status tacit_trigger_neighbours_init(tacit_trigger_comm *comm, int sends,
     TRY(count_parts(__func__, comm, receives, receive, &ends));
     tacit_trigger_request *r = NULL;
     TRY(tct_request_new(comm, TCT_NEIGHBOURS, ends, comm->ranks, &r));
-    tct_end *rest = set_parts(r->end, TCT_SENDS, sends, send);
+    tct_trigger_end *rest = set_parts(r->end, TCT_SENDS, sends, send);
     set_parts(rest, TCT_RECEIVES, receives, receive);
     describe(r, 0);
     number_it(r);

@@ -32,21 +32,21 @@ typedef struct tct_offer {
     int64_t block, window; /* places of its memory */
 } tct_offer;
 
-typedef struct tct_end {
+typedef struct tct_trigger_end {
     struct tacit_trigger_request *request;
     tct_offer mine, theirs;
     int peer;
     char *data;
     void *block; /* of this end, in the arena; NULL: none, or the request's */
     void *there; /* the peer's block */
-    struct tct_end *next_offer, *next_local; /* lists of match.c */
+    struct tct_trigger_end *next_offer, *next_local; /* lists of match.c */
     /* Messages; the thread of a line */
     tct_rendezvous r;
     uint64_t over;    /* the last message that was stored, or read */
     uint64_t waiting; /* the message that is pending */
     int pending;      /* atomic: it is in the list of a line */
-    struct tct_end *next_pending;
-} tct_end;
+    struct tct_trigger_end *next_pending;
+} tct_trigger_end;
 
 typedef enum tct_collective {
     TCT_NOT_ALL, /* a send or a receive */
@@ -68,7 +68,7 @@ struct tacit_trigger_request {
     tacit_trigger_comm *comm;
     tct_collective what;
     int ends, alls; /* all: [comm's ranks], or 0 */
-    tct_end *end, *all;
+    tct_trigger_end *end, *all;
     /* Of all ranks together */
     const void *data;
     void *result;
@@ -101,7 +101,7 @@ struct tacit_trigger_request {
 /* Sends that are pending, in the order of their starts: of a queue's thread, or
  * of the host. */
 typedef struct tct_trigger_line {
-    tct_end *first, **last;
+    tct_trigger_end *first, **last;
 } tct_trigger_line;
 
 /* A message that is waited for. */
@@ -113,9 +113,9 @@ typedef struct tct_started {
 /* Offers to and from a peer. */
 typedef struct tct_trigger_peer {
     tct_channel *to, *from;
-    uint64_t sent, received;       /* messages */
-    tct_end *offers, **last_offer; /* to be sent */
-    tct_end *local, **last_local;  /* not paired */
+    uint64_t sent, received;               /* messages */
+    tct_trigger_end *offers, **last_offer; /* to be sent */
+    tct_trigger_end *local, **last_local;  /* not paired */
     struct tct_remote *remote, **last_remote;
 } tct_trigger_peer;
 
@@ -171,7 +171,7 @@ void tct_trigger_wait_end(tacit_trigger_comm *c, tct_trigger_wait *w);
 /* --- request.c ------------------------------------------------------------ */
 
 /* "the send of 8 bytes with tag 3 to rank 1". */
-void tct_trigger_say_end(const tct_end *e, char *text, size_t size);
+void tct_trigger_say_end(const tct_trigger_end *e, char *text, size_t size);
 void tct_trigger_say(const tacit_trigger_request *r, char *text, size_t size);
 bool tct_trigger_is_matched(const tacit_trigger_request *r);
 
@@ -198,7 +198,7 @@ void tct_line_progress(tct_trigger_line *l);
 /* Forget them, after a failure. */
 void tct_line_drop(tct_trigger_line *l);
 /* Has the message ended? If not, `missing` is an end that has not. */
-bool tct_line_ended(const tct_started *s, tct_end **missing);
+bool tct_line_ended(const tct_started *s, tct_trigger_end **missing);
 /* Wait for `count` messages; `lock`, if not NULL, guards the line.
  * Errors      COMM. */
 tacit_status tct_line_wait(tacit_trigger_comm *c, tct_trigger_line *l,
@@ -213,7 +213,7 @@ void tct_host_progress(tacit_trigger_comm *c);
 size_t tct_together_bytes(const tacit_trigger_request *r);
 void tct_together_start(tacit_trigger_request *r, uint64_t number);
 bool tct_together_ended(tacit_trigger_request *r, uint64_t number,
-                        tct_end **missing);
+                        tct_trigger_end **missing);
 size_t tct_trigger_size_of(tacit_trigger_type type); /* 0: no such type */
 
 #endif

@@ -57,9 +57,9 @@ static tacit_status reserve(tacit_world *w, tct_arena *a)
 {
     int64_t piece = (int64_t)piece_of(w);
     TRY(tct_reduce_i64(w, TCT_MIN, 1, &piece));
-    tacit_status status = tct_shared_reserve(w, (size_t)piece, &a->memory);
+    tacit_status status = tct_shared_sparse(w, (size_t)piece, &a->memory);
     while (status < 0 && !w->lost_rank.noted && (piece /= 4) >= LEAST)
-        status = tct_shared_reserve(w, (size_t)piece, &a->memory);
+        status = tct_shared_sparse(w, (size_t)piece, &a->memory);
     TRY(status);
     TRY(tct_agree(w, TCT_ALLOC(1, "shared memory", &a->first)));
     *a->first = (range){.bytes = (size_t)piece};

@@ -181,7 +181,7 @@ tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
     return create(w, bytes, false, out);
 }
 
-tacit_status tct_shared_reserve(tacit_world *w, size_t bytes, tct_shared **out)
+tacit_status tct_shared_sparse(tacit_world *w, size_t bytes, tct_shared **out)
 {
     return create(w, bytes, true, out);
 }

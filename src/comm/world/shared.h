@@ -18,7 +18,7 @@ tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out);
 /* The same for pieces of `bytes` of addresses, whose memory is taken part by part
  * (tct_shared_back). Between processes only. Collective.
  * Errors      NO_MEMORY, IO, COMM. */
-tacit_status tct_shared_reserve(tacit_world *w, size_t bytes, tct_shared **out);
+tacit_status tct_shared_sparse(tacit_world *w, size_t bytes, tct_shared **out);
 /* Back bytes [from, from + bytes) of this rank's piece with memory, before any
  * rank touches them; give the memory of whole pages among them back.
  * Errors      NO_MEMORY. */
