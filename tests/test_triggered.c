@@ -2,8 +2,8 @@
  * tests/test_triggered.c - the statements T1 to T37 on the triggered queue, by
  * number, on the host: ranks are threads, processes, and processes of MPI.
  *
- * RUN: np=1,2,3
- * THREADS: 1,2,3
+ * RUN: np=1,3
+ * THREADS: 2,3
  * PROCESSES: 2,3 */
 #include "device/signals.h"
 #include "triggered_rig.h"

@@ -5,9 +5,9 @@
  * queue starts and waits for its ends some times, in an order of its own. All
  * ranks make the same programs and run their parts.
  *
- * RUN: np=1,3
+ * RUN: np=3
  * THREADS: 2,3,4
- * PROCESSES: 2,4 */
+ * PROCESSES: 4 */
 #include "device/signals.h"
 #include "triggered_rig.h"
 

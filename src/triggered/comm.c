@@ -184,7 +184,7 @@ static tacit_status take_memory(tacit_trigger_comm *c)
 static tacit_status open_comm(tacit_trigger_comm *c)
 {
     tacit_world *w = c->world;
-    TRY(tct_arena_create(w, &c->arena));
+    TRY(tct_heap_create(w, &c->heap));
     TRY(tct_agree(w, take_memory(c)));
     TRY(tct_shared_create(w, tct_waits_bytes(c->ranks) + board_bytes(c->ranks),
                           &c->memory));
@@ -201,7 +201,7 @@ static void close_comm(tacit_trigger_comm **comm)
     tct_channels_free(&c->channels);
     tct_waits_close(&c->waits);
     tct_shared_destroy(&c->memory);
-    tct_arena_destroy(&c->arena);
+    tct_heap_destroy(&c->heap);
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->host_lock);
     pthread_mutex_destroy(&c->failing);

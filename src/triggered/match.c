@@ -15,7 +15,7 @@
 void tct_match_retire(tacit_trigger_comm *c, void *block, int times)
 {
     tct_retired *r = tct_alloc(sizeof *r);
-    if (!r) return; /* the block lives as long as the arena */
+    if (!r) return; /* the block lives as long as the heap */
     *r = (tct_retired){.block = block, .times = times, .next = c->retired};
     c->retired = r;
 }
@@ -29,7 +29,7 @@ static void free_closed(tacit_trigger_comm *c)
             continue;
         }
         *at = r->next;
-        tct_arena_give(c->arena, r->block);
+        tct_heap_give(c->heap, r->block);
         tct_free(r);
     }
 }

@@ -21,22 +21,22 @@ static size_t block_bytes(const tacit_trigger_comm *c, const tct_trigger_end *e)
     const int64_t most = e->mine.bytes, few = TCT_EAGER_MOST;
     if (e->mine.direction == TCT_SENDS) return LINE;
     const int64_t slots = 2 * slot_bytes(most < few ? most : few);
-    const bool window = !tct_arena_is_flat(c->arena) && most > few;
+    const bool window = !tct_heap_is_flat(c->heap) && most > few;
     return (size_t)(LINE + slots + (window ? most : 0));
 }
 
 static tacit_status take(tacit_trigger_comm *c, size_t bytes, void **block)
 {
-    TRY(tct_arena_take(c->arena, bytes, block));
+    TRY(tct_heap_take(c->heap, bytes, block));
     memset(*block, 0, LINE);
     return TACIT_OK;
 }
 
 static tacit_status prepare_end(tacit_trigger_comm *c, tct_trigger_end *e)
 {
-    const bool flat = tct_arena_is_flat(c->arena);
+    const bool flat = tct_heap_is_flat(c->heap);
     TRY(take(c, block_bytes(c, e), &e->block));
-    e->mine.block = tct_arena_place(c->arena, e->block);
+    e->mine.block = tct_heap_place(c->heap, e->block);
     e->mine.window = flat ? (int64_t)(uintptr_t)e->data : 0;
     e->over = 0;
     return TACIT_OK;
@@ -50,7 +50,7 @@ static tacit_status prepare_all(tacit_trigger_comm *c, tacit_trigger_request *r)
         const size_t signals = (size_t)c->ranks * sizeof(uint64_t);
         TRY(take(c, bytes, &r->block));
         memset((char *)r->block + LINE, 0, signals);
-        place = tct_arena_place(c->arena, r->block);
+        place = tct_heap_place(c->heap, r->block);
     }
     for (int k = 0; k < r->alls; k++) {
         r->all[k].mine.block = place;
@@ -69,10 +69,10 @@ tacit_status tct_offer_prepare(tacit_trigger_comm *c, tacit_trigger_request *r)
 void tct_offer_undo(tacit_trigger_comm *c, tacit_trigger_request *r)
 {
     for (int k = 0; k < r->ends; k++) {
-        tct_arena_give(c->arena, r->end[k].block);
+        tct_heap_give(c->heap, r->end[k].block);
         r->end[k].block = NULL;
     }
-    tct_arena_give(c->arena, r->block);
+    tct_heap_give(c->heap, r->block);
     r->block = NULL;
 }
 
@@ -104,9 +104,9 @@ static void connect(const tacit_trigger_comm *c, tct_trigger_end *e)
     const int64_t most =
         receive->bytes < TCT_EAGER_MOST ? receive->bytes : TCT_EAGER_MOST;
     const int64_t slots = slot_bytes(most);
-    const bool flat = tct_arena_is_flat(c->arena),
+    const bool flat = tct_heap_is_flat(c->heap),
                small = send->bytes <= TCT_EAGER_MOST;
-    e->there = tct_arena_at(c->arena, e->peer, e->theirs.block);
+    e->there = tct_heap_at(c->heap, e->peer, e->theirs.block);
     char *block = (char *)(sends ? e->there : e->block) + LINE;
     char *window =
         flat ? (char *)(uintptr_t)receive->window : block + 2 * slots;
@@ -122,7 +122,7 @@ static void connect(const tacit_trigger_comm *c, tct_trigger_end *e)
 static void connect_all(const tacit_trigger_comm *c, tct_trigger_end *e)
 {
     e->block = e->request->block;
-    e->there = tct_arena_at(c->arena, e->peer, e->theirs.block);
+    e->there = tct_heap_at(c->heap, e->peer, e->theirs.block);
 }
 
 /* The first failure of a match, with its message. */

@@ -9,7 +9,7 @@
 #ifndef TCT_TRIGGERED_TRIGGERED_H
 #define TCT_TRIGGERED_TRIGGERED_H
 #include "comm/channel/channel.h"
-#include "comm/world/arena.h"
+#include "comm/world/heap.h"
 #include "device/rendezvous.h"
 #include <pthread.h>
 #include <tacit/triggered.h>
@@ -37,7 +37,7 @@ typedef struct tct_trigger_end {
     tct_offer mine, theirs;
     int peer;
     char *data;
-    void *block; /* of this end, in the arena; NULL: none, or the request's */
+    void *block; /* of this end, in the heap; NULL: none, or the request's */
     void *there; /* the peer's block */
     struct tct_trigger_end *next_offer, *next_local; /* lists of match.c */
     /* Messages; the thread of a line */
@@ -123,7 +123,7 @@ struct tacit_trigger_comm {
     tacit_world *world;
     int rank, ranks;
     double limit; /* of a wait [s], atomic; 0: none */
-    tct_arena *arena;
+    tct_heap *heap;
     /* Matching */
     pthread_mutex_t lock;
     tct_shared *memory; /* boards of waits */

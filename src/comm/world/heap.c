@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/arena.c - blocks that ranks of one machine share: those of
+ * comm/world/heap.c - blocks that ranks of one machine share: those of
  * tct_alloc within a process, else parts of a segment, found by first fit. */
-#include "comm/world/arena.h"
+#include "comm/world/heap.h"
 #include "comm/world/shared.h"
 #include <stdatomic.h>
 #include <unistd.h>
@@ -17,13 +17,13 @@ typedef struct range { /* of a piece; in the order of their offsets */
 } range;
 
 /* Of one process, in the piece of rank 0: blocks that are left live until all
- * ranks have destroyed their arenas, since others may still write to them. */
+ * ranks have destroyed theirs, since others may still write to them. */
 typedef struct {
     atomic_int gone; /* ranks */
     _Atomic(range *) left;
 } leftovers;
 
-struct tct_arena {
+struct tct_heap {
     bool flat;
     int rank, size;
     tct_shared *memory;
@@ -31,12 +31,12 @@ struct tct_arena {
     int64_t blocks;
 };
 
-bool tct_arena_is_flat(const tct_arena *a)
+bool tct_heap_is_flat(const tct_heap *a)
 {
     return a->flat;
 }
 
-int64_t tct_arena_blocks(const tct_arena *a)
+int64_t tct_heap_blocks(const tct_heap *a)
 {
     return a->blocks;
 }
@@ -53,7 +53,7 @@ static size_t piece_of(const tacit_world *w)
 }
 
 /* With fewer addresses where the process may not have as many. Collective. */
-static tacit_status reserve(tacit_world *w, tct_arena *a)
+static tacit_status reserve(tacit_world *w, tct_heap *a)
 {
     int64_t piece = (int64_t)piece_of(w);
     TRY(tct_reduce_i64(w, TCT_MIN, 1, &piece));
@@ -66,12 +66,12 @@ static tacit_status reserve(tacit_world *w, tct_arena *a)
     return TACIT_OK;
 }
 
-tacit_status tct_arena_create(tacit_world *w, tct_arena **out)
+tacit_status tct_heap_create(tacit_world *w, tct_heap **out)
 {
     char reason[128];
     if (!tct_can_share(w, reason, sizeof reason))
         FAIL(TACIT_UNSUPPORTED, "shared memory: %s", reason);
-    tct_arena *a = tct_calloc(sizeof *a);
+    tct_heap *a = tct_calloc(sizeof *a);
     tacit_status status =
         a ? TACIT_OK
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for shared memory");
@@ -84,7 +84,7 @@ tacit_status tct_arena_create(tacit_world *w, tct_arena **out)
     if (status >= 0)
         status = a->flat ? tct_shared_create(w, sizeof(leftovers), &a->memory)
                          : reserve(w, a);
-    if (status < 0) tct_arena_destroy(&a);
+    if (status < 0) tct_heap_destroy(&a);
     else *out = a;
     return status;
 }
@@ -98,7 +98,7 @@ static void free_all(range *first)
 }
 
 /* Leave the blocks to the last rank that comes, which frees those of all. */
-static void leave(tct_arena *a)
+static void leave(tct_heap *a)
 {
     leftovers *all = tct_shared_of(a->memory, 0);
     for (range *r = a->first, *next; r; r = next) {
@@ -110,20 +110,20 @@ static void leave(tct_arena *a)
         free_all(atomic_load(&all->left));
 }
 
-void tct_arena_destroy(tct_arena **arena)
+void tct_heap_destroy(tct_heap **heap)
 {
-    tct_arena *a = *arena;
+    tct_heap *a = *heap;
     if (!a) return;
     if (!a->flat) free_all(a->first);
     else if (a->memory) leave(a);
     tct_shared_destroy(&a->memory);
     tct_free(a);
-    *arena = NULL;
+    *heap = NULL;
 }
 
 /* --- one process: blocks behind their entry in a list --------------------- */
 
-static tacit_status take_flat(tct_arena *a, size_t bytes, void **out)
+static tacit_status take_flat(tct_heap *a, size_t bytes, void **out)
 {
     char *block = tct_alloc(LINE + bytes);
     if (!block) FAIL(TACIT_NO_MEMORY, "no memory for %zu bytes", bytes);
@@ -134,7 +134,7 @@ static tacit_status take_flat(tct_arena *a, size_t bytes, void **out)
     return TACIT_OK;
 }
 
-static void give_flat(tct_arena *a, void *block)
+static void give_flat(tct_heap *a, void *block)
 {
     range *r = (range *)(void *)((char *)block - LINE);
     range **at = &a->first;
@@ -167,7 +167,7 @@ static void merge_next(range *r)
     tct_free(next);
 }
 
-static tacit_status take_range(tct_arena *a, size_t bytes, void **out)
+static tacit_status take_range(tct_heap *a, size_t bytes, void **out)
 {
     const size_t need = (bytes + LINE) / LINE * LINE;
     range *r = a->first;
@@ -180,7 +180,7 @@ static tacit_status take_range(tct_arena *a, size_t bytes, void **out)
     return TACIT_OK;
 }
 
-static void give_range(tct_arena *a, const void *block)
+static void give_range(tct_heap *a, const void *block)
 {
     const size_t at = (size_t)((const char *)block -
                                (const char *)tct_shared_of(a->memory, a->rank));
@@ -195,14 +195,14 @@ static void give_range(tct_arena *a, const void *block)
 
 /* --- both ----------------------------------------------------------------- */
 
-tacit_status tct_arena_take(tct_arena *a, size_t bytes, void **out)
+tacit_status tct_heap_take(tct_heap *a, size_t bytes, void **out)
 {
     TRY(a->flat ? take_flat(a, bytes, out) : take_range(a, bytes, out));
     a->blocks++;
     return TACIT_OK;
 }
 
-void tct_arena_give(tct_arena *a, void *block)
+void tct_heap_give(tct_heap *a, void *block)
 {
     if (!block) return;
     if (a->flat) give_flat(a, block);
@@ -210,14 +210,14 @@ void tct_arena_give(tct_arena *a, void *block)
     a->blocks--;
 }
 
-int64_t tct_arena_place(const tct_arena *a, const void *block)
+int64_t tct_heap_place(const tct_heap *a, const void *block)
 {
     if (a->flat) return (int64_t)(uintptr_t)block;
     return (const char *)block -
            (const char *)tct_shared_of(a->memory, a->rank);
 }
 
-void *tct_arena_at(const tct_arena *a, int rank, int64_t place)
+void *tct_heap_at(const tct_heap *a, int rank, int64_t place)
 {
     if (a->flat) return (void *)(uintptr_t)place;
     return (char *)tct_shared_of(a->memory, rank) + place;
