@@ -10,7 +10,8 @@ static bool is_block(const tacit_operator *A, const tacit_queue *q)
     return !A->ops->for_batch || !A->ops->for_batch(A, q);
 }
 
-void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
+void tct_apply(const tacit_operator *A, tacit_queue *q, const double *x,
+               double *y)
 {
     if (is_block(A, q)) apply_block(A, q, q_panel(q, x), q_panel(q, y));
     else A->ops->apply(A, q, x, y, NULL);
