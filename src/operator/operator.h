@@ -110,6 +110,9 @@ static inline void apply(const tacit_operator *A, tacit_queue *q,
 {
     tct_apply(A, q, x, y);
 }
+/* INVALID if x and y, arguments of `function`, share memory. */
+tacit_status tct_refuse_overlap(const tacit_operator *A, const double *x,
+                                const double *y, const char *function);
 /* y = A x, *dot = (x, y) of this rank's part */
 void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
                double *y, double *dot);
