@@ -99,11 +99,11 @@ typedef struct tacit_operator_function {
      * tacit_exchange_begin, tacit_exchange_end and tacit_queue_stream of this
      * library. A must be symmetric, and linear.
      * Returns     TACIT_OK; below 0 ends the solve, on all ranks, with that
-     *             status and the message of tacit_error_set; the queue is
-     *             unusable then. It may fail on one rank alone: the library
-     *             then makes the exchanges of the previous call, whose order is
-     *             the same in every call. Only a first call must make its
-     *             exchanges before it fails. */
+     *             status and the message of tacit_error_set, or one that says
+     *             that there is none; the queue is unusable then. It may fail
+     *             on one rank alone: the library then makes the exchanges of
+     *             the previous call, whose order is the same in every call.
+     *             Only a first call must make its exchanges before it fails. */
     tacit_status (*apply)(void *ctx, tacit_queue *queue, const double *x,
                           double *y);
     /* The diagonal of A into `d` [rows], in the same way: for preconditioners
@@ -210,8 +210,8 @@ TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
  * follow one another. The vectors are device vectors [local rows], and taken to
  * be in the order that the operator keeps; the exchange changes none.
  * Collective.
- * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), any of the
- *             queue. */
+ * Errors      INVALID (y shares memory with x), UNSUPPORTED (one process
+ *             exchanges nothing), any of the queue. */
 TACIT_API tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                                       int64_t times,
                                                       const double *x,
