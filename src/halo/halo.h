@@ -50,12 +50,20 @@ tacit_status tct_halo_take_buffers(tacit_halo *h, size_t before, size_t after,
 /* Why exchanges in place are not possible, on all ranks; NULL: they are. */
 const char *tct_halo_why_packed(const tacit_halo *h);
 
+/* Exchanges in place are from now on of the `width` ghosts next to the block
+ * (0: all), and `faces_only` of faces: for steps that need no more. Clients that
+ * put by themselves choose their cells anyway.
+ * Collective.  Errors NO_MEMORY, DEVICE, on all ranks. */
+tacit_status tct_halo_narrow(tacit_halo *h, int64_t width, bool faces_only);
+
 /* Enqueue the exchange of buffer `slot`, 0 or 1, on the queue: cells leave as
  * they are when earlier work is done. All ranks give the same. In place without
  * buffers that peers reach: the queue fails (INVALID). */
 void tct_halo_start(tacit_halo *h, int slot, tct_halo_means means);
 /* Enqueue the wait for the ghosts. */
 void tct_halo_finish(tacit_halo *h);
+/* Both; in place by STORES one kernel of a GPU does it all. */
+void tct_halo_swap(tacit_halo *h, int slot, tct_halo_means means);
 /* Enqueue what must come before a client's own stores into peers' buffers
  * `slot`; tct_halo_start calls it itself. */
 void tct_halo_ready(tacit_halo *h, int slot);
