@@ -11,15 +11,6 @@
 #include "halo/gpu/halo_gpu.h"
 #include "halo_grid.h"
 
-static int rank_of(void)
-{
-    return tacit_world_rank(test_world());
-}
-static int size_of(void)
-{
-    return tacit_world_size(test_world());
-}
-
 static void gpu_ok(gpu_error error)
 {
     if (error != GPU_OK) fail_msg("%s", gpu_error_text(error));
@@ -199,8 +190,12 @@ static void exchange_rounds(world_of *w, int rounds, uint64_t seed)
         const tct_halo_means means = (tct_halo_means)(bits >> 8 & 3);
         set_inside(&w->m[slot], r);
         if (means == TCT_HALO_SIGNALS) store_all(w->h, slot, &w->m[slot]);
-        tct_halo_start(w->h, slot, means);
-        tct_halo_finish(w->h);
+        if (bits >> 12 & 1) {
+            tct_halo_swap(w->h, slot, means);
+        } else {
+            tct_halo_start(w->h, slot, means);
+            tct_halo_finish(w->h);
+        }
         check_all(&w->m[slot], r);
     }
     OK(q_status(w->q));
@@ -215,6 +210,30 @@ static void peers_store_into_ghosts(void **state)
         world_of w;
         if (!open_in_place(&w, &g)) skip();
         exchange_rounds(&w, 8, (uint64_t)seed << 32);
+        close_in_place(&w);
+    }
+}
+
+static void exchanges_may_be_narrow(void **state)
+{
+    (void)state;
+    if (!gpu_for_each()) skip();
+    for (int seed = 400; seed < 410; seed++) {
+        const grid g = random_grid(size_of(), seed);
+        world_of w;
+        if (!open_in_place(&w, &g)) skip();
+        for (int slot = 1; slot >= 0; slot--)
+            tct_halo_swap(w.h, slot, TCT_HALO_STORES);
+        OK(tct_halo_narrow(w.h, 1, true));
+        for (int slot = 1; slot >= 0; slot--) {
+            set_inside(&w.m[slot], 5);
+            tct_halo_swap(w.h, slot,
+                          seed % 2 ? TCT_HALO_STORES : TCT_HALO_COPIES);
+            copy_all(&w.m[slot], false);
+            each_cell(&w.p, w.m[slot].image + w.p.before, 5,
+                      check_next_to_block);
+        }
+        OK(q_status(w.q));
         close_in_place(&w);
     }
 }
@@ -345,6 +364,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ghosts_are_the_neighbours_cells),
         cmocka_unit_test(peers_store_into_ghosts),
+        cmocka_unit_test(exchanges_may_be_narrow),
         cmocka_unit_test(many_exchanges_are_enqueued),
         cmocka_unit_test(a_recording_is_replayed),
         cmocka_unit_test(without_reach_there_is_a_reason),
