@@ -302,7 +302,7 @@ static tacit_status open_here(tct_stepper *s)
 }
 
 tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
-                              const int *depths, void **out)
+                              int depth, const int *depths, void **out)
 {
     tct_stepper *s = tct_calloc(sizeof *s);
     tacit_status status =
@@ -314,7 +314,7 @@ tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
                                             : &tct_host_stepper,
                            .way = way,
                            .depths = depths,
-                           .deepest = depths ? depths[0] : 1,
+                           .deepest = depth,
                            .means = way->means};
         status = open_here(s);
     }
