@@ -98,6 +98,9 @@ static const cli_option table[] = {
  "how steps are made (auto: the first steps measure it)", &cli_axis_way, 0, 0, 0},
 {"The path", "depth", 0, CLI_INT, ON_jacobi, AT(depth), "K",
  "of --way tiles: steps at a time (measured)", NULL, 1, TACIT_FIELD_DEPTH_MOST, 0},
+{"The path", "loop", 0, CLI_TEXT, ON_jacobi, AT(loop), "NAME",
+ "of --way mpi and nccl: host, where the CPU enqueues each step, or graph, a "
+ "recording that is replayed (host)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv | ON_jacobi, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},

@@ -92,14 +92,14 @@ static tct_halo_put narrowed(const tacit_halo *h, int k)
     return p;
 }
 
-/* The copies of all directions from buffer `slot`. */
+/* The copies of all directions from buffer `slot`; those that are not sent are
+ * of no plane, since copies are numbered as directions are. */
 static void list_copies(const tacit_halo *h, int slot, tct_halo_copies *out)
 {
     const tct_halo_shape *s = &h->shape;
     out->count = 0;
     for (int k = 0; k < h->near.puts.count; k++) {
         const tct_halo_put narrow = narrowed(h, k), *p = &narrow;
-        if (p->extent[2] == 0) continue;
         const tct_halo_shape peer = {
             .bytes = s->bytes, .pitch = p->pitch, .plane = p->plane};
         const uintptr_t from = (uintptr_t)h->cell[slot];

@@ -12,6 +12,9 @@ void tct_field_narrow(tacit_field *f, int depth);
 /* Bytes that this rank sends in an exchange for visits of `depth` steps. */
 double tct_field_sent_bytes(const tacit_field *f, int depth);
 
+/* Why exchanges are packed; NULL: they are in place. */
+const char *tct_field_why_packed(const tacit_field *f);
+
 /* Exchanges for visits of `depth` steps on the host: in place where peers reach
  * the buffers, packed elsewhere. */
 typedef struct tct_field_ghosts {

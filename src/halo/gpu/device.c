@@ -83,6 +83,7 @@ static gpu_error copy_planes(const tct_halo_copy *c, gpu_stream stream)
 
 static gpu_error copy_box(const tct_halo_copy *c, gpu_stream stream)
 {
+    if (c->planes == 0) return GPU_OK;
     if (c->rows == 1 && c->planes == 1)
         return gpu_memcpy_async((void *)c->to, (const void *)c->from,
                                 (size_t)c->row, GPU_ANYWHERE, stream);
