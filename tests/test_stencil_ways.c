@@ -223,7 +223,7 @@ static int wrong_cells(bench *b, fault faulty)
     void *stepper = NULL;
     OK(tacit_field_create(b->q, &s, &f));
     put_all(b, &g, f);
-    OK(tct_stepper_open(f, &tct_step_shmem1, NULL, &stepper));
+    OK(tct_stepper_open(f, &tct_step_shmem1, 1, NULL, &stepper));
     planted = faulty;
     ops.step = faulty_step;
     ((tct_stepper *)stepper)->ops = &ops;

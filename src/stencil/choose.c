@@ -47,8 +47,8 @@ static void add_way(const tacit_field *f, const tct_way *way, int given,
 static bool suits(const tacit_field *f, const tct_way *way)
 {
     const tct_way_ops *ops = tct_way_on(way, f);
-    return ops && !way->about.reason && (!ops->fits || ops->fits(f)) &&
-           (!way->about.deep || ops->depths(f));
+    return ops && !ops->named && !way->about.reason &&
+           (!ops->fits || ops->fits(f)) && (!way->about.deep || ops->depths(f));
 }
 
 static tacit_status add_candidates(const tct_field_run *run, trials *all)

@@ -122,7 +122,7 @@ tacit_status tct_link_loop_open(tacit_field *f, const tct_stepper_way *way,
         l ? TACIT_OK
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for steps of a grid");
     status = tct_agree(f->queue->world, status);
-    if (status >= 0) status = tct_stepper_open(f, way, NULL, &stepper);
+    if (status >= 0) status = tct_stepper_open(f, way, 1, NULL, &stepper);
     if (l) l->stepper = stepper;
     if (l) l->graph = f->loop && strcmp(f->loop, "graph") == 0;
     if (status >= 0 && l->graph) status = open_graph(l);

@@ -30,8 +30,7 @@ void tct_stepper_describe(const void *stepper, tacit_field_result *out)
 #define OPEN(name)                                                         \
     static tacit_status name##_open(tacit_field *f, int depth, void **out) \
     {                                                                      \
-        (void)depth;                                                       \
-        return tct_stepper_open(f, &tct_step_##name, NULL, out);           \
+        return tct_stepper_open(f, &tct_step_##name, depth, NULL, out);    \
     }
 #define TABLE                                                     \
     .visit = tct_stepper_visit, .describe = tct_stepper_describe, \
@@ -48,30 +47,23 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **out)
 {
     const int *depths = NULL;
     TRY(tct_device_tiles_check(f, depth, &depths));
-    return tct_stepper_open(f, &tct_step_tiles, depths, out);
+    return tct_stepper_open(f, &tct_step_tiles, depth, depths, out);
 }
 
 const tct_way_ops tct_ranks_copy = {TABLE, .open = copy_open};
 const tct_way_ops tct_ranks_tiles = {TABLE, .open = tiles_open,
                                      .depths = tct_device_tiles_depths};
 
-static bool is_on_gpus(const tacit_field *f)
+static bool fits_in_place(const tacit_field *f)
 {
-    return f->device && f->halo;
+    return f->device && f->halo && !tct_field_why_packed(f);
 }
 
-static bool is_in_place(const tacit_field *f)
-{
-    return is_on_gpus(f) && !tct_field_why_packed(f);
-}
-
-static const tct_way_ops overlap = {TABLE, .open = overlap_open,
-                                    .fits = is_on_gpus};
-static const tct_way_ops p2p = {TABLE, .open = p2p_open, .fits = is_in_place};
-static const tct_way_ops shmem = {TABLE, .open = shmem_open,
-                                  .fits = is_in_place};
+static const tct_way_ops overlap = {TABLE, .open = overlap_open, .named = true};
+static const tct_way_ops p2p = {TABLE, .open = p2p_open, .named = true};
+static const tct_way_ops shmem = {TABLE, .open = shmem_open, .named = true};
 static const tct_way_ops shmem1 = {TABLE, .open = shmem1_open,
-                                   .fits = is_in_place};
+                                   .fits = fits_in_place};
 
 /* --- by messages of a link ------------------------------------------------ */
 

@@ -29,6 +29,7 @@ typedef struct tct_way_ops {
     /* Of a way that stays for many visits of its depth: the most steps of one
      * call of `visit`; NULL: `depth`. */
     int (*most)(const tacit_field *f);
+    bool named; /* only if asked for by name: auto does not try it */
     bool loops; /* takes a loop, f->loop */
 } tct_way_ops;
 

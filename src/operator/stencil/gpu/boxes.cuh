@@ -13,6 +13,8 @@
 #include "operator/stencil/gpu/meet.cuh"
 #include "operator/stencil/gpu/step.cuh"
 
+enum { BOX_BLOCKS = 6 }; /* of a multiprocessor: registers without spills */
+
 /* --- signals -------------------------------------------------------------- */
 
 /* By all threads of `parts` thread blocks. */
@@ -101,7 +103,7 @@ static __device__ __forceinline__ void step_box(const tct_step_work &w,
 
 /* `parts` thread blocks have edges. */
 template <int SHAPE, int WEIGHTS>
-static __global__ void __launch_bounds__(STEP_THREADS)
+static __global__ void __launch_bounds__(STEP_THREADS, BOX_BLOCKS)
     boxes_kernel(const __grid_constant__ tct_step_work w,
                  const __grid_constant__ tct_step_boxes b,
                  const __grid_constant__ tct_peer_common C, unsigned parts)
