@@ -34,10 +34,9 @@ template <class T> struct tct_group_edges {
     tct_lane_cells row[T::DEPTH][T::GROUPS][2][T::LANES_X];
 };
 
-/* Shared memory: edges of two planes in turn, and the ring. */
+/* Shared memory: edges of two planes in turn. */
 template <class T> struct tct_block_memory {
     tct_group_edges<T> edges[2];
-    tct_lane_cells ring[TCT_AHEAD][T::ROWS][T::THREADS];
 };
 
 /* The grid is cut into tiles[0] x tiles[1] x tiles[2] blocks, of `planes`
@@ -51,7 +50,6 @@ typedef struct tct_cut3 {
  * or to be stored, `inside` one for each cell within the grid. */
 template <class T> struct tct_block_tile {
     const tct_tile_grid &g;
-    tct_block_memory<T> &memory;
     tct_lane_columns c;
     int y, from, to;
     unsigned live, owned, inside;
@@ -139,18 +137,18 @@ static __device__ __forceinline__ void set_plane(TCT_REAL value,
         for (int i = 0; i < T::V; i++) u.cell[r][i] = value;
 }
 
-/* Bring the levels one plane on: plane z of level 0 is in level[0][PHASE],
- * plane z - DEPTH of level DEPTH comes out. The first planes of a chunk need
+/* Bring levels FIRST to AFTER - 1 one plane on: plane z of level 0 is in
+ * level[0][PHASE], plane z - DEPTH of level DEPTH comes out. The first planes of a chunk need
  * only some levels. */
-template <class T, int PHASE, int SIDE, bool CAREFUL>
+template <class T, int PHASE, int SIDE, bool CAREFUL, int FIRST, int AFTER>
 static __device__ __forceinline__ void
 advance_plane(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
               int z, tct_plane<T> &last)
 {
     constexpr int DEPTH = T::DEPTH;
-    if (SIDE) set_plane(t.g.boundary, last);
+    if (SIDE && AFTER == DEPTH) set_plane(t.g.boundary, last);
 #pragma unroll
-    for (int l = 0; l < DEPTH; l++) {
+    for (int l = FIRST; l < AFTER; l++) {
         tct_plane<T> &next =
             l + 1 < DEPTH ? level[l + 1 < DEPTH ? l + 1 : l][PHASE] : last;
         const int since = z - t.from + DEPTH;
@@ -164,44 +162,19 @@ advance_plane(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
 
 /* --- planes --------------------------------------------------------------- */
 
-/* Start to copy rows of a plane into part `phase` of the ring. */
+/* Load the thread's rows of plane z; cells outside have the boundary value. */
 template <class T>
-static __device__ __forceinline__ void
-fetch_rows(const tct_block_tile<T> &t, int phase, const TCT_REAL *plane)
+static __device__ __forceinline__ void load_plane(const tct_block_tile<T> &t,
+                                                  int z, tct_plane<T> &u)
 {
+    set_plane(t.g.boundary, u);
+    if (z >= t.to + T::DEPTH || !within(t.g, 2, z)) return;
+    const TCT_REAL *plane = t.g.in + place_of(t.g, 2, z) * t.g.plane;
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
         if (t.live >> r & 1)
-            fetch_cells(t.g, t.c, plane + place_of(t.g, 1, t.y + r) * t.g.pitch,
-                        &t.memory.ring[phase][r][threadIdx.x]);
-}
-
-template <class T>
-static __device__ __forceinline__ void fetch_plane(const tct_block_tile<T> &t,
-                                                   int phase, int z)
-{
-    if (z >= t.to + T::DEPTH) return tct_copies_end();
-    if (within(t.g, 2, z))
-        fetch_rows(t, phase, t.g.in + place_of(t.g, 2, z) * t.g.plane);
-    else {
-#pragma unroll
-        for (int r = 0; r < T::ROWS; r++)
-            set_all(t.g.boundary, &t.memory.ring[phase][r][threadIdx.x]);
-    }
-    tct_copies_end();
-}
-
-template <class T>
-static __device__ __forceinline__ void take_plane(const tct_block_tile<T> &t,
-                                                  int phase, tct_plane<T> &u)
-{
-    tct_await_copies_but<TCT_AHEAD - 1>();
-#pragma unroll
-    for (int r = 0; r < T::ROWS; r++) {
-        const tct_lane_cells all = t.memory.ring[phase][r][threadIdx.x];
-#pragma unroll
-        for (int i = 0; i < T::V; i++) u.cell[r][i] = all.v[i];
-    }
+            load_cells(t.g, t.c, plane + place_of(t.g, 1, t.y + r) * t.g.pitch,
+                       u.cell[r]);
 }
 
 template <class T>
@@ -230,31 +203,31 @@ template <class T, int PHASE>
 static __device__ __forceinline__ void
 careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z)
 {
+    constexpr int SPENT = (PHASE + 1) % 3; /* of level 0, after its turn */
     tct_plane<T> last;
-    take_plane(t, PHASE, level[0][PHASE]);
-    advance_plane<T, PHASE, SIDE_CELLS, true>(t, level, z, last);
-    fetch_plane(t, PHASE, z + TCT_AHEAD);
+    advance_plane<T, PHASE, SIDE_CELLS, true, 0, 1>(t, level, z, last);
+    load_plane(t, z + 1, level[0][SPENT]);
+    advance_plane<T, PHASE, SIDE_CELLS, true, 1, T::DEPTH>(t, level, z, last);
     const int to = z - T::DEPTH;
     if (to >= t.from) store_rows(t, t.g.out + to * t.g.plane, last);
     turn(t);
 }
 
-/* A plane that needs none. `in` is the thread's first cell of the plane to copy,
+/* A plane that needs none. `in` is the thread's first cell of the plane to load,
  * `out` that of the plane to store; both move on. */
 template <class T, int PHASE, int SIDE>
 static __device__ __forceinline__ void
 plain_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
-            bool copies, const TCT_REAL *&in, TCT_REAL *&out)
+            bool loads, const TCT_REAL *&in, TCT_REAL *&out)
 {
+    constexpr int SPENT = (PHASE + 1) % 3;
     tct_plane<T> last;
-    take_plane(t, PHASE, level[0][PHASE]);
-    advance_plane<T, PHASE, SIDE, false>(t, level, 0, last);
+    advance_plane<T, PHASE, SIDE, false, 0, 1>(t, level, 0, last);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
-        if (copies && (!SIDE || t.live >> r & 1))
-            tct_copy_ahead<16>(&t.memory.ring[PHASE][r][threadIdx.x],
-                               in + r * t.g.pitch);
-    tct_copies_end();
+        if (loads && (!SIDE || t.live >> r & 1))
+            load_all(in + r * t.g.pitch, level[0][SPENT].cell[r]);
+    advance_plane<T, PHASE, SIDE, false, 1, T::DEPTH>(t, level, 0, last);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
         if (t.owned >> r & 1) store_all(out + r * t.g.pitch, last.cell[r]);
@@ -271,21 +244,20 @@ plain_planes(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z,
 {
     const int end = t.to + T::DEPTH;
     const int64_t row = t.y * t.g.pitch;
-    const TCT_REAL *in = t.g.in + (z + TCT_AHEAD) * t.g.plane + row + t.c.at;
+    const TCT_REAL *in = t.g.in + (z + 1) * t.g.plane + row + t.c.at;
     TCT_REAL *out = t.g.out + (z - T::DEPTH) * t.g.plane + row + t.c.x;
 #pragma unroll 1
     for (; z < last; z += 3) {
-        plain_plane<T, 0, SIDE>(t, level, z + 3 < end, in, out);
-        plain_plane<T, 1, SIDE>(t, level, z + 4 < end, in, out);
-        plain_plane<T, 2, SIDE>(t, level, z + 5 < end, in, out);
+        plain_plane<T, 0, SIDE>(t, level, z + 1 < end, in, out);
+        plain_plane<T, 1, SIDE>(t, level, z + 2 < end, in, out);
+        plain_plane<T, 2, SIDE>(t, level, z + 3 < end, in, out);
     }
     return z;
 }
 
 /* --- a tile --------------------------------------------------------------- */
 
-/* All cells have the boundary value, in registers and in the ring; the first
- * planes are on their way. */
+/* All cells have the boundary value; the first plane is on its way. */
 template <class T>
 static __device__ __forceinline__ void
 begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
@@ -297,12 +269,7 @@ begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
 #pragma unroll
             for (int i = 0; i < 3 * T::V; i++)
                 level[l][i / T::V].cell[r][i % T::V] = t.g.boundary;
-    for (int k = 0; k < TCT_AHEAD; k++) {
-#pragma unroll
-        for (int r = 0; r < T::ROWS; r++)
-            set_all(t.g.boundary, &t.memory.ring[k][r][threadIdx.x]);
-        fetch_plane(t, k, t.from - T::DEPTH + k);
-    }
+    load_plane(t, t.from - T::DEPTH, level[0][0]);
 }
 
 template <class T>
@@ -311,7 +278,7 @@ static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t)
     tct_plane<T> level[T::DEPTH][3];
     const int end = t.to + T::DEPTH, high = t.g.high[2];
     const int first = t.from + T::DEPTH;
-    const int last = end <= high ? end - 2 : high - 2 - TCT_AHEAD;
+    const int last = end <= high ? end - 2 : high - 3;
     int z = t.from - T::DEPTH;
     begin_planes(t, level);
     for (;;) {
@@ -376,7 +343,7 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     const int from = (int)blockIdx.x / flat * cut.planes;
     const int to = min(g.n[2], from + cut.planes);
     const int column = (int)threadIdx.x % T::LANES_X * T::V;
-    tct_block_tile<T> t = {g, memory, find_columns(g, x + column)};
+    tct_block_tile<T> t = {g, find_columns(g, x + column)};
     t.from = from;
     t.to = to;
     t.given = &memory.edges[0];
