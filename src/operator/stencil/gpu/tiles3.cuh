@@ -54,7 +54,8 @@ template <class T> struct tct_block_tile {
     int y, from, to;
     unsigned live, owned, inside;
     bool middle, simple; /* as `inside` and `simple` of tct_warp_tile */
-    tct_group_edges<T> *given, *giving; /* of the plane before; of this one */
+    char *memory;
+    int above, below, mine, step; /* see find_edges */
 };
 
 template <class T> static __device__ __forceinline__ int group_of()
@@ -68,33 +69,48 @@ enum { SIDE_NONE, SIDE_LANES, SIDE_CELLS };
 
 /* --- a level -------------------------------------------------------------- */
 
-/* Row `row` of group `group`, whose other rows this group does not need: at the
- * edge of the tile its own, whose cells are not stored. */
+/* Where in shared memory the rows are that other groups gave of the plane
+ * before, above and below, and where this one gives its first row; all of level
+ * 0, for this lane. At the edge of the tile a group reads its own row, since
+ * cells there are not stored. The two planes change places by `step`. */
 template <class T>
-static __device__ __forceinline__ tct_lane_cells
-other_row(const tct_block_tile<T> &t, int l, int group, int row)
+static __device__ __forceinline__ void find_edges(tct_block_tile<T> &t)
 {
-    const int last = T::GROUPS - 1;
-    const int from = group < 0 ? 0 : group > last ? last : group;
-    return t.given->row[l][from][row][threadIdx.x % T::LANES_X];
+    enum { ROW = sizeof(tct_lane_cells) * T::LANES_X };
+    const int group = group_of<T>(), lane = (int)threadIdx.x % T::LANES_X;
+    const int at = lane * (int)sizeof(tct_lane_cells);
+    t.step = (int)sizeof(tct_group_edges<T>);
+    t.above = at + (2 * (group > 0 ? group - 1 : 0) + 1) * ROW;
+    t.below = at + 2 * (group + 1 < T::GROUPS ? group + 1 : group) * ROW;
+    t.mine = at + 2 * group * ROW + t.step;
+}
+
+template <class T>
+static __device__ __forceinline__ tct_lane_cells &
+edge_at(const tct_block_tile<T> &t, int l, int at)
+{
+    return *(tct_lane_cells *)(t.memory + at +
+                               l * (int)sizeof(tct_group_edges<T>::row[0]));
 }
 
 template <class T>
 static __device__ __forceinline__ void give_rows(const tct_block_tile<T> &t,
                                                  int l, const tct_plane<T> &u)
 {
+    enum { ROW = sizeof(tct_lane_cells) * T::LANES_X };
     tct_lane_cells first, last;
 #pragma unroll
     for (int i = 0; i < T::V; i++) {
         first.v[i] = u.cell[0][i];
         last.v[i] = u.cell[T::ROWS - 1][i];
     }
-    t.giving->row[l][group_of<T>()][0][threadIdx.x % T::LANES_X] = first;
-    t.giving->row[l][group_of<T>()][1][threadIdx.x % T::LANES_X] = last;
+    edge_at(t, l, t.mine) = first;
+    edge_at(t, l, t.mine + ROW) = last;
 }
 
 /* Plane z of level l + 1 in `out`, of which plane[PHASE] of level l has plane
- * z + 1. Rows and lanes outside the grid leave it as it is. */
+ * z + 1. Cells outside the grid stay as they are, but for
+ * those of the last level, which are not stored. */
 template <class T, int PHASE, int SIDE>
 static __device__ __forceinline__ void
 solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
@@ -102,8 +118,8 @@ solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
 {
     const tct_plane<T> &d = plane[(PHASE + 1) % 3], &u = plane[PHASE];
     const tct_plane<T> &c = plane[(PHASE + 2) % 3];
-    const tct_lane_cells above = other_row(t, l, group_of<T>() - 1, 1);
-    const tct_lane_cells below = other_row(t, l, group_of<T>() + 1, 0);
+    const tct_lane_cells above = edge_at(t, l, t.above);
+    const tct_lane_cells below = edge_at(t, l, t.below);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
         TCT_REAL row[T::V + 2];
@@ -119,7 +135,7 @@ solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
                 sum_star3(&d.cell[r][i], n, row + i + 1, s, &u.cell[r][i], 0);
             const TCT_REAL value = weighted(T::CENTRE, t.g.centre, row[i + 1],
                                             t.g.neighbours, sum);
-            if (SIDE == SIDE_NONE ||
+            if (SIDE == SIDE_NONE || l + 1 == T::DEPTH ||
                 (SIDE == SIDE_LANES && (t.live >> r & 1)) ||
                 (SIDE == SIDE_CELLS && (t.inside >> (r * T::V + i) & 1)))
                 out.cell[r][i] = value;
@@ -146,7 +162,6 @@ advance_plane(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
               int z, tct_plane<T> &last)
 {
     constexpr int DEPTH = T::DEPTH;
-    if (SIDE && AFTER == DEPTH) set_plane(t.g.boundary, last);
 #pragma unroll
     for (int l = FIRST; l < AFTER; l++) {
         tct_plane<T> &next =
@@ -191,9 +206,10 @@ store_rows(const tct_block_tile<T> &t, TCT_REAL *plane, const tct_plane<T> &u)
 template <class T>
 static __device__ __forceinline__ void turn(tct_block_tile<T> &t)
 {
-    tct_group_edges<T> *given = t.giving;
-    t.giving = t.given;
-    t.given = given;
+    t.above += t.step;
+    t.below += t.step;
+    t.mine -= t.step;
+    t.step = -t.step;
     __syncthreads();
 }
 
@@ -335,7 +351,7 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
                  const __grid_constant__ tct_cut3 cut)
 {
     extern __shared__ __align__(16) char tct_tile_memory[];
-    tct_block_memory<T> &memory = *(tct_block_memory<T> *)tct_tile_memory;
+
     const int flat = cut.tiles[0] * cut.tiles[1];
     const int tile = (int)blockIdx.x % flat;
     const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
@@ -346,8 +362,8 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     tct_block_tile<T> t = {g, find_columns(g, x + column)};
     t.from = from;
     t.to = to;
-    t.given = &memory.edges[0];
-    t.giving = &memory.edges[1];
+    t.memory = tct_tile_memory;
+    find_edges(t);
     t.middle = is_inside<T>(g, x, y);
     t.simple = is_simple(g, x, T::WIDTH, T::DEPTH) &&
                (g.n[0] % T::V == 0 || x + T::WIDTH <= g.n[0]) &&
