@@ -13,10 +13,11 @@
 #include "operator/stencil/gpu/lanes.cuh"
 
 /* A tile of 384 threads, which may have 168 registers each. */
-template <int WEIGHTS, int GROUP> struct tct_plane_tile {
+template <int WEIGHTS, int GROUP, int LANE_ROWS = 3, int BLOCK_THREADS = 384>
+struct tct_plane_tile {
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
-    static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = 3;
-    static constexpr int THREADS = 384, LANES_X = GROUP;
+    static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = LANE_ROWS;
+    static constexpr int THREADS = BLOCK_THREADS, LANES_X = GROUP;
     static constexpr int GROUPS = THREADS / LANES_X;
     static constexpr int WIDTH = LANES_X * V, HEIGHT = GROUPS * ROWS;
     static constexpr int VALID_X = WIDTH - 2 * DEPTH;
