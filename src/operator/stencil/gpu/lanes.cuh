@@ -143,6 +143,27 @@ static __device__ __forceinline__ void fetch_cells(const tct_tile_grid &g,
 }
 
 static __device__ __forceinline__ void
+load_all(const TCT_REAL *from, TCT_REAL (&cell)[TCT_LANE_CELLS])
+{
+    const tct_lane_cells all = *(const tct_lane_cells *)from;
+#pragma unroll
+    for (int i = 0; i < TCT_LANE_CELLS; i++) cell[i] = all.v[i];
+}
+
+/* Load what fetch_cells copies. */
+static __device__ __forceinline__ void
+load_cells(const tct_tile_grid &g, const tct_lane_columns &c,
+           const TCT_REAL *row, TCT_REAL (&cell)[TCT_LANE_CELLS])
+{
+    if (c.whole) load_all(row + c.at, cell);
+    else if (c.inside != 0) {
+#pragma unroll
+        for (int i = 0; i < TCT_LANE_CELLS; i++)
+            cell[i] = row[(c.at + i) % g.n[0]];
+    }
+}
+
+static __device__ __forceinline__ void
 store_all(TCT_REAL *to, const TCT_REAL (&cell)[TCT_LANE_CELLS])
 {
     tct_lane_cells all;

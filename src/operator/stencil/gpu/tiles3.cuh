@@ -13,10 +13,11 @@
 #include "operator/stencil/gpu/lanes.cuh"
 
 /* A tile of 384 threads, which may have 168 registers each. */
-template <int WEIGHTS, int GROUP> struct tct_plane_tile {
+template <int WEIGHTS, int GROUP, int LANE_ROWS = 3, int BLOCK_THREADS = 384>
+struct tct_plane_tile {
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
-    static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = 3;
-    static constexpr int THREADS = 384, LANES_X = GROUP;
+    static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = LANE_ROWS;
+    static constexpr int THREADS = BLOCK_THREADS, LANES_X = GROUP;
     static constexpr int GROUPS = THREADS / LANES_X;
     static constexpr int WIDTH = LANES_X * V, HEIGHT = GROUPS * ROWS;
     static constexpr int VALID_X = WIDTH - 2 * DEPTH;
@@ -34,10 +35,9 @@ template <class T> struct tct_group_edges {
     tct_lane_cells row[T::DEPTH][T::GROUPS][2][T::LANES_X];
 };
 
-/* Shared memory: edges of two planes in turn, and the ring. */
+/* Shared memory: edges of two planes in turn. */
 template <class T> struct tct_block_memory {
     tct_group_edges<T> edges[2];
-    tct_lane_cells ring[TCT_AHEAD][T::ROWS][T::THREADS];
 };
 
 /* The grid is cut into tiles[0] x tiles[1] x tiles[2] blocks, of `planes`
@@ -51,12 +51,12 @@ typedef struct tct_cut3 {
  * or to be stored, `inside` one for each cell within the grid. */
 template <class T> struct tct_block_tile {
     const tct_tile_grid &g;
-    tct_block_memory<T> &memory;
     tct_lane_columns c;
     int y, from, to;
     unsigned live, owned, inside;
     bool middle, simple; /* as `inside` and `simple` of tct_warp_tile */
-    tct_group_edges<T> *given, *giving; /* of the plane before; of this one */
+    char *memory;
+    int above, below, mine, step; /* see find_edges */
 };
 
 template <class T> static __device__ __forceinline__ int group_of()
@@ -70,33 +70,48 @@ enum { SIDE_NONE, SIDE_LANES, SIDE_CELLS };
 
 /* --- a level -------------------------------------------------------------- */
 
-/* Row `row` of group `group`, whose other rows this group does not need: at the
- * edge of the tile its own, whose cells are not stored. */
+/* Where in shared memory the rows are that other groups gave of the plane
+ * before, above and below, and where this one gives its first row; all of level
+ * 0, for this lane. At the edge of the tile a group reads its own row, since
+ * cells there are not stored. The two planes change places by `step`. */
 template <class T>
-static __device__ __forceinline__ tct_lane_cells
-other_row(const tct_block_tile<T> &t, int l, int group, int row)
+static __device__ __forceinline__ void find_edges(tct_block_tile<T> &t)
 {
-    const int last = T::GROUPS - 1;
-    const int from = group < 0 ? 0 : group > last ? last : group;
-    return t.given->row[l][from][row][threadIdx.x % T::LANES_X];
+    enum { ROW = sizeof(tct_lane_cells) * T::LANES_X };
+    const int group = group_of<T>(), lane = (int)threadIdx.x % T::LANES_X;
+    const int at = lane * (int)sizeof(tct_lane_cells);
+    t.step = (int)sizeof(tct_group_edges<T>);
+    t.above = at + (2 * (group > 0 ? group - 1 : 0) + 1) * ROW;
+    t.below = at + 2 * (group + 1 < T::GROUPS ? group + 1 : group) * ROW;
+    t.mine = at + 2 * group * ROW + t.step;
+}
+
+template <class T>
+static __device__ __forceinline__ tct_lane_cells &
+edge_at(const tct_block_tile<T> &t, int l, int at)
+{
+    return *(tct_lane_cells *)(t.memory + at +
+                               l * (int)sizeof(tct_group_edges<T>::row[0]));
 }
 
 template <class T>
 static __device__ __forceinline__ void give_rows(const tct_block_tile<T> &t,
                                                  int l, const tct_plane<T> &u)
 {
+    enum { ROW = sizeof(tct_lane_cells) * T::LANES_X };
     tct_lane_cells first, last;
 #pragma unroll
     for (int i = 0; i < T::V; i++) {
         first.v[i] = u.cell[0][i];
         last.v[i] = u.cell[T::ROWS - 1][i];
     }
-    t.giving->row[l][group_of<T>()][0][threadIdx.x % T::LANES_X] = first;
-    t.giving->row[l][group_of<T>()][1][threadIdx.x % T::LANES_X] = last;
+    edge_at(t, l, t.mine) = first;
+    edge_at(t, l, t.mine + ROW) = last;
 }
 
 /* Plane z of level l + 1 in `out`, of which plane[PHASE] of level l has plane
- * z + 1. Rows and lanes outside the grid leave it as it is. */
+ * z + 1. Cells outside the grid stay as they are, but for
+ * those of the last level, which are not stored. */
 template <class T, int PHASE, int SIDE>
 static __device__ __forceinline__ void
 solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
@@ -104,8 +119,8 @@ solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
 {
     const tct_plane<T> &d = plane[(PHASE + 1) % 3], &u = plane[PHASE];
     const tct_plane<T> &c = plane[(PHASE + 2) % 3];
-    const tct_lane_cells above = other_row(t, l, group_of<T>() - 1, 1);
-    const tct_lane_cells below = other_row(t, l, group_of<T>() + 1, 0);
+    const tct_lane_cells above = edge_at(t, l, t.above);
+    const tct_lane_cells below = edge_at(t, l, t.below);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
         TCT_REAL row[T::V + 2];
@@ -121,7 +136,7 @@ solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
                 sum_star3(&d.cell[r][i], n, row + i + 1, s, &u.cell[r][i], 0);
             const TCT_REAL value = weighted(T::CENTRE, t.g.centre, row[i + 1],
                                             t.g.neighbours, sum);
-            if (SIDE == SIDE_NONE ||
+            if (SIDE == SIDE_NONE || l + 1 == T::DEPTH ||
                 (SIDE == SIDE_LANES && (t.live >> r & 1)) ||
                 (SIDE == SIDE_CELLS && (t.inside >> (r * T::V + i) & 1)))
                 out.cell[r][i] = value;
@@ -139,18 +154,17 @@ static __device__ __forceinline__ void set_plane(TCT_REAL value,
         for (int i = 0; i < T::V; i++) u.cell[r][i] = value;
 }
 
-/* Bring the levels one plane on: plane z of level 0 is in level[0][PHASE],
- * plane z - DEPTH of level DEPTH comes out. The first planes of a chunk need
+/* Bring levels FIRST to AFTER - 1 one plane on: plane z of level 0 is in
+ * level[0][PHASE], plane z - DEPTH of level DEPTH comes out. The first planes of a chunk need
  * only some levels. */
-template <class T, int PHASE, int SIDE, bool CAREFUL>
+template <class T, int PHASE, int SIDE, bool CAREFUL, int FIRST, int AFTER>
 static __device__ __forceinline__ void
 advance_plane(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
               int z, tct_plane<T> &last)
 {
     constexpr int DEPTH = T::DEPTH;
-    if (SIDE) set_plane(t.g.boundary, last);
 #pragma unroll
-    for (int l = 0; l < DEPTH; l++) {
+    for (int l = FIRST; l < AFTER; l++) {
         tct_plane<T> &next =
             l + 1 < DEPTH ? level[l + 1 < DEPTH ? l + 1 : l][PHASE] : last;
         const int since = z - t.from + DEPTH;
@@ -164,44 +178,19 @@ advance_plane(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
 
 /* --- planes --------------------------------------------------------------- */
 
-/* Start to copy rows of a plane into part `phase` of the ring. */
+/* Load the thread's rows of plane z; cells outside have the boundary value. */
 template <class T>
-static __device__ __forceinline__ void
-fetch_rows(const tct_block_tile<T> &t, int phase, const TCT_REAL *plane)
+static __device__ __forceinline__ void load_plane(const tct_block_tile<T> &t,
+                                                  int z, tct_plane<T> &u)
 {
+    set_plane(t.g.boundary, u);
+    if (z >= t.to + T::DEPTH || !within(t.g, 2, z)) return;
+    const TCT_REAL *plane = t.g.in + place_of(t.g, 2, z) * t.g.plane;
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
         if (t.live >> r & 1)
-            fetch_cells(t.g, t.c, plane + place_of(t.g, 1, t.y + r) * t.g.pitch,
-                        &t.memory.ring[phase][r][threadIdx.x]);
-}
-
-template <class T>
-static __device__ __forceinline__ void fetch_plane(const tct_block_tile<T> &t,
-                                                   int phase, int z)
-{
-    if (z >= t.to + T::DEPTH) return tct_copies_end();
-    if (within(t.g, 2, z))
-        fetch_rows(t, phase, t.g.in + place_of(t.g, 2, z) * t.g.plane);
-    else {
-#pragma unroll
-        for (int r = 0; r < T::ROWS; r++)
-            set_all(t.g.boundary, &t.memory.ring[phase][r][threadIdx.x]);
-    }
-    tct_copies_end();
-}
-
-template <class T>
-static __device__ __forceinline__ void take_plane(const tct_block_tile<T> &t,
-                                                  int phase, tct_plane<T> &u)
-{
-    tct_await_copies_but<TCT_AHEAD - 1>();
-#pragma unroll
-    for (int r = 0; r < T::ROWS; r++) {
-        const tct_lane_cells all = t.memory.ring[phase][r][threadIdx.x];
-#pragma unroll
-        for (int i = 0; i < T::V; i++) u.cell[r][i] = all.v[i];
-    }
+            load_cells(t.g, t.c, plane + place_of(t.g, 1, t.y + r) * t.g.pitch,
+                       u.cell[r]);
 }
 
 template <class T>
@@ -218,9 +207,10 @@ store_rows(const tct_block_tile<T> &t, TCT_REAL *plane, const tct_plane<T> &u)
 template <class T>
 static __device__ __forceinline__ void turn(tct_block_tile<T> &t)
 {
-    tct_group_edges<T> *given = t.giving;
-    t.giving = t.given;
-    t.given = given;
+    t.above += t.step;
+    t.below += t.step;
+    t.mine -= t.step;
+    t.step = -t.step;
     __syncthreads();
 }
 
@@ -230,31 +220,31 @@ template <class T, int PHASE>
 static __device__ __forceinline__ void
 careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z)
 {
+    constexpr int SPENT = (PHASE + 1) % 3; /* of level 0, after its turn */
     tct_plane<T> last;
-    take_plane(t, PHASE, level[0][PHASE]);
-    advance_plane<T, PHASE, SIDE_CELLS, true>(t, level, z, last);
-    fetch_plane(t, PHASE, z + TCT_AHEAD);
+    advance_plane<T, PHASE, SIDE_CELLS, true, 0, 1>(t, level, z, last);
+    load_plane(t, z + 1, level[0][SPENT]);
+    advance_plane<T, PHASE, SIDE_CELLS, true, 1, T::DEPTH>(t, level, z, last);
     const int to = z - T::DEPTH;
     if (to >= t.from) store_rows(t, t.g.out + to * t.g.plane, last);
     turn(t);
 }
 
-/* A plane that needs none. `in` is the thread's first cell of the plane to copy,
+/* A plane that needs none. `in` is the thread's first cell of the plane to load,
  * `out` that of the plane to store; both move on. */
 template <class T, int PHASE, int SIDE>
 static __device__ __forceinline__ void
 plain_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
-            bool copies, const TCT_REAL *&in, TCT_REAL *&out)
+            bool loads, const TCT_REAL *&in, TCT_REAL *&out)
 {
+    constexpr int SPENT = (PHASE + 1) % 3;
     tct_plane<T> last;
-    take_plane(t, PHASE, level[0][PHASE]);
-    advance_plane<T, PHASE, SIDE, false>(t, level, 0, last);
+    advance_plane<T, PHASE, SIDE, false, 0, 1>(t, level, 0, last);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
-        if (copies && (!SIDE || t.live >> r & 1))
-            tct_copy_ahead<16>(&t.memory.ring[PHASE][r][threadIdx.x],
-                               in + r * t.g.pitch);
-    tct_copies_end();
+        if (loads && (!SIDE || t.live >> r & 1))
+            load_all(in + r * t.g.pitch, level[0][SPENT].cell[r]);
+    advance_plane<T, PHASE, SIDE, false, 1, T::DEPTH>(t, level, 0, last);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
         if (t.owned >> r & 1) store_all(out + r * t.g.pitch, last.cell[r]);
@@ -271,21 +261,20 @@ plain_planes(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z,
 {
     const int end = t.to + T::DEPTH;
     const int64_t row = t.y * t.g.pitch;
-    const TCT_REAL *in = t.g.in + (z + TCT_AHEAD) * t.g.plane + row + t.c.at;
+    const TCT_REAL *in = t.g.in + (z + 1) * t.g.plane + row + t.c.at;
     TCT_REAL *out = t.g.out + (z - T::DEPTH) * t.g.plane + row + t.c.x;
 #pragma unroll 1
     for (; z < last; z += 3) {
-        plain_plane<T, 0, SIDE>(t, level, z + 3 < end, in, out);
-        plain_plane<T, 1, SIDE>(t, level, z + 4 < end, in, out);
-        plain_plane<T, 2, SIDE>(t, level, z + 5 < end, in, out);
+        plain_plane<T, 0, SIDE>(t, level, z + 1 < end, in, out);
+        plain_plane<T, 1, SIDE>(t, level, z + 2 < end, in, out);
+        plain_plane<T, 2, SIDE>(t, level, z + 3 < end, in, out);
     }
     return z;
 }
 
 /* --- a tile --------------------------------------------------------------- */
 
-/* All cells have the boundary value, in registers and in the ring; the first
- * planes are on their way. */
+/* All cells have the boundary value; the first plane is on its way. */
 template <class T>
 static __device__ __forceinline__ void
 begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
@@ -297,12 +286,7 @@ begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
 #pragma unroll
             for (int i = 0; i < 3 * T::V; i++)
                 level[l][i / T::V].cell[r][i % T::V] = t.g.boundary;
-    for (int k = 0; k < TCT_AHEAD; k++) {
-#pragma unroll
-        for (int r = 0; r < T::ROWS; r++)
-            set_all(t.g.boundary, &t.memory.ring[k][r][threadIdx.x]);
-        fetch_plane(t, k, t.from - T::DEPTH + k);
-    }
+    load_plane(t, t.from - T::DEPTH, level[0][0]);
 }
 
 template <class T>
@@ -311,7 +295,7 @@ static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t)
     tct_plane<T> level[T::DEPTH][3];
     const int end = t.to + T::DEPTH, high = t.g.high[2];
     const int first = t.from + T::DEPTH;
-    const int last = end <= high ? end - 2 : high - 2 - TCT_AHEAD;
+    const int last = end <= high ? end - 2 : high - 3;
     int z = t.from - T::DEPTH;
     begin_planes(t, level);
     for (;;) {
@@ -368,7 +352,7 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
                  const __grid_constant__ tct_cut3 cut)
 {
     extern __shared__ __align__(16) char tct_tile_memory[];
-    tct_block_memory<T> &memory = *(tct_block_memory<T> *)tct_tile_memory;
+
     const int flat = cut.tiles[0] * cut.tiles[1];
     const int tile = (int)blockIdx.x % flat;
     const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
@@ -376,11 +360,11 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     const int from = (int)blockIdx.x / flat * cut.planes;
     const int to = min(g.n[2], from + cut.planes);
     const int column = (int)threadIdx.x % T::LANES_X * T::V;
-    tct_block_tile<T> t = {g, memory, find_columns(g, x + column)};
+    tct_block_tile<T> t = {g, find_columns(g, x + column)};
     t.from = from;
     t.to = to;
-    t.given = &memory.edges[0];
-    t.giving = &memory.edges[1];
+    t.memory = tct_tile_memory;
+    find_edges(t);
     t.middle = is_inside<T>(g, x, y);
     t.simple = is_simple(g, x, T::WIDTH, T::DEPTH) &&
                (g.n[0] % T::V == 0 || x + T::WIDTH <= g.n[0]) &&
