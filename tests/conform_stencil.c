@@ -442,6 +442,109 @@ static void sizes_far_from_1_are_scaled(void **state)
     }
 }
 
+/* --- without entries ------------------------------------------------------ */
+
+static tacit_matrix *numbers_of(const char *name, double shift)
+{
+    tacit_matrix *m = NULL;
+    const tacit_matrix_options o = {
+        .size = sizeof o, .shift = shift, .no_entries = true};
+    OK(tacit_matrix_open(test_world(), name, &o, &m));
+    return m;
+}
+
+static void expect_info(const char *name, double shift)
+{
+    tacit_matrix_info a = {.size = sizeof a}, b = {.size = sizeof b};
+    const tacit_matrix_options o = {.size = sizeof o, .shift = shift};
+    tacit_matrix *full = NULL, *bare = numbers_of(name, shift);
+    OK(tacit_matrix_open(test_world(), name, &o, &full));
+    OK(tacit_matrix_describe(full, &a));
+    OK(tacit_matrix_describe(bare, &b));
+    assert_int_equal(tacit_matrix_nonzeros(bare), tacit_matrix_nonzeros(full));
+    assert_int_equal(tacit_matrix_local_rows(bare),
+                     tacit_matrix_local_rows(full));
+    assert_int_equal(tacit_matrix_first_row(bare),
+                     tacit_matrix_first_row(full));
+    assert_true(a.rows == b.rows && a.cols == b.cols);
+    assert_int_equal(a.nonzeros, b.nonzeros);
+    assert_int_equal(a.explicit_zeros, b.explicit_zeros);
+    assert_true(a.row_min == b.row_min && a.row_max == b.row_max);
+    assert_true(a.row_mean == b.row_mean && a.norm_inf == b.norm_inf);
+    assert_int_equal(a.bandwidth, b.bandwidth);
+    assert_int_equal(a.zero_diagonals, b.zero_diagonals);
+    assert_int_equal(a.negative_diagonals, b.negative_diagonals);
+    assert_int_equal(a.first_bad_diagonal, b.first_bad_diagonal);
+    assert_true(a.diagonal_min == b.diagonal_min);
+    assert_true(a.diagonal_max == b.diagonal_max && a.shift == b.shift);
+    assert_string_equal(a.format, b.format);
+    tacit_matrix_destroy(&full);
+    tacit_matrix_destroy(&bare);
+}
+
+/* By formula they have the facts of their entries, also where these are shifted
+ * until a diagonal is 0, or negative. */
+static void facts_need_no_entries(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        expect_info(cases[c].name, 0.0);
+        expect_info(cases[c].name, 0.125);
+        expect_info(cases[c].name, -cases[c].centre);
+        expect_info(cases[c].name, -100.0);
+    }
+}
+
+static void check_bare(const char *name)
+{
+    pair p = {.q = open_queue(TEST_DEVICE)};
+    tacit_matrix *m = gallery_matrix(name), *bare = numbers_of(name, 0.0);
+    tacit_operator *none = NULL;
+    p.stored = operator_in(p.q, m, on_host ? "sell@none" : "sell/f64@none");
+    OK(tacit_operator_create(p.q, bare, NULL, &p.A));
+    tacit_operator_destroy(&p.A);
+    OK(tacit_operator_take(p.q, bare, "stencil", &p.A));
+    p.n = (size_t)tacit_operator_local_rows(p.A);
+    snprintf(p.what, sizeof p.what, "%s without entries", name);
+    check_product(&p);
+    double *x = poisoned_vector(p.q, p.n), *b = poisoned_vector(p.q, p.n);
+    OK(tacit_operator_manufacture(p.A, bare, 7, x, b));
+    double *want_x = poisoned_vector(p.q, p.n);
+    double *want_b = poisoned_vector(p.q, p.n);
+    OK(tacit_operator_manufacture(p.stored, m, 7, want_x, want_b));
+    expect_bits(&p, "x of a problem", p.n, x, want_x);
+    expect_bits(&p, "b of a problem", p.n, b, want_b);
+    tacit_queue_free(p.q, &want_x);
+    tacit_queue_free(p.q, &want_b);
+    EXPECT(TACIT_INVALID, tacit_operator_create(p.q, bare, "csr", &none));
+    assert_non_null(strstr(tacit_error_message(), "without entries"));
+    EXPECT(TACIT_INVALID, tacit_operator_update(p.A, bare));
+    EXPECT(TACIT_INVALID,
+           tacit_precond_create_of(p.A, bare, "ic0", NULL, &none));
+    EXPECT(TACIT_INVALID, tacit_matrix_partition(bare, "boxes", NULL));
+    tacit_queue_free(p.q, &x);
+    tacit_queue_free(p.q, &b);
+    close_pair(&p);
+    tacit_matrix_destroy(&m);
+    tacit_matrix_destroy(&bare);
+}
+
+static void operators_need_no_entries(void **state)
+{
+    (void)state;
+    const tacit_matrix_options o = {.size = sizeof o, .no_entries = true};
+    static const char *const others[] = {"jump3d:5,9", "elasticity3d:3",
+                                         "like:tmt_sym,9", "random:40,3"};
+    tacit_matrix *m = NULL;
+    check_bare("poisson3d:11x7x13");
+    check_bare("poisson2d9:23x19");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        EXPECT(TACIT_UNSUPPORTED,
+               tacit_matrix_open(test_world(), others[i], &o, &m));
+        assert_non_null(strstr(tacit_error_message(), "without entries"));
+    }
+}
+
 /* --- refusals ------------------------------------------------------------- */
 
 static void refuse(tacit_queue *q, tacit_status wanted, const char *words,
@@ -536,6 +639,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(preconditioners_get_the_matrix),
         cmocka_unit_test(new_values_are_taken),
         cmocka_unit_test(sizes_far_from_1_are_scaled),
+        cmocka_unit_test(facts_need_no_entries),
+        cmocka_unit_test(operators_need_no_entries),
         cmocka_unit_test(what_is_no_operator_is_refused),
         cmocka_unit_test(ranks_must_agree),
         cmocka_unit_test(other_matrices_are_refused),

@@ -18,7 +18,7 @@ typedef struct tacit_operator tacit_operator;
 
 /* A format of the local block. */
 typedef struct tacit_format {
-    const char *name;   /* "csr", "sell", "bsell" */
+    const char *name;   /* "csr", "sell", "bsell", "stencil" */
     const char *device; /* "host", "cuda" */
     const char *summary;
     bool stores; /* values in the fewest bits that lose nothing, unless
@@ -42,8 +42,9 @@ typedef struct tacit_order {
 TACIT_API const tacit_order *tacit_order_at(int i);
 
 /* Build the operator of `matrix` on the device of `queue`, the local block in
- * `format`: "csr", "sell", "bsell" (and "sell32" on a GPU), or "auto" (NULL):
- * the fastest, measured on a sample or, on a GPU, on the matrix. On a GPU
+ * `format`: "csr", "sell", "bsell", "stencil" of a gallery matrix whose rows
+ * have one stencil of constant coefficients (and "sell32" on a GPU), or "auto"
+ * (NULL): the fastest, measured on a sample or, on a GPU, on the matrix. On a GPU
  * "FORMAT/STORE" sets the storage of values: "auto" (the smallest without
  * loss), "f64", "f32", "dict8", "dict16" (only if they lose nothing). For mixed
  * precision append "+low32" or "+low48", which add values of 32 or 48 bits, or

@@ -14,7 +14,7 @@ template <int COLS> struct tct_sums {
 /* Points `first` to `first` + U: all loads are issued before the first use. */
 template <int COLS, bool WRITTEN, int U, int N>
 static __device__ inline void
-tct_grid_batch(const int (&at)[N], const double (&k)[N], int first,
+tct_cell_batch(const int (&at)[N], const double (&k)[N], int first,
                const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     double v[U][COLS];
@@ -34,20 +34,20 @@ tct_grid_batch(const int (&at)[N], const double (&k)[N], int first,
 /* Of more than two columns registers hold a few points at a time. */
 template <int COLS, bool WRITTEN, int N>
 static __device__ inline void
-tct_grid_add(const int (&at)[N], const double (&k)[N],
+tct_cell_add(const int (&at)[N], const double (&k)[N],
              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     constexpr int U = COLS > 2 ? 3 : N, REST = N % U;
 #pragma unroll
     for (int first = 0; first + U <= N; first += U)
-        tct_grid_batch<COLS, WRITTEN, U>(at, k, first, x, sum);
+        tct_cell_batch<COLS, WRITTEN, U>(at, k, first, x, sum);
     if constexpr (REST > 0)
-        tct_grid_batch<COLS, WRITTEN, REST>(at, k, N - REST, x, sum);
+        tct_cell_batch<COLS, WRITTEN, REST>(at, k, N - REST, x, sum);
 }
 
 template <int COLS, bool WRITTEN>
 static __device__ inline void
-tct_grid_star(const tct_grid_rows &g, const tct_grid_cell &c,
+tct_cell_star(const tct_grid_rows &g, const tct_grid_cell &c,
               const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     int at[TCT_GRID_STAR];
@@ -58,13 +58,13 @@ tct_grid_star(const tct_grid_rows &g, const tct_grid_cell &c,
         at[i] = tct_grid_neighbour(&g, c, p / 3, p % 3 - 1);
         k[i] = g.k[p];
     }
-    tct_grid_add<COLS, WRITTEN>(at, k, x, sum);
+    tct_cell_add<COLS, WRITTEN>(at, k, x, sum);
 }
 
 /* A plane of a box, lines 3 z to 3 z + 2. */
 template <int COLS, bool WRITTEN, int Z>
 static __device__ inline void
-tct_grid_plane(const tct_grid_rows &g, const tct_grid_cell &c,
+tct_cell_plane(const tct_grid_rows &g, const tct_grid_cell &c,
                const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     int at[TCT_GRID_LINES];
@@ -74,23 +74,23 @@ tct_grid_plane(const tct_grid_rows &g, const tct_grid_cell &c,
         at[i] = tct_grid_neighbour(&g, c, 3 * Z + i / 3, i % 3 - 1);
         k[i] = g.k[TCT_GRID_LINES * Z + i];
     }
-    tct_grid_add<COLS, WRITTEN>(at, k, x, sum);
+    tct_cell_add<COLS, WRITTEN>(at, k, x, sum);
 }
 
 template <int COLS, bool WRITTEN>
 static __device__ inline tct_sums<COLS>
-tct_grid_sum(const tct_grid_rows &g, int row, const double *const (&x)[COLS])
+tct_cell_sum(const tct_grid_rows &g, int row, const double *const (&x)[COLS])
 {
     tct_sums<COLS> sum;
     for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
     const tct_grid_cell c = tct_grid_cell_of(&g, row);
     if (!g.box) {
-        tct_grid_star<COLS, WRITTEN>(g, c, x, sum);
+        tct_cell_star<COLS, WRITTEN>(g, c, x, sum);
         return sum;
     }
-    if (!g.flat) tct_grid_plane<COLS, WRITTEN, 0>(g, c, x, sum);
-    tct_grid_plane<COLS, WRITTEN, 1>(g, c, x, sum);
-    if (!g.flat) tct_grid_plane<COLS, WRITTEN, 2>(g, c, x, sum);
+    if (!g.flat) tct_cell_plane<COLS, WRITTEN, 0>(g, c, x, sum);
+    tct_cell_plane<COLS, WRITTEN, 1>(g, c, x, sum);
+    if (!g.flat) tct_cell_plane<COLS, WRITTEN, 2>(g, c, x, sum);
     return sum;
 }
 

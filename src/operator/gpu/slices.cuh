@@ -586,7 +586,7 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     if constexpr (WALK == GPU_GRID) {
         const int64_t row = tct_row_of<B, WALK>(A, part, tct_lane());
         if (row >= 0)
-            take(0, row, tct_grid_sum<COLS, WRITTEN>(A.grid, (int)row, x));
+            take(0, row, tct_cell_sum<COLS, WRITTEN>(A.grid, (int)row, x));
     } else if constexpr (M == 1) {
         const tct_sums<COLS> sum =
             tct_row_sum<B, COLS, WRITTEN, WALK>(A, s, h, part, value, x);
