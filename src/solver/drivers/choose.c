@@ -186,7 +186,8 @@ static tacit_status autotune_links(tacit_solver *S, const double *b, double *x,
 static void keep_link(tacit_queue *q, int link)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++)
-        if (i != link && q->links[i].link) tct_link_drop(q, i);
+        if (i != link && q->links[i].link && q->links[i].holds == 0)
+            tct_link_drop(q, i);
     tct_link_take(q, link);
 }
 
