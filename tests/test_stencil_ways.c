@@ -12,6 +12,7 @@
 #include "halo/state.h"
 #include "operator/stencil/split.h"
 #include "stencil/stepper.h"
+#include "steps_twin.h"
 
 enum { GRIDS = 48 / EACH, STEPS = 9, FEW = 4, MANY = 90 };
 
@@ -180,6 +181,40 @@ static void messages_of_nccl_have_the_serial_bits(void **state)
     run_all("cuda@nccl", FEW, MANY, ways, 5);
 }
 
+/* --- the device's part ----------------------------------------------------- */
+
+/* What drives the kernels of GPUs, with the twin of the kernels. */
+static void kernels_are_driven_right(void **state)
+{
+    static const run_of ways[] = {{"overlap", NULL}, {"p2p", NULL},
+                                  {"shmem", NULL},   {"shmem1", NULL},
+                                  {"copy", NULL},    {"tiles", NULL}};
+    (void)state;
+    if (on_gpu()) skip();
+    bench *b = open_bench("host");
+    int lanes = 0, visits = 0, steps = 0;
+    for (uint64_t seed = 0; seed < GRIDS; seed++) {
+        grid g;
+        tacit_field *f = open_field(b, seed, STEPS, &g);
+        if (!f) continue;
+        const int depth = depth_of(&g, f);
+        if (depth > 0) OK(tct_field_widen(f, depth));
+        open_steps_twin(f);
+        for (int k = 0; k < 6; k++) {
+            if (k > 0) OK(tacit_field_put(f, 0, cells_of(&g), b->start));
+            (void)run_way(b, &g, f, ways[(k + (int)seed) % 6], STEPS,
+                          seed % 3 ? 0 : 4);
+        }
+        lanes += twin_of_steps.lanes;
+        visits += twin_of_steps.visits;
+        steps += twin_of_steps.steps;
+        close_steps_twin(f);
+        tacit_field_destroy(&f);
+    }
+    close_bench(b);
+    assert_true(lanes > 0 && visits > 0 && steps > 0);
+}
+
 /* --- faults --------------------------------------------------------------- */
 
 enum { DELAY_US = 4000 }; /* much longer than a step */
@@ -292,6 +327,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_cell_is_in_one_box),
         cmocka_unit_test(ways_in_place_have_the_serial_bits),
+        cmocka_unit_test(kernels_are_driven_right),
         cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
         cmocka_unit_test(faults_of_a_halo_are_seen),
