@@ -15,6 +15,7 @@
 #include <tacit/solver.h>
 #include <tacit/status.h>
 #include <tacit/stencil.h>
+#include <tacit/triggered.h>
 #include <tacit/trsv.h>
 #include <tacit/world.h>
 #endif

@@ -64,7 +64,9 @@ static const cli_option table[] = {
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
- "f32, dict8 or dict16, none of which loses a bit",
+ "f32, dict8 or dict16, none of which loses a bit; stencil is for gallery "
+ "grids, whose entries solve does not even make where no preconditioner needs "
+ "them",
  &cli_axis_format, 0, 0, 0},
 {"The path", "precision", 0, CLI_CHOICE, ON_RUNS, AT(precision), "NAME",
  "of the matrix values (double)", &cli_axis_precision, 0, 0, 0},

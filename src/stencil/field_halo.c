@@ -95,20 +95,21 @@ const char *tct_field_why_packed(const tacit_field *f)
     return why ? why : "the queue's link has messages";
 }
 
-tacit_status tct_ghosts_open(tacit_field *f, int depth, tct_ghosts *out)
+tacit_status tct_field_ghosts_open(tacit_field *f, int depth,
+                                   tct_field_ghosts *out)
 {
-    *out = (tct_ghosts){.field = f, .depth = depth};
+    *out = (tct_field_ghosts){.field = f, .depth = depth};
     if (!f->halo || !tct_field_why_packed(f)) return TACIT_OK;
     const tacit_halo_block h = describe(f, depth);
     return tacit_halo_create(f->queue, &h, &out->packed);
 }
 
-void tct_ghosts_close(tct_ghosts *g)
+void tct_field_ghosts_close(tct_field_ghosts *g)
 {
     tacit_halo_destroy(&g->packed);
 }
 
-void tct_ghosts_exchange(tct_ghosts *g)
+void tct_field_ghosts_exchange(tct_field_ghosts *g)
 {
     tacit_field *f = g->field;
     if (!f->halo) return;

@@ -319,7 +319,7 @@ tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
         status = open_here(s);
     }
     status = tct_agree(f->queue->world, status);
-    if (status >= 0) status = tct_ghosts_open(f, s->deepest, &s->ghosts);
+    if (status >= 0) status = tct_field_ghosts_open(f, s->deepest, &s->ghosts);
     if (status >= 0) *out = s;
     else tct_stepper_close(s);
     return status;
@@ -329,7 +329,7 @@ void tct_stepper_close(void *stepper)
 {
     tct_stepper *s = stepper;
     if (!s) return;
-    tct_ghosts_close(&s->ghosts);
+    tct_field_ghosts_close(&s->ghosts);
     s->ops->close(s);
     tct_free(s);
 }

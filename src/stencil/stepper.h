@@ -79,7 +79,7 @@ struct tct_stepper {
     const int *depths; /* of the device's visits, NULL: one step       */
     int deepest;       /* steps of a visit, at most                    */
     tct_halo_means means;
-    tct_ghosts ghosts; /* messages of packed exchanges */
+    tct_field_ghosts ghosts; /* messages of packed exchanges */
     tct_block_split split;
     int puts; /* of ghosts next to the block, as deep as visits */
     tct_halo_put put[TACIT_HALO_DIRECTIONS];

@@ -54,7 +54,7 @@ static tacit_status take_sample(const tct_local *A, tct_local *out)
     const int64_t each =
         ((int64_t)(SAMPLE_MOST / PIECES / mean) / WHOLE_ROWS + 1) * WHOLE_ROWS;
     int64_t first, last, entries = 0;
-    *out = (tct_local){.cols = A->cols};
+    *out = (tct_local){.cols = A->cols, .grid = A->grid, .no_grid = A->no_grid};
     for (int i = 0; i < PIECES; i++) {
         piece(A, each, i, &first, &last);
         out->rows += last - first;
@@ -105,6 +105,7 @@ static tacit_status sampling_open(const tct_local *A, tct_team *team,
     TRY(TCT_ALLOC(s->part.rows, "a sample", &s->y));
     for (int64_t k = 0; k < s->part.ptr[s->part.rows]; k++)
         s->x[s->part.col[k]] = 1.0; /* touches only needed memory */
+    for (int64_t i = 0; s->part.grid && i < s->part.rows; i++) s->x[i] = 1.0;
     return TACIT_OK;
 }
 
@@ -253,6 +254,10 @@ const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
         tacit_trial *t = &trials[*count];
         *t = (tacit_trial){.format = f->about.name};
         t->bytes = f->bytes(A, &t->reason);
+        if (t->bytes >= 0.0 && nonzeros <= TINY && f == &tct_format_stencil) {
+            t->bytes = -1.0;
+            t->reason = "a small matrix: stored";
+        }
         if (t->bytes >= 0.0 && nonzeros <= TINY)
             t->reason = "a small matrix: chosen by bytes";
     }

@@ -80,13 +80,13 @@ static const tct_device_steps steps = {COMMON, .depths = depths};
 
 /* The same for a GPU whose blocks have too little shared memory for tiles of
  * star3d1r (gpu/tiles3.cuh). */
-enum { SHARED_LEAST = 128 << 10 };
+enum { SHARED_LEAST = 96 << 10 };
 
 static const int *flat_depths(const tct_grid_stencil *s, const char **reason)
 {
     if (s->shape != TCT_STAR3 || s->weights == TACIT_WEIGHTS_CELLS)
         return depths(s, reason);
-    *reason = "tiles of star3d1r need 128 KiB of shared memory a block";
+    *reason = "tiles of star3d1r need 96 KiB of shared memory a block";
     return NULL;
 }
 
