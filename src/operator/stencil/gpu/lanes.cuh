@@ -13,7 +13,7 @@
 #include "operator/stencil/cell.h"
 
 /* Cells of a lane: 16 bytes. Rows or planes that are copied ahead. */
-enum { TCT_LANE_CELLS = 16 / sizeof(TCT_REAL), TCT_AHEAD = 3 };
+enum { TCT_LANE_CELLS = 16 / sizeof(TCT_REAL), TCT_ROWS_AHEAD = 3 };
 
 /* The grid as tiles see it. Cell i of direction d is stored at its own place if
  * low[d] <= i < high[d]; other cells are those of a direction that closes, or
