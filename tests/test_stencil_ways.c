@@ -33,7 +33,7 @@ static bool has(const tct_cell_box *b, const int64_t i[3])
 static void expect_split(const int64_t n[3], const int64_t low[3],
                          const int64_t high[3], int64_t unit)
 {
-    tct_split s;
+    tct_block_split s;
     int64_t i[3];
     tct_split_block(n, low, high, unit, &s);
     for (i[2] = 0; i[2] < n[2]; i[2]++)
