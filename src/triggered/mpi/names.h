@@ -67,6 +67,6 @@ tacit_status tct_mpi_type(MPI_Datatype type, tacit_trigger_type *out,
 /* Let MPI make progress on what the caller has under way. */
 void tct_mpi_progress(void);
 /* Wait for a match. */
-tacit_status tct_mpi_await(tacit_trigger_request **match);
+tacit_status tct_mpi_await_match(tacit_trigger_request **match);
 
 #endif

@@ -83,7 +83,7 @@ TACIT_API int MPI_Matchall(int count, MPI_Request requests[],
     tacit_trigger_request *match = NULL;
     if (count == 0) return MPI_SUCCESS;
     tacit_status status = imatch(count, requests, &match);
-    if (status >= 0) status = tct_mpi_await(&match);
+    if (status >= 0) status = tct_mpi_await_match(&match);
     if (status >= 0) clear(count, statuses);
     return tct_mpi_code(status);
 }

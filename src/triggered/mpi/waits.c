@@ -23,7 +23,7 @@ static double polling(void)
     return seconds > 0.0 ? seconds : 1e300;
 }
 
-tacit_status tct_mpi_await(tacit_trigger_request **match)
+tacit_status tct_mpi_await_match(tacit_trigger_request **match)
 {
     const double limit = polling();
     const double start = PMPI_Wtime();
