@@ -51,7 +51,7 @@ static tacit_status set_here(tacit_solver *S, const tct_driver *D)
     const tacit_queue *q = S->run.q;
     start_anew(&S->run);
     if (D->about.needs_gpu && !q->device->replay)
-        FAIL(TACIT_UNSUPPORTED, "loop %s: needs --device cuda", D->about.name);
+        FAIL(TACIT_UNSUPPORTED, "loop %s: needs device cuda", D->about.name);
     if (!has_messages(D, q))
         FAIL(TACIT_UNSUPPORTED,
              "loop %s: needs messages that %s starts, and those of link %s are "
