@@ -16,27 +16,35 @@ typedef struct trials {
 static tacit_status add(tct_field_run *run, const tct_way *way, int depth,
                         trials *all)
 {
+    if (all->count == TACIT_FIELD_TRIALS) return TACIT_OK;
     TRY(tct_engine_open(run->field, way, depth, &all->engine[all->count]));
     all->count++;
     return TACIT_OK;
 }
 
-/* A way with each of its depths; `given` is one that was asked for, or 0. */
+/* A way with each of its depths; `given` is one that was asked for, or 0. Of
+ * several depths those count that the device can have. */
 static tacit_status add_way(tct_field_run *run, const tct_way *way, int given,
                             trials *all)
 {
+    const int before = all->count;
+    tacit_status status = TACIT_OK;
     if (!way->about.deep) return add(run, way, 1, all);
     if (given > 0) return add(run, way, given, all);
-    for (const int *depth = tct_way_on(way, run->field)->depths(run->field);
-         depth && *depth > 0; depth++)
-        TRY(add(run, way, *depth, all));
-    return TACIT_OK;
+    const int *depth = tct_way_on(way, run->field)->depths(run->field);
+    if (!depth) return add(run, way, 1, all); /* says why */
+    for (; *depth > 0; depth++) {
+        const tacit_status one = add(run, way, *depth, all);
+        if (one < 0 && one != TACIT_UNSUPPORTED) return one;
+        if (one < 0) status = one;
+    }
+    return all->count > before ? TACIT_OK : status;
 }
 
 static bool suits(const tacit_field *f, const tct_way *way)
 {
     const tct_way_ops *ops = tct_way_on(way, f);
-    return ops && (!way->about.deep || ops->depths(f));
+    return ops && !ops->named && (!way->about.deep || ops->depths(f));
 }
 
 static tacit_status add_candidates(tct_field_run *run, trials *all)
@@ -53,21 +61,43 @@ static tacit_status add_candidates(tct_field_run *run, trials *all)
         return add_way(run, way, o->depth, all);
     }
     for (int i = 0; (way = tct_way_at(i)) != NULL; i++)
-        if (suits(run->field, way) && (way->about.deep || o->depth <= 1))
-            TRY(add_way(run, way, o->depth, all));
+        if (suits(run->field, way) && (way->about.deep || o->depth <= 1)) {
+            const tacit_status one = add_way(run, way, o->depth, all);
+            if (one < 0 && one != TACIT_UNSUPPORTED) return one;
+        }
     /* no deep way is for this grid: tiles says why */
     if (all->count == 0) return add_way(run, &tct_way_tiles, o->depth, all);
     return TACIT_OK;
 }
 
+/* The time of a step of a way that stays: calls of more and more steps, until
+ * one is long enough for the clock. */
+static void try_staying(tct_field_run *run, const tct_engine *e,
+                        double *seconds)
+{
+    double took = 0.0;
+    for (int steps = e->depth; took < LEAST && !tct_run_is_over(run);
+         steps = steps < e->most / 4 ? 4 * steps : e->most) {
+        const double start = tct_seconds();
+        if (tct_run_visit(run, e, steps) < steps) return;
+        tct_engine_finish(e);
+        took = tct_seconds() - start;
+        if (*seconds == 0.0 || took < *seconds * steps) *seconds = took / steps;
+    }
+}
+
 /* A visit that was cut short counts for nothing. */
 static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
 {
+    if (e->most > e->depth) {
+        try_staying(run, e, seconds);
+        return;
+    }
     const double start = tct_seconds();
     double now = start;
     int64_t steps = 0;
     while (!tct_run_is_over(run) && now - start < LEAST) {
-        const int made = tct_run_visit(run, e);
+        const int made = tct_run_visit(run, e, e->depth);
         if (made < e->depth) return;
         steps += made;
         tct_engine_finish(e);

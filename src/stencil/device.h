@@ -31,6 +31,11 @@ tacit_status tct_field_to_device(tacit_field *f);
 /* Let the device have room for measured changes.
  * Errors      NO_MEMORY. */
 tacit_status tct_field_measures(tacit_field *f);
+/* The data of the next step. */
+tct_step_work tct_field_work(const tacit_field *f);
+/* The changes of the step that was last, as tct_sweep_visit notes them; both
+ * buffers have all cells. */
+void tct_field_measure(tacit_field *f, double *changes);
 /* The host changes values or coefficients next.
  * Errors      DEVICE. */
 tacit_status tct_field_change(tacit_field *f);

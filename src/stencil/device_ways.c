@@ -5,7 +5,7 @@
 #include "stencil/device.h"
 #include "stencil/way.h"
 
-static tct_step_work work_of(const tacit_field *f)
+tct_step_work tct_field_work(const tacit_field *f)
 {
     const tct_field_device *d = f->device;
     const tct_grid_stencil *s = &f->s;
@@ -35,17 +35,16 @@ static tct_step_work work_of(const tacit_field *f)
 
 static void one_step(tacit_field *f)
 {
-    const tct_step_work w = work_of(f);
+    const tct_step_work w = tct_field_work(f);
     f->device->steps->step(f->queue, &w);
     f->device->now ^= 1;
 }
 
-/* Of the step that was last. */
-static void measure(tacit_field *f, double *changes)
+void tct_field_measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
     const size_t count = (size_t)tct_field_all_blocks(f);
-    tct_step_work w = work_of(f);
+    tct_step_work w = tct_field_work(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
 }
@@ -64,14 +63,14 @@ static void visit(void *state, int depth, double *changes)
     int left = changes ? depth - 1 : depth;
     for (const int *k = e->depths; k && *k > 0; k++)
         for (; left >= *k; left -= *k) {
-            const tct_step_work w = work_of(f);
+            const tct_step_work w = tct_field_work(f);
             steps->visit(f->queue, &w, *k);
             f->device->now ^= 1;
         }
     for (; left > 0; left--) one_step(f);
     if (changes) {
         one_step(f);
-        measure(f, changes);
+        tct_field_measure(f, changes);
     }
     f->device->host_is_older = true;
 }

@@ -12,7 +12,8 @@ tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
     void *state = NULL;
     const tct_way_ops *ops = tct_way_on(way, f);
     TRY(ops->open(f, depth, &state));
-    *out = (tct_engine){way, ops, depth, state};
+    const int most = ops->most ? ops->most(f) : depth;
+    *out = (tct_engine){way, ops, depth, most > depth ? most : depth, state};
     return TACIT_OK;
 }
 
@@ -79,11 +80,11 @@ bool tct_run_is_over(const tct_field_run *run)
            run->result.steps == run->options.steps;
 }
 
-int tct_run_visit(tct_field_run *run, const tct_engine *e)
+int tct_run_visit(tct_field_run *run, const tct_engine *e, int most)
 {
     const int64_t left = run->options.steps - run->result.steps;
     const int64_t to = to_measured(run);
-    int64_t depth = left < e->depth ? left : e->depth;
+    int64_t depth = left < most ? left : most;
     if (to < depth) depth = to;
     const bool measured = depth == to;
     e->ops->visit(e->state, (int)depth, measured ? run->changes : NULL);
@@ -145,7 +146,7 @@ static tacit_status run_all(tct_field_run *run)
     tacit_field_result *r = &run->result;
     const double chosen = tct_seconds();
     const int64_t before = r->steps;
-    while (!tct_run_is_over(run)) tct_run_visit(run, &e);
+    while (!tct_run_is_over(run)) tct_run_visit(run, &e, e.most);
     tct_engine_finish(&e);
     const double end = tct_seconds();
     r->seconds = end - start;

@@ -10,6 +10,7 @@ typedef struct tct_engine {
     const tct_way *way;
     const tct_way_ops *ops;
     int depth;
+    int most; /* steps of one call: a way that stays makes many visits */
     void *state;
 } tct_engine;
 
@@ -30,9 +31,9 @@ typedef struct tct_field_run {
 
 /* No more steps are to be made. */
 bool tct_run_is_over(const tct_field_run *run);
-/* Make the next steps, as many as the engine's depth unless a measured step or
- * the last one comes before. Returns how many. */
-int tct_run_visit(tct_field_run *run, const tct_engine *e);
+/* Make the next steps, `most` unless a measured step or the last one comes
+ * before. Returns how many. */
+int tct_run_visit(tct_field_run *run, const tct_engine *e, int most);
 
 /* Open the engine that the options ask for. If they leave it open, candidates
  * make the first steps of the run, and the fastest is `*out`.

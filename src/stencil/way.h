@@ -23,6 +23,10 @@ typedef struct tct_way_ops {
     /* Of a deep way: depths that are worth a trial, then 0; NULL: it is not for
      * this grid. */
     const int *(*depths)(const tacit_field *f);
+    /* Of a way that stays for many visits of its depth: the most steps of one
+     * call of `visit`; NULL: `depth`. */
+    int (*most)(const tacit_field *f);
+    bool named; /* only if asked for by name: auto does not try it */
 } tct_way_ops;
 
 typedef struct tct_way {

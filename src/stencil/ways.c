@@ -20,15 +20,6 @@ ROW(shmem, false,
     "neighbours (the paper's Baseline NVSHMEM)");
 ROW(mpi, false, "a kernel a step, halos by MPI");
 ROW(nccl, false, "a kernel a step, halos by NCCL");
-ROW(free, false,
-    "one persistent kernel for all steps, halos put by its boundary blocks "
-    "(the paper's CPU-Free)");
-ROW(free2, false,
-    "two persistent kernels, inner cells and boundary (the paper's "
-    "alternative to CPU-Free)");
-ROW(cached, false,
-    "as free, the inner cells kept in registers and shared memory (the "
-    "paper's CPU-Free with PERKS)");
 
 static const tct_way *const ways[] = {
 #define X(name) &tct_way_##name,

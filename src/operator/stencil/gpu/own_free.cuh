@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/stencil/gpu/own_free.cuh - the kernel of ways free and free2, for
+ * the type TCT_REAL: all cells are in memory, and a visit is a step. A warp has
+ * a strip of columns of the tile and some of its lines, which it walks along,
+ * so that rows come from the L1 when they are read again. */
+#ifndef TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
+#define TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
+#include "operator/stencil/gpu/own_meet.cuh"
+#include "operator/stencil/gpu/step.cuh"
+
+enum {
+    FREE_CELLS = 4, /* of a line, by a lane */
+    FREE_WARPS = TCT_FREE_THREADS / GPU_WAVE
+};
+
+/* Lines of a warp: [lo, hi) in y and z. */
+typedef struct tct_own_lines {
+    int x, wide; /* first column; columns of a strip              */
+    int next;    /* columns to this warp's next strip             */
+    int lo[2], hi[2];
+} tct_own_lines;
+
+static __device__ __forceinline__ int part_of(int n, int part, int parts)
+{
+    return n / parts * part + n % parts * part / parts;
+}
+
+static __device__ inline int most_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Strips are as wide as they can be with work for all warps. */
+static __device__ inline tct_own_lines lines_of(const tct_box &b)
+{
+    const int nx = b.hi[0] - b.lo[0];
+    const int n[2] = {b.hi[1] - b.lo[1], b.hi[2] - b.lo[2]};
+    tct_own_lines l;
+    l.wide = GPU_WAVE * FREE_CELLS;
+    while (l.wide > GPU_WAVE &&
+           ((nx - 1) / l.wide + 1) * n[0] * n[1] < FREE_WARPS)
+        l.wide /= 2;
+    const int strips = (nx - 1) / l.wide + 1;
+    const int sharing = most_of(1, FREE_WARPS / strips);
+    const int parts[2] = {min(sharing, n[0]),
+                          min(n[1], most_of(1, sharing / n[0]))};
+    const int group = tct_warp() / strips;
+    const int part[2] = {group % parts[0], group / parts[0]};
+    for (int d = 0; d < 2; d++) {
+        l.lo[d] = b.lo[1 + d] + part_of(n[d], part[d], parts[d]);
+        l.hi[d] = b.lo[1 + d] + part_of(n[d], part[d] + 1, parts[d]);
+    }
+    l.x = b.lo[0] + tct_warp() % strips * l.wide;
+    l.next = min(strips, FREE_WARPS) * l.wide;
+    if (part[1] >= parts[1]) l.hi[0] = l.lo[0]; /* a warp to spare */
+    return l;
+}
+
+/* As rows_of, from buffer `in`. */
+template <int DIM>
+static __device__ __forceinline__ tct_near_rows<DIM>
+rows_in(const tct_step_work &w, const TCT_REAL *in, int z, int y)
+{
+    tct_near_rows<DIM> r;
+#pragma unroll
+    for (int i = 0; i < (DIM == 2 ? 3 : 9); i++) {
+        const int at = DIM == 2 ? z + i - 1 : z + i / 3 - 1;
+        const int line = DIM == 2 ? y : y + i % 3 - 1;
+        const bool there = is_there(w, 2, at) && is_there(w, 1, line);
+        r.row[i] = there ? in + line_of(w, place(w, 2, at), place(w, 1, line))
+                         : (const TCT_REAL *)w.outside;
+    }
+    return r;
+}
+
+/* The cells of a lane in one line, before any is stored. */
+template <int SHAPE, int WEIGHTS>
+static __device__ __forceinline__ void
+step_line(const tct_step_work &w, const TCT_REAL *in, int z, int y, int x,
+          int end, TCT_REAL (&value)[FREE_CELLS])
+{
+    constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3;
+    const tct_near_rows<DIM> r = rows_in<DIM>(w, in, z, y);
+    const int64_t first = ((int64_t)z * w.n[1] + y) * w.n[0];
+#pragma unroll
+    for (int i = 0; i < FREE_CELLS; i++) {
+        const int at = x + i * GPU_WAVE;
+        if (at >= end) break;
+        if constexpr (WEIGHTS == TACIT_WEIGHTS_CELLS)
+            value[i] = by_cell<SHAPE>(w, r, first + at, at);
+        else
+            value[i] =
+                weighted(WEIGHTS == TACIT_WEIGHTS_CONSTANT, (TCT_REAL)w.centre,
+                         r.row[DIM == 2 ? 1 : 4][at], (TCT_REAL)w.neighbours,
+                         neighbours_of<SHAPE>(r, at));
+    }
+}
+
+static __device__ __forceinline__ void
+store_line(const tct_step_work &w, TCT_REAL *out, int z, int y, int x, int end,
+           const TCT_REAL (&value)[FREE_CELLS])
+{
+    TCT_REAL *row = out + line_of(w, z, y);
+#pragma unroll
+    for (int i = 0; i < FREE_CELLS; i++)
+        if (x + i * GPU_WAVE < end)
+            store_cell(w, row, x + i * GPU_WAVE, value[i]);
+}
+
+/* A strip, two lines at a time: their loads are under way together. */
+template <int SHAPE, int WEIGHTS>
+static __device__ __forceinline__ void
+step_strip(const tct_step_work &w, const tct_own_lines &l, const TCT_REAL *in,
+           TCT_REAL *out, int x, int end)
+{
+    constexpr int AT_ONCE = SHAPE == TCT_BOX3 ? 1 : 2;
+    int y = l.lo[0], z = l.lo[1];
+    while (z < l.hi[1]) {
+        TCT_REAL value[AT_ONCE][FREE_CELLS];
+        int at[AT_ONCE][2];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            at[i][0] = y;
+            at[i][1] = z;
+            if (z < l.hi[1])
+                step_line<SHAPE, WEIGHTS>(w, in, z, y, x, end, value[i]);
+            if (++y < l.hi[0]) continue;
+            y = l.lo[0];
+            z++;
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (at[i][1] < l.hi[1])
+                store_line(w, out, at[i][1], at[i][0], x, end, value[i]);
+    }
+}
+
+template <int SHAPE, int WEIGHTS>
+static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
+    free_kernel(const __grid_constant__ tct_own_job J)
+{
+    const tct_own_place p = tct_own_open(J);
+    const tct_box box = J.box[p.tile];
+    const tct_own_lines l = lines_of(box);
+    const int lane = tct_lane();
+    for (int step = 0; step < J.steps; step++) {
+        const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
+        TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
+        if (step > 0 && !tct_own_meet(J, p, step)) return;
+        if (l.lo[0] < l.hi[0])
+            for (int x = l.x; x < box.hi[0]; x += l.next)
+                step_strip<SHAPE, WEIGHTS>(J.w, l, in, out, x + lane,
+                                           min(x + l.wide, box.hi[0]));
+        tct_own_done(J, p, step + 1);
+    }
+}
+
+template <int SHAPE> static const void *free_of(int weights)
+{
+    switch (weights) {
+    case TACIT_WEIGHTS_MEAN:
+        return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_MEAN>;
+    case TACIT_WEIGHTS_CONSTANT:
+        return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_CONSTANT>;
+    default: return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_CELLS>;
+    }
+}
+
+static const void *find_free(const tct_step_work *w)
+{
+    switch (w->shape) {
+    case TCT_STAR2: return free_of<TCT_STAR2>(w->weights);
+    case TCT_BOX2: return free_of<TCT_BOX2>(w->weights);
+    case TCT_STAR3: return free_of<TCT_STAR3>(w->weights);
+    default: return free_of<TCT_BOX3>(w->weights);
+    }
+}
+
+#endif
