@@ -23,11 +23,11 @@ template <int SHAPE, int WEIGHTS, bool WITH_MORE> struct tct_own_tile {
     static constexpr bool BOX = SHAPE == TCT_BOX2;
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr bool MORE = WITH_MORE; /* rows in shared memory */
+    static constexpr int ROWS = MORE ? (BOX ? 8 : 16) : (BOX ? 16 : 20);
 };
 enum {
     OWN_V = sizeof(TCT_REAL) == 4 ? 4 : 2, /* cells of a lane in a row */
     OWN_WIDTH = GPU_WAVE * OWN_V,
-    OWN_ROWS = TCT_CACHED_ROWS,
     OWN_GROUP = 4 /* rows that are left out together */
 };
 
@@ -38,17 +38,41 @@ struct alignas(OWN_V * sizeof(TCT_REAL)) tct_own_cells {
 /* The first and the last row of each warp, of steps in turn. */
 typedef tct_own_cells tct_own_edges[2][2][TCT_CACHED_WARPS][GPU_WAVE];
 
-/* Where a warp's rows and a lane's columns are. Sets of columns have a bit for
- * each of the lane's cells. */
-typedef struct tct_own_span {
-    int y, rows, skip;  /* first row, how many; registers left out */
-    int above, below;   /* warps                                   */
-    int at[OWN_V];      /* where columns are stored                */
+/* What a lane has: a copy of the first row, which saves a search for it; rows
+ * in registers and in shared memory. */
+template <class T> struct tct_own_rows {
+    TCT_REAL first[OWN_V];
+    TCT_REAL u[T::ROWS][OWN_V];
+    tct_own_cells *more;
+};
+
+/* What a block knows of its tile, in shared memory: a compiler would keep as
+ * many numbers of it in registers as there are rows. Row i is cell lo - reach +
+ * i. */
+enum { OWN_LINES = 768, OWN_THERE = 1, OWN_MINE = 2, OWN_EDGE = 4 };
+typedef struct tct_own_line {
+    int stored; /* where it is stored                                      */
+    int kind;   /* in the grid (THERE); the tile's (MINE); others read all
+                 * of it (EDGE)                                            */
+} tct_own_line;
+typedef struct tct_own_warp {
+    int from, rows;   /* first row, how many */
+    int above, below; /* warps               */
+} tct_own_warp;
+typedef struct tct_own_block {
+    tct_own_edges edge;
+    tct_own_line line[OWN_LINES];
+    tct_own_warp warp[TCT_CACHED_WARPS];
+    bool touches; /* some cells are not of the grid */
+} tct_own_block;
+
+/* A lane's columns. Sets of them have a bit for each cell. */
+typedef struct tct_own_lane {
+    int at[OWN_V];      /* where they are stored                   */
     unsigned there;     /* columns of the grid                     */
     unsigned read, own; /* ... that a visit reads, that are stored */
     unsigned edge;      /* ... that others read                    */
-    bool touches;       /* some are not of the grid                */
-} tct_own_span;
+} tct_own_lane;
 
 /* --- places --------------------------------------------------------------- */
 
@@ -66,114 +90,156 @@ static __device__ __forceinline__ bool within(int i, int lo, int hi)
     return i >= lo && i < hi;
 }
 
-static __device__ inline void find_columns(const tct_own_job &J,
-                                           const tct_box &b, tct_own_span &s)
+static __device__ inline tct_own_lane find_columns(const tct_own_job &J,
+                                                   const tct_box &b)
 {
     const int first = b.lo[0] - J.reach + tct_lane() * OWN_V;
-    s.there = s.read = s.own = s.edge = 0;
+    tct_own_lane lane = {};
 #pragma unroll
     for (int i = 0; i < OWN_V; i++) {
         const int x = first + i;
         const unsigned bit = 1u << i;
         const bool there = is_there(J.w, 0, x);
         const bool own = within(x, b.lo[0], b.hi[0]);
-        s.at[i] = there ? wrapped(J.w, 0, x) : 0;
-        if (there) s.there |= bit;
+        lane.at[i] = there ? wrapped(J.w, 0, x) : 0;
+        if (there) lane.there |= bit;
         if (there && within(x, b.lo[0] - J.reach, b.hi[0] + J.reach))
-            s.read |= bit;
-        if (own) s.own |= bit;
+            lane.read |= bit;
+        if (own) lane.own |= bit;
         if (own && !within(x, b.lo[0] + J.reach, b.hi[0] - J.reach))
-            s.edge |= bit;
+            lane.edge |= bit;
     }
+    return lane;
 }
 
-static __device__ inline tct_own_span find_span(const tct_own_job &J,
-                                                const tct_box &b)
+static __device__ inline tct_own_line find_line(const tct_own_job &J,
+                                                const tct_box &b, int y)
 {
-    tct_own_span s;
-    const int all = b.hi[2] - b.lo[2] + 2 * J.reach, warp = tct_warp();
+    tct_own_line l = {0, 0};
+    const bool own = within(y, b.lo[2], b.hi[2]);
+    if (is_there(J.w, 2, y)) l = {wrapped(J.w, 2, y), OWN_THERE};
+    if (own) l.kind |= OWN_MINE;
+    if (own && !within(y, b.lo[2] + J.reach, b.hi[2] - J.reach))
+        l.kind |= OWN_EDGE;
+    return l;
+}
+
+/* The rows of a warp, of `all`. */
+static __device__ inline tct_own_warp share_of(int warp, int all)
+{
     const int warps = min(all, (int)TCT_CACHED_WARPS);
     const int from = warp < warps ? all * warp / warps : all;
-    s.rows = warp < warps ? all * (warp + 1) / warps - from : 0;
-    s.skip = OWN_ROWS - min(s.rows, (int)OWN_ROWS);
-    s.y = b.lo[2] - J.reach + from;
-    s.above = warp > 0 ? warp - 1 : warp;
-    s.below = warp + 1 < warps ? warp + 1 : warp;
-    find_columns(J, b, s);
-    s.touches = !is_there(J.w, 2, b.lo[2] - J.reach) ||
-                !is_there(J.w, 2, b.hi[2] + J.reach - 1) ||
-                !is_there(J.w, 0, b.lo[0] - J.reach) ||
-                !is_there(J.w, 0, b.lo[0] - J.reach + OWN_WIDTH - 1);
-    return s;
+    const int rows = warp < warps ? all * (warp + 1) / warps - from : 0;
+    return {from, rows, warp > 0 ? warp - 1 : warp,
+            warp + 1 < warps ? warp + 1 : warp};
+}
+
+/* All threads. */
+static __device__ inline void find_block(const tct_own_job &J, const tct_box &b,
+                                         tct_own_block &to)
+{
+    const int first = b.lo[2] - J.reach, x = b.lo[0] - J.reach;
+    const int all = b.hi[2] + J.reach - first, i = (int)threadIdx.x;
+    for (int k = i; k < all; k += TCT_CACHED_THREADS)
+        to.line[k] = find_line(J, b, first + k);
+    if (i < TCT_CACHED_WARPS) to.warp[i] = share_of(i, all);
+    if (i == 0)
+        to.touches =
+            !is_there(J.w, 2, first) || !is_there(J.w, 2, first + all - 1) ||
+            !is_there(J.w, 0, x) || !is_there(J.w, 0, x + OWN_WIDTH - 1);
+    __syncthreads();
 }
 
 /* --- rows in and out ------------------------------------------------------ */
 
-/* Of row y the cells that a visit reads: all, or those of others. */
+/* Of a row the cells that a visit reads: all, or those of others. */
 static __device__ __forceinline__ void
-load_row(const tct_own_job &J, const tct_box &b, const tct_own_span &s,
-         const TCT_REAL *in, int y, bool all, TCT_REAL (&cell)[OWN_V])
+load_row(const tct_own_job &J, const tct_own_lane &lane, tct_own_line line,
+         const TCT_REAL *in, bool all, TCT_REAL (&cell)[OWN_V])
 {
-    const bool own = within(y, b.lo[2], b.hi[2]);
-    const unsigned some = own && !all ? s.read & ~s.own : s.read;
+    const bool own = (line.kind & OWN_MINE) && !all;
+    const unsigned some = own ? lane.read & ~lane.own : lane.read;
     if (all)
 #pragma unroll
         for (int i = 0; i < OWN_V; i++) cell[i] = (TCT_REAL)J.w.boundary;
-    if (some == 0 || !is_there(J.w, 2, y)) return;
-    const TCT_REAL *row = in + (int64_t)wrapped(J.w, 2, y) * J.w.plane;
+    if (some == 0 || !(line.kind & OWN_THERE)) return;
+    const TCT_REAL *row = in + line.stored * J.w.plane;
 #pragma unroll
     for (int i = 0; i < OWN_V; i++)
-        if (some >> i & 1) cell[i] = row[s.at[i]];
+        if (some >> i & 1) cell[i] = row[lane.at[i]];
 }
 
-/* Of row y the tile's own cells: all, or those that others read. */
+/* Of a row the tile's own cells: all, or those that others read. */
 static __device__ __forceinline__ void
-store_row(const tct_own_job &J, const tct_box &b, const tct_own_span &s,
-          TCT_REAL *out, int y, bool all, const TCT_REAL (&cell)[OWN_V])
+store_row(const tct_own_job &J, const tct_own_lane &lane, tct_own_line line,
+          TCT_REAL *out, bool all, const TCT_REAL (&cell)[OWN_V])
 {
-    if (!within(y, b.lo[2], b.hi[2])) return;
-    const bool whole = all || !within(y, b.lo[2] + J.reach, b.hi[2] - J.reach);
-    const unsigned some = whole ? s.own : s.edge;
-    TCT_REAL *row = out + (int64_t)y * J.w.plane;
+    if (!(line.kind & OWN_MINE)) return;
+    const bool whole = all || (line.kind & OWN_EDGE);
+    const unsigned some = whole ? lane.own : lane.edge;
+    if (some == 0) return;
+    TCT_REAL *row = out + line.stored * J.w.plane;
 #pragma unroll
     for (int i = 0; i < OWN_V; i++)
-        if (some >> i & 1) store_cell(J.w, row, s.at[i], cell[i]);
+        if (some >> i & 1) store_cell(J.w, row, lane.at[i], cell[i]);
 }
 
-/* Call `text` for each row of the warp, y and its `cell`. */
-#define OWN_EACH_ROW(text)                                 \
-    if constexpr (T::MORE)                                 \
-        for (int j = 0; j < s.rows - OWN_ROWS; j++) {      \
-            const int y = s.y + j;                         \
-            TCT_REAL(&cell)[OWN_V] = more[j * GPU_WAVE].v; \
-            text;                                          \
-        }                                                  \
-    _Pragma("unroll") for (int r = 0; r < OWN_ROWS; r++)   \
-    {                                                      \
-        if (r < s.skip) continue;                          \
-        const int y = s.y + s.rows - OWN_ROWS + r;         \
-        TCT_REAL(&cell)[OWN_V] = u[r];                     \
-        text;                                              \
-    }
+static __device__ __forceinline__ void copy_cells(const TCT_REAL (&from)[OWN_V],
+                                                  TCT_REAL (&to)[OWN_V])
+{
+#pragma unroll
+    for (int i = 0; i < OWN_V; i++) to[i] = from[i];
+}
+
+/* Registers that a warp leaves out. */
+template <class T>
+static __device__ __forceinline__ int skipped(const tct_own_warp &w)
+{
+    return w.rows < T::ROWS ? T::ROWS - w.rows : 0;
+}
+
+/* Call work(is the first, line, cell) for each row of the warp. */
+template <class T, class WORK>
+static __device__ __forceinline__ void
+each_row(const tct_own_block &block, tct_own_rows<T> &rows, const WORK &work)
+{
+    const tct_own_warp w = block.warp[tct_warp()];
+    const tct_own_line *line = block.line + w.from;
+    if constexpr (T::MORE)
+        for (int j = 0; j < w.rows - T::ROWS; j++)
+            work(j == 0, line[j], rows.more[j * GPU_WAVE].v);
+    const int skip = skipped<T>(w);
+    const bool has_more = T::MORE && w.rows > T::ROWS;
+    line += w.rows - T::ROWS;
+#pragma unroll
+    for (int r = 0; r < T::ROWS; r++)
+        if (r >= skip) work(r == skip && !has_more, line[r], rows.u[r]);
+}
 
 template <class T>
 static __device__ __forceinline__ void
-load_rows(const tct_own_job &J, const tct_box &b, const tct_own_span &s,
-          const TCT_REAL *in, bool all, tct_own_cells *more,
-          TCT_REAL (&u)[OWN_ROWS][OWN_V])
+load_rows(const tct_own_job &J, const tct_own_block &block,
+          const tct_own_lane &lane, const TCT_REAL *in, bool all,
+          tct_own_rows<T> &rows)
 {
-    OWN_EACH_ROW(load_row(J, b, s, in, y, all, cell))
+    each_row<T>(block, rows,
+                [&](bool first, tct_own_line line, TCT_REAL(&cell)[OWN_V]) {
+                    load_row(J, lane, line, in, all, cell);
+                    if (first) copy_cells(cell, rows.first);
+                });
 }
 
 template <class T>
 static __device__ __forceinline__ void
-store_rows(const tct_own_job &J, const tct_box &b, const tct_own_span &s,
-           TCT_REAL *out, bool all, tct_own_cells *more,
-           TCT_REAL (&u)[OWN_ROWS][OWN_V])
+store_rows(const tct_own_job &J, const tct_own_block &block,
+           const tct_own_lane &lane, TCT_REAL *out, bool all,
+           tct_own_rows<T> &rows)
 {
-    OWN_EACH_ROW(store_row(J, b, s, out, y, all, cell))
+    each_row<T>(block, rows,
+                [&](bool, tct_own_line line, TCT_REAL(&cell)[OWN_V]) {
+                    store_row(J, lane, line, out, all, cell);
+                });
 }
-#undef OWN_EACH_ROW
 
 static __device__ __forceinline__ void
 show(tct_own_cells (&edge)[TCT_CACHED_WARPS][GPU_WAVE],
@@ -192,21 +258,6 @@ see(const tct_own_cells (&edge)[TCT_CACHED_WARPS][GPU_WAVE], int warp,
     const tct_own_cells all = edge[warp][tct_lane()];
 #pragma unroll
     for (int i = 0; i < OWN_V; i++) cell[i] = all.v[i];
-}
-
-/* Show the first and the last row to the warps beside this one. */
-template <class T>
-static __device__ __forceinline__ void
-show_rows(const tct_own_span &s, const tct_own_cells *more,
-          const TCT_REAL (&u)[OWN_ROWS][OWN_V],
-          tct_own_cells (&edge)[2][TCT_CACHED_WARPS][GPU_WAVE])
-{
-    if (s.rows == 0) return;
-    if (T::MORE && s.rows > OWN_ROWS) show(edge[0], more[0].v);
-#pragma unroll
-    for (int r = 0; r < OWN_ROWS; r++)
-        if (r == s.skip && !(T::MORE && s.rows > OWN_ROWS)) show(edge[0], u[r]);
-    show(edge[1], u[OWN_ROWS - 1]);
 }
 
 /* --- a step --------------------------------------------------------------- */
@@ -292,75 +343,85 @@ static __device__ __forceinline__ void begin(const TCT_REAL (&north)[OWN_V],
     }
 }
 
-/* Row y after a step; outside the grid it is the boundary value. */
+/* A row after a step; outside the grid it is the boundary value. */
 template <class T, bool SIDES>
 static __device__ __forceinline__ void
-step_row(const tct_own_job &J, const tct_own_span &s, int y,
-         tct_own_before<T> &before, TCT_REAL (&cell)[OWN_V],
-         const TCT_REAL (&south)[OWN_V])
+step_row(const tct_own_job &J, const tct_own_lane &lane,
+         const tct_own_line &line, tct_own_before<T> &before,
+         TCT_REAL (&cell)[OWN_V], const TCT_REAL (&south)[OWN_V])
 {
     if constexpr (T::BOX) box_row<T>(J.w, before, cell, south);
     else star_row<T>(J.w, before, cell, south);
     if constexpr (SIDES) {
-        const unsigned there = is_there(J.w, 2, y) ? s.there : 0;
+        const unsigned there = line.kind & OWN_THERE ? lane.there : 0;
 #pragma unroll
         for (int i = 0; i < OWN_V; i++)
             if (!(there >> i & 1)) cell[i] = (TCT_REAL)J.w.boundary;
     }
 }
 
-/* The rows in shared memory, the first of which is `cell`; `next` is the first
- * one in registers. */
+/* The rows in shared memory. */
 template <class T, bool SIDES>
 static __device__ __forceinline__ void
-step_more(const tct_own_job &J, const tct_own_span &s, tct_own_cells *more,
-          const TCT_REAL (&next)[OWN_V], tct_own_before<T> &before)
+step_more(const tct_own_job &J, const tct_own_lane &lane,
+          const tct_own_line *line, int count, tct_own_rows<T> &rows,
+          tct_own_before<T> &before)
 {
-    const int rows = s.rows - OWN_ROWS;
-    tct_own_cells cell = more[0];
-    for (int j = 0; j < rows; j++) {
+    tct_own_cells cell = rows.more[0];
+    for (int j = 0; j < count; j++) {
         tct_own_cells south;
-        if (j + 1 < rows) south = more[(j + 1) * GPU_WAVE];
-        else
-#pragma unroll
-            for (int i = 0; i < OWN_V; i++) south.v[i] = next[i];
-        step_row<T, SIDES>(J, s, s.y + j, before, cell.v, south.v);
-        more[j * GPU_WAVE] = cell;
+        if (j + 1 < count) south = rows.more[(j + 1) * GPU_WAVE];
+        else copy_cells(rows.u[0], south.v);
+        step_row<T, SIDES>(J, lane, line[j], before, cell.v, south.v);
+        rows.more[j * GPU_WAVE] = cell;
+        if (j == 0) copy_cells(cell.v, rows.first);
         cell = south;
+    }
+}
+
+/* Rows in registers, OWN_GROUP at a time; `south` is the one below the last. */
+template <class T, bool SIDES>
+static __device__ __forceinline__ void
+step_registers(const tct_own_job &J, const tct_own_lane &lane,
+               const tct_own_line *line, int skip, bool has_more,
+               tct_own_rows<T> &rows, const TCT_REAL (&south)[OWN_V],
+               tct_own_before<T> &before)
+{
+#pragma unroll
+    for (int g = 0; g < T::ROWS; g += OWN_GROUP) {
+        if (g + OWN_GROUP <= skip) continue;
+#pragma unroll
+        for (int r = g; r < g + OWN_GROUP; r++) {
+            if (r < skip) continue;
+            if (r + 1 < T::ROWS)
+                step_row<T, SIDES>(J, lane, line[r], before, rows.u[r],
+                                   rows.u[r + 1 < T::ROWS ? r + 1 : 0]);
+            else step_row<T, SIDES>(J, lane, line[r], before, rows.u[r], south);
+            if (r == skip && !has_more) copy_cells(rows.u[r], rows.first);
+        }
     }
 }
 
 /* All rows of the warp, one step; `edge` has the rows of warps beside it. */
 template <class T, bool SIDES>
 static __device__ __forceinline__ void
-step_rows(const tct_own_job &J, const tct_own_span &s, tct_own_cells *more,
-          TCT_REAL (&u)[OWN_ROWS][OWN_V],
-          const tct_own_cells (&edge)[2][TCT_CACHED_WARPS][GPU_WAVE])
+step_rows(const tct_own_job &J, const tct_own_lane &lane,
+          const tct_own_block &block, int turn, tct_own_rows<T> &rows)
 {
-    const int y = s.y + s.rows - OWN_ROWS;
+    const tct_own_warp w = block.warp[tct_warp()];
+    const tct_own_line *line = block.line + w.from;
     TCT_REAL north[OWN_V], south[OWN_V];
-    tct_own_before<T> before = {};
-    see(edge[1], s.above, north);
-    see(edge[0], s.below, south);
-    const bool has_more = T::MORE && s.rows > OWN_ROWS;
+    tct_own_before<T> before;
+    const bool has_more = T::MORE && w.rows > T::ROWS;
+    if (w.rows == 0) return;
+    see(block.edge[turn][1], w.above, north);
+    see(block.edge[turn][0], w.below, south);
+    begin<T>(north, rows.first, before);
     if constexpr (T::MORE)
-        if (has_more) {
-            begin<T>(north, more[0].v, before);
-            step_more<T, SIDES>(J, s, more, u[0], before);
-        }
-#pragma unroll
-    for (int g = 0; g < OWN_ROWS; g += OWN_GROUP) {
-        if (g + OWN_GROUP <= s.skip) continue;
-#pragma unroll
-        for (int r = g; r < g + OWN_GROUP; r++) {
-            if (r < s.skip) continue;
-            if (r == s.skip && !has_more) begin<T>(north, u[r], before);
-            if (r + 1 < OWN_ROWS)
-                step_row<T, SIDES>(J, s, y + r, before, u[r],
-                                   u[r + 1 < OWN_ROWS ? r + 1 : 0]);
-            else step_row<T, SIDES>(J, s, y + r, before, u[r], south);
-        }
-    }
+        if (has_more)
+            step_more<T, SIDES>(J, lane, line, w.rows - T::ROWS, rows, before);
+    step_registers<T, SIDES>(J, lane, line + w.rows - T::ROWS, skipped<T>(w),
+                             has_more, rows, south, before);
 }
 
 /* --- the kernel ----------------------------------------------------------- */
@@ -368,14 +429,14 @@ step_rows(const tct_own_job &J, const tct_own_span &s, tct_own_cells *more,
 /* `steps` steps of what the block has; `turn` counts all steps. */
 template <class T, bool SIDES>
 static __device__ __forceinline__ void
-make_steps(const tct_own_job &J, const tct_own_span &s, int steps,
-           tct_own_cells *more, TCT_REAL (&u)[OWN_ROWS][OWN_V],
-           tct_own_edges &edge, int &turn)
+make_steps(const tct_own_job &J, const tct_own_lane &lane, int steps,
+           tct_own_block &block, tct_own_rows<T> &rows, int &turn)
 {
     for (int i = 0; i < steps; i++) {
-        show_rows<T>(s, more, u, edge[turn]);
+        show(block.edge[turn][0], rows.first);
+        show(block.edge[turn][1], rows.u[T::ROWS - 1]);
         __syncthreads();
-        if (s.rows > 0) step_rows<T, SIDES>(J, s, more, u, edge[turn]);
+        step_rows<T, SIDES>(J, lane, block, turn, rows);
         turn ^= 1;
     }
 }
@@ -384,14 +445,15 @@ template <class T>
 static __global__ void __launch_bounds__(TCT_CACHED_THREADS, 1)
     cached_kernel(const __grid_constant__ tct_own_job J)
 {
-    alignas(16) __shared__ tct_own_edges edge;
+    alignas(16) __shared__ tct_own_block block;
     alignas(16) extern __shared__ char own_room[];
     const tct_own_place p = tct_own_open(J);
     const tct_box box = J.box[p.tile];
-    const tct_own_span s = find_span(J, box);
-    tct_own_cells *more =
+    const tct_own_lane lane = find_columns(J, box);
+    tct_own_rows<T> rows = {};
+    rows.more =
         (tct_own_cells *)own_room + tct_warp() * J.more * GPU_WAVE + tct_lane();
-    TCT_REAL u[OWN_ROWS][OWN_V] = {};
+    find_block(J, box, block);
     int turn = 0;
     for (int visit = 0, made = 0; made < J.steps; visit++) {
         const TCT_REAL *in = (const TCT_REAL *)(visit & 1 ? J.w.out : J.w.in);
@@ -399,35 +461,38 @@ static __global__ void __launch_bounds__(TCT_CACHED_THREADS, 1)
         const int steps = min(J.reach, J.steps - made);
         made += steps;
         if (visit > 0 && !tct_own_meet(J, p, visit)) return;
-        load_rows<T>(J, box, s, in, visit == 0, more, u);
-        if (s.touches) make_steps<T, true>(J, s, steps, more, u, edge, turn);
-        else make_steps<T, false>(J, s, steps, more, u, edge, turn);
-        store_rows<T>(J, box, s, out, made == J.steps, more, u);
+        load_rows<T>(J, block, lane, in, visit == 0, rows);
+        if (block.touches)
+            make_steps<T, true>(J, lane, steps, block, rows, turn);
+        else make_steps<T, false>(J, lane, steps, block, rows, turn);
+        store_rows<T>(J, block, lane, out, made == J.steps, rows);
         tct_own_done(J, p, visit + 1);
     }
 }
 
-template <int SHAPE, int WEIGHTS> static const void *cached_with(bool more)
+template <int SHAPE, int WEIGHTS>
+static const void *cached_with(bool more, int *rows)
 {
-    return more
-               ? (const void *)cached_kernel<tct_own_tile<SHAPE, WEIGHTS, true>>
-               : (const void *)
-                     cached_kernel<tct_own_tile<SHAPE, WEIGHTS, false>>;
+    typedef tct_own_tile<SHAPE, WEIGHTS, true> with;
+    typedef tct_own_tile<SHAPE, WEIGHTS, false> without;
+    *rows = more ? with::ROWS : without::ROWS;
+    return more ? (const void *)cached_kernel<with>
+                : (const void *)cached_kernel<without>;
 }
 
-template <int SHAPE> static const void *cached_of(int weights, bool more)
+template <int SHAPE>
+static const void *cached_of(int weights, bool more, int *rows)
 {
     if (weights == TACIT_WEIGHTS_MEAN)
-        return cached_with<SHAPE, TACIT_WEIGHTS_MEAN>(more);
-    return cached_with<SHAPE, TACIT_WEIGHTS_CONSTANT>(more);
+        return cached_with<SHAPE, TACIT_WEIGHTS_MEAN>(more, rows);
+    return cached_with<SHAPE, TACIT_WEIGHTS_CONSTANT>(more, rows);
 }
 
-static const void *find_cached(const tct_step_work *w, bool more)
+static const void *find_cached(const tct_step_work *w, bool more, int *rows)
 {
-    if (w->shape > TCT_BOX2 || w->weights == TACIT_WEIGHTS_CELLS)
-        return nullptr;
-    return w->shape == TCT_STAR2 ? cached_of<TCT_STAR2>(w->weights, more)
-                                 : cached_of<TCT_BOX2>(w->weights, more);
+    if (w->shape == TCT_STAR2)
+        return cached_of<TCT_STAR2>(w->weights, more, rows);
+    return cached_of<TCT_BOX2>(w->weights, more, rows);
 }
 
 #endif

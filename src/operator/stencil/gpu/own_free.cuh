@@ -107,6 +107,24 @@ store_line(const tct_step_work &w, TCT_REAL *out, int z, int y, int x, int end,
             store_cell(w, row, x + i * GPU_WAVE, value[i]);
 }
 
+/* Weights by cell of a box are too many for several cells at a time. */
+template <int SHAPE>
+static __device__ __forceinline__ void
+step_cells(const tct_step_work &w, const tct_own_lines &l, const TCT_REAL *in,
+           TCT_REAL *out, int x, int end)
+{
+    constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3;
+    for (int z = l.lo[1]; z < l.hi[1]; z++)
+        for (int y = l.lo[0]; y < l.hi[0]; y++) {
+            const tct_near_rows<DIM> r = rows_in<DIM>(w, in, z, y);
+            const int64_t first = ((int64_t)z * w.n[1] + y) * w.n[0];
+            TCT_REAL *row = out + line_of(w, z, y);
+#pragma unroll 1
+            for (int at = x; at < end; at += GPU_WAVE)
+                store_cell(w, row, at, by_cell<SHAPE>(w, r, first + at, at));
+        }
+}
+
 /* A strip, two lines at a time: their loads are under way together. */
 template <int SHAPE, int WEIGHTS>
 static __device__ __forceinline__ void
@@ -139,6 +157,7 @@ template <int SHAPE, int WEIGHTS>
 static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
     free_kernel(const __grid_constant__ tct_own_job J)
 {
+    constexpr bool CELLS = WEIGHTS == TACIT_WEIGHTS_CELLS && SHAPE != TCT_STAR2;
     const tct_own_place p = tct_own_open(J);
     const tct_box box = J.box[p.tile];
     const tct_own_lines l = lines_of(box);
@@ -148,9 +167,12 @@ static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
         TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
         if (step > 0 && !tct_own_meet(J, p, step)) return;
         if (l.lo[0] < l.hi[0])
-            for (int x = l.x; x < box.hi[0]; x += l.next)
-                step_strip<SHAPE, WEIGHTS>(J.w, l, in, out, x + lane,
-                                           min(x + l.wide, box.hi[0]));
+            for (int x = l.x; x < box.hi[0]; x += l.next) {
+                const int end = min(x + l.wide, box.hi[0]);
+                if constexpr (CELLS)
+                    step_cells<SHAPE>(J.w, l, in, out, x + lane, end);
+                else step_strip<SHAPE, WEIGHTS>(J.w, l, in, out, x + lane, end);
+            }
         tct_own_done(J, p, step + 1);
     }
 }

@@ -24,17 +24,17 @@ typedef struct tct_own_job {
 enum {
     TCT_FREE_THREADS = 1024,
     TCT_CACHED_WARPS = 512 / GPU_WAVE,
-    TCT_CACHED_THREADS = TCT_CACHED_WARPS * GPU_WAVE,
-    TCT_CACHED_ROWS = 20 /* of a warp in registers */
+    TCT_CACHED_THREADS = TCT_CACHED_WARPS * GPU_WAVE
 };
 
-/* The kernels of one type; NULL: it has none for this. */
+/* The kernels of one type. */
 typedef struct tct_own_kernels {
     const void *(*free)(const tct_step_work *w);
-    /* With `more`, rows in shared memory, too. */
-    const void *(*cached)(const tct_step_work *w, bool more);
+    /* Of two dimensions and weights that are not by cell. A warp has `rows`
+     * rows in registers and, with `more`, others in shared memory. */
+    const void *(*cached)(const tct_step_work *w, bool more, int *rows);
     int width;    /* columns of a tile of `cached`, ghosts among them  */
-    size_t edges; /* bytes of shared memory that a block of it has     */
+    size_t block; /* bytes of shared memory that a block of it has     */
 } tct_own_kernels;
 #ifdef __cplusplus
 extern "C" {

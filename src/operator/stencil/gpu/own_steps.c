@@ -39,12 +39,14 @@ static size_t row_bytes(const tct_own_kernels *k, const tct_step_work *w)
     return (size_t)TCT_CACHED_WARPS * (size_t)k->width * (w->single ? 4 : 8);
 }
 
-/* Bytes of shared memory beside the kernel's arrays and some words. */
-static size_t shared_most(const own_steps *s, const tct_own_kernels *k)
+/* Rows of a warp that there is shared memory for, beside the kernel's own. */
+static int more_most(const own_steps *s, const tct_step_work *w)
 {
     enum { WORDS = 1024 };
+    const tct_own_kernels *k = kernels_of(w);
     const size_t all = tct_gpu_of(s->queue)->shared_bytes;
-    return all > k->edges + WORDS ? all - k->edges - WORDS : 0;
+    const size_t used = k->block + WORDS;
+    return all > used ? (int)((all - used) / row_bytes(k, w)) : 0;
 }
 
 static tacit_status check_cached(const tct_step_work *w)
@@ -67,20 +69,22 @@ static tacit_status choose_cached(own_steps *s, const tct_grid_block *b,
     TRY(check_cached(w));
     TRY(tct_own_columns(b, tct_gpu_of(s->queue)->sms, k->width, s->reach,
                         &s->tiles));
-    const int most = (int)(shared_most(s, k) / row_bytes(k, w));
-    const int more = rows_of(s) - TCT_CACHED_ROWS;
-    if (more > most || s->tiles.count > tct_gpu_of(s->queue)->sms)
+    const int sms = tct_gpu_of(s->queue)->sms, most = more_most(s, w);
+    int rows = 0;
+    s->code = k->cached(w, false, &rows);
+    if (rows_of(s) > rows) {
+        s->code = k->cached(w, true, &rows);
+        s->more = rows_of(s) - rows;
+    }
+    if (s->more > most || s->tiles.count > sms)
         FAIL(TACIT_UNSUPPORTED,
              "way 'cached' is not for %lld x %lld cells and depth %d: %d "
              "multiprocessors keep tiles of %d x %d cells, of which %d at each "
              "side are computed twice: take way free or tiles, or more GPUs",
-             (long long)b->n[0], (long long)b->n[2], s->reach,
-             tct_gpu_of(s->queue)->sms, k->width,
-             (most + TCT_CACHED_ROWS) * TCT_CACHED_WARPS, s->reach);
-    s->more = more > 0 ? more : 0;
+             (long long)b->n[0], (long long)b->n[2], s->reach, sms, k->width,
+             (most + rows) * TCT_CACHED_WARPS, s->reach);
     s->shared = (size_t)s->more * row_bytes(k, w);
     s->threads = TCT_CACHED_THREADS;
-    s->code = k->cached(w, more > 0);
     return TACIT_OK;
 }
 
