@@ -121,7 +121,7 @@ refused 1 "did you mean 'star2d1r'" jacobi star2d:4x4
 told 1 'expected star2d1r:NXxNY' jacobi star2d1r:4x4x4
 told 1 'expected box3d1r:NXxNYxNZ' jacobi box3d1r:4x0x4
 told 1 "did you mean 'tiles'" jacobi $S --way tile
-refused 1 "way 'shmem' is not available: not in this version" jacobi $S --way shmem
+told 1 'way shmem is for grids that are divided among ranks' jacobi $S --way shmem
 told 1 "did you mean 'float'" jacobi $S --type flaot
 told 1 'from 1 to 64' jacobi $S --depth 65
 told 1 'depth belongs to --way tiles or auto' jacobi $S --way copy --depth 3
@@ -155,8 +155,37 @@ told 2 'empty' jacobi $S --x0 empty.npy
 told 2 'exceed 64 bits' jacobi box3d1r:2147483647x2147483647x2147483647
 told 5 'GiB are free: take a smaller one' jacobi star2d1r:2000000000x2000000000
 [ -e x.npy ] && complain 'an output of a run that was refused'
-if [ -n "$MPIRUN" ]; then
-    run 2 jacobi $S
-    [ $status = 1 ] && has err 'are not divided among processes yet' || complain "on 2: status $status"
-fi
+
+# --- several ranks: the same file and picture, whatever the blocks
+G='box2d1r:61x70 --device host --type float --steps 13 --boundary 1 --periodic x'
+seq 1 4270 >start.txt
+accepted jacobi $G --x0 start.txt --way copy -o one.npy --png one.png -q
+for how in '2 --way copy' '2 --way shmem' '3 --way tiles --depth 5' '3 --blocks 3x1 --norm-every 4'; do
+    accepted jacobi $G --x0 start.txt --ranks $how -o b.npy --png b.png -q
+    cmp -s one.npy b.npy || complain "ranks $how: other bits"
+    cmp -s one.png b.png || complain "ranks $how: another picture"
+done
+for n in 2 3; do
+    accepted jacobi $G --x0 start.txt --ranks $n --depth 4 --json r.json --blocks 1x$n
+    valid_json r.json
+    grep -q "\"ranks\":	$n" r.json || complain "$n ranks: not in the report"
+    grep -q "\"blocks\":	\[1, $n\]" r.json || complain "$n ranks: no blocks in the report"
+    has out "blocks 1 x $n, comm shm, 4 ghost cells"
+    [ -n "$MPIRUN" ] || continue
+    for comm in shm mpi; do
+        run $n jacobi $G --x0 start.txt -o b.npy --comm $comm --way tiles --depth 4
+        [ $status = 0 ] || complain "mpirun, $n ranks, $comm: status $status"
+        [ "$(grep -c '^grid' out)" = 1 ] || complain "mpirun, $n ranks, $comm: not one report"
+        has out "comm $comm, 4 ghost cells"
+        cmp -s one.npy b.npy || complain "mpirun, $n ranks, $comm: other bits"
+    done
+done
+"$TACIT" jacobi $G --x0 - --ranks 3 -q -o - <start.txt | cmp -s - one.npy || complain 'through pipes on 3 ranks'
+told 1 'they are 4, and there are 3 ranks' jacobi $G --ranks 3 --blocks 2x2
+told 1 "expected 2 numbers, such as 1x2" jacobi $G --ranks 2 --blocks 2
+told 1 "expected 3 numbers" jacobi star3d1r:4x4x4 --blocks 2x1
+told 1 'more than the 2 cells' jacobi star2d1r:9x2 --ranks 3 --blocks 1x3
+told 1 'depth 24: blocks of the grid are 23 cells wide' jacobi $G --ranks 3 --depth 24 --blocks 1x3
+told 1 'coefficients of its own cells' jacobi $S --ranks 2 --coefficients cells.txt --depth 2
+told 2 'has 12 values' jacobi star2d1r:4x4 --x0 nan.txt --ranks 2
 finish

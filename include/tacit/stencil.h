@@ -76,6 +76,8 @@ typedef struct tacit_stencil {
     double boundary;   /* value of all cells outside the other sides      */
     tacit_stencil_weights weights;
     double centre, neighbours; /* C and N of WEIGHTS_CONSTANT              */
+    int blocks[3]; /* of the grid along x, y, z, one a rank: their product is
+                    * the number of ranks; all 0: chosen                   */
 } tacit_stencil;
 
 /* Take shape and size from a name: "star2d1r:NXxNY", "box3d1r:NXxNYxNZ". Other
@@ -100,6 +102,17 @@ typedef struct tacit_field tacit_field;
 TACIT_API tacit_status tacit_field_create(tacit_queue *queue,
                                           const tacit_stencil *stencil,
                                           tacit_field **out);
+
+/* The block of this rank: along x, y and z how many blocks there are, and which
+ * cells of the grid are this one's. */
+typedef struct tacit_field_block {
+    size_t size; /* set by the caller: status.h */
+    int ranks, blocks[3];
+    int64_t first[3], n[3];
+} tacit_field_block;
+
+TACIT_API tacit_status tacit_field_block_of(const tacit_field *field,
+                                            tacit_field_block *out);
 
 /* Free `*field` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_field_destroy(tacit_field **field);
@@ -168,6 +181,8 @@ typedef struct tacit_field_options {
                   * that of the first step; 0: not                          */
     tacit_field_monitor *monitor;
     void *monitor_ctx;
+    const char *loop; /* of ways mpi and nccl: NULL, "host": the CPU enqueues
+                       * each step; "graph": a recording is replayed        */
 } tacit_field_options;
 
 enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 8 };
@@ -196,6 +211,10 @@ typedef struct tacit_field_result {
     int64_t changed_at;  /* the step of `change`                            */
     int trials;          /* candidates that were measured                   */
     tacit_field_trial trial[TACIT_FIELD_TRIALS];
+    double halo_bytes; /* that all ranks send in a step, of ghost cells     */
+    const char *loop;  /* "host" or "graph" of ways that take one, or NULL */
+    int ghost;         /* cells that a block takes of a neighbour at each side,
+                        * 0: of none                                        */
 } tacit_field_result;
 
 /* Make steps. With way "auto", or a deep way without a depth, the first steps

@@ -7,6 +7,7 @@
 #include <tacit/factor.h>
 #include <tacit/file.h>
 #include <tacit/foreign.h>
+#include <tacit/halo.h>
 #include <tacit/matrix.h>
 #include <tacit/operator.h>
 #include <tacit/precond.h>

@@ -429,7 +429,8 @@ void cli_print_man(FILE *to)
              "'amg(cycle=k,degree=3)'\n"
              "tacit compare elasticity3d:30 --html compare.html\n"
              "tacit jacobi star2d1r:4096x4096 --steps 1000 --type float "
-             "--boundary 1 --png field.png\n");
+             "--boundary 1 --png field.png\n"
+             "mpirun -np 4 tacit jacobi star2d1r:4096x4096 --blocks 2x2\n");
     fputs(".fi\n", to);
 }
 

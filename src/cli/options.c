@@ -57,7 +57,7 @@ static const cli_option table[] = {
  "what is computed (solve: cg; compare: all)", &cli_axis_method, 0, 0, 0},
 {"The path", "loop", 0, CLI_CHOICE, ON_DISTRIBUTED, AT(loop), "NAME",
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
-{"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help & ~ON_jacobi, AT(comm), "NAME",
+{"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
 {"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv | ON_jacobi, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
@@ -106,13 +106,17 @@ static const cli_option table[] = {
  "of processes that solve with the factor: Pz grids, a power of two, of Px x Py "
  "each (auto, fewest messages foreseen; with --device cuda 1x1xPz, and others "
  "with --comm peer)", NULL, 0, 0, 0},
-{"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(ranks), "N",
+{"Processes", "blocks", 0, CLI_TEXT, ON_jacobi, AT(blocks), "PXxPY[xPZ]",
+ "of the grid along x, y and z, one a process (auto: slabs of rows or planes "
+ "where they are thick enough, else the blocks with the fewest ghost cells)", NULL, 0, 0, 0},
+{"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
-{"Processes", "gpus", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(gpus), "N",
+{"Processes", "gpus", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(gpus), "N",
  "as --ranks N --device cuda: a process for each of N GPUs of this machine",
  NULL, 1, 4096, 0},
-{"Processes", "oversubscribe", 0, CLI_FLAG, ON_DISTRIBUTED | ON_trsv, AT(oversubscribe), NULL,
+{"Processes", "oversubscribe", 0, CLI_FLAG, ON_DISTRIBUTED | ON_trsv | ON_jacobi,
+ AT(oversubscribe), NULL,
  "let several processes have one GPU, also with --comm peer: slow, for tests",
  NULL, 0, 0, 0},
 

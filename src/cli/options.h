@@ -35,7 +35,8 @@ typedef struct cli_settings {
     tacit_precond_options of_precond; /* by name, also of method direct */
     const char *kind, *order, *grid, *scheme, *map;     /* of factor and trsv */
     const char *upper, *diagonal, *permutation, *solve; /* of a factor */
-    const char *way, *type, *periodic, *coefficients, *png; /* of a grid */
+    const char *way, *type, *periodic, *coefficients;   /* of a grid */
+    const char *blocks, *png;
     int64_t field_steps, depth, norm_every;
     double field_rtol, boundary;
     int64_t amortize, leaves, width, rhs_columns;

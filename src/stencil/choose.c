@@ -2,108 +2,106 @@
  * stencil/choose.c - the engine of a run: the one that was asked for, or the
  * fastest of some. Candidates make the first steps of the run in turn; all give
  * the same bits, so that no step is made twice. */
+#include "comm/world/world.h"
+#include "stencil/device.h"
 #include "stencil/run.h"
 
-enum { ROUNDS = 3 };
+enum {
+    ROUNDS = 3,
+    SHORT = 32 /* steps of a trial's visit, unless a way is deeper */
+};
 static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
 
 typedef struct trials {
     int count;
+    const tct_way *way[TACIT_FIELD_TRIALS];
+    int depth[TACIT_FIELD_TRIALS];
     tct_engine engine[TACIT_FIELD_TRIALS];
     double seconds[TACIT_FIELD_TRIALS]; /* of a step, 0: unknown */
 } trials;
 
-static tacit_status add(tct_field_run *run, const tct_way *way, int depth,
-                        trials *all)
+static void add(const tct_way *way, int depth, trials *all)
 {
-    if (all->count == TACIT_FIELD_TRIALS) return TACIT_OK;
-    TRY(tct_engine_open(run->field, way, depth, &all->engine[all->count]));
-    all->count++;
-    return TACIT_OK;
+    if (all->count == TACIT_FIELD_TRIALS) return;
+    all->way[all->count] = way;
+    all->depth[all->count++] = depth;
 }
 
-/* A way with each of its depths; `given` is one that was asked for, or 0. Of
- * several depths those count that the device can have. */
-static tacit_status add_way(tct_field_run *run, const tct_way *way, int given,
-                            trials *all)
+/* A way with each of its depths that blocks are wide enough for; `given` is one
+ * that was asked for, or 0. */
+static void add_way(const tacit_field *f, const tct_way *way, int given,
+                    trials *all)
 {
-    const int before = all->count;
-    tacit_status status = TACIT_OK;
-    if (!way->about.deep) return add(run, way, 1, all);
-    if (given > 0) return add(run, way, given, all);
-    const int *depth = tct_way_on(way, run->field)->depths(run->field);
-    if (!depth) return add(run, way, 1, all); /* says why */
-    for (; *depth > 0; depth++) {
-        const tacit_status one = add(run, way, *depth, all);
-        if (one < 0 && one != TACIT_UNSUPPORTED) return one;
-        if (one < 0) status = one;
+    const int count = all->count, most = tct_field_deepest(f);
+    const int *depth = NULL;
+    if (!way->about.deep) {
+        add(way, 1, all);
+        return;
     }
-    return all->count > before ? TACIT_OK : status;
+    if (given == 0) depth = tct_way_on(way, f)->depths(f);
+    for (; depth && *depth > 0; depth++)
+        if (*depth <= most) add(way, *depth, all);
+    if (count == all->count) add(way, given > 0 ? given : most, all);
 }
 
 static bool suits(const tacit_field *f, const tct_way *way)
 {
     const tct_way_ops *ops = tct_way_on(way, f);
-    return ops && !ops->named && (!way->about.deep || ops->depths(f));
+    return ops && !way->about.reason && (!ops->fits || ops->fits(f)) &&
+           (!way->about.deep || ops->depths(f));
 }
 
-static tacit_status add_candidates(tct_field_run *run, trials *all)
+static tacit_status add_candidates(const tct_field_run *run, trials *all)
 {
+    tacit_field *f = run->field;
     const tacit_field_options *o = &run->options;
     const tct_way *way = NULL;
     if (o->way && strcmp(o->way, "auto") != 0) {
-        TRY(tct_way_find(o->way, run->field, &way));
+        TRY(tct_way_find(o->way, f, &way));
         if (o->depth > 1 && !way->about.deep)
             FAIL(TACIT_INVALID,
                  "depth %d: way %s makes one step at a time: leave it out, or "
                  "take way tiles",
                  o->depth, o->way);
-        return add_way(run, way, o->depth, all);
+        add_way(f, way, o->depth, all);
+        return TACIT_OK;
     }
     for (int i = 0; (way = tct_way_at(i)) != NULL; i++)
-        if (suits(run->field, way) && (way->about.deep || o->depth <= 1)) {
-            const tacit_status one = add_way(run, way, o->depth, all);
-            if (one < 0 && one != TACIT_UNSUPPORTED) return one;
-        }
+        if (suits(f, way) && (way->about.deep || o->depth <= 1))
+            add_way(f, way, o->depth, all);
     /* no deep way is for this grid: tiles says why */
-    if (all->count == 0) return add_way(run, &tct_way_tiles, o->depth, all);
+    if (all->count == 0) add_way(f, &tct_way_tiles, o->depth, all);
     return TACIT_OK;
 }
 
-/* The time of a step of a way that stays: calls of more and more steps, until
- * one is long enough for the clock. */
-static void try_staying(tct_field_run *run, const tct_engine *e,
-                        double *seconds)
+/* The ghosts are wide enough for all before the first opens. */
+static tacit_status open_all(tacit_field *f, trials *all)
 {
-    double took = 0.0;
-    for (int steps = e->depth; took < LEAST && !tct_run_is_over(run);
-         steps = steps < e->most / 4 ? 4 * steps : e->most) {
-        const double start = tct_seconds();
-        if (tct_run_visit(run, e, steps) < steps) return;
-        tct_engine_finish(e);
-        took = tct_seconds() - start;
-        if (*seconds == 0.0 || took < *seconds * steps) *seconds = took / steps;
-    }
+    int most = 1;
+    for (int k = 0; k < all->count; k++)
+        if (all->depth[k] > most) most = all->depth[k];
+    TRY(tct_field_widen(f, most));
+    for (int k = 0; k < all->count; k++)
+        TRY(tct_engine_open(f, all->way[k], all->depth[k], &all->engine[k]));
+    return tct_agree(f->queue->world, tct_field_to_device(f));
 }
 
 /* A visit that was cut short counts for nothing. */
 static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
 {
-    if (e->most > e->depth) {
-        try_staying(run, e, seconds);
-        return;
-    }
     const double start = tct_seconds();
-    double now = start;
+    double past = 0.0;
     int64_t steps = 0;
-    while (!tct_run_is_over(run) && now - start < LEAST) {
-        const int made = tct_run_visit(run, e, e->depth);
+    while (!tct_run_is_over(run) && past < LEAST) {
+        const int most = e->most < SHORT ? e->most : SHORT;
+        const int made =
+            tct_run_visit(run, e, e->depth > most ? e->depth : most);
         if (made < e->depth) return;
         steps += made;
         tct_engine_finish(e);
-        now = tct_seconds();
+        past = tct_run_clock(run, start);
     }
-    const double each = steps > 0 ? (now - start) / (double)steps : 0.0;
+    const double each = steps > 0 ? past / (double)steps : 0.0;
     if (each > 0.0 && (*seconds == 0.0 || each < *seconds)) *seconds = each;
 }
 
@@ -139,7 +137,8 @@ static int measure(tct_field_run *run, trials *all)
 tacit_status tct_run_choose(tct_field_run *run, tct_engine *out)
 {
     trials all = {.count = 0};
-    const tacit_status status = add_candidates(run, &all);
+    tacit_status status = add_candidates(run, &all);
+    if (status >= 0) status = open_all(run->field, &all);
     const int best = status >= 0 && all.count > 1 ? measure(run, &all) : 0;
     if (status >= 0) {
         *out = all.engine[best];

@@ -35,7 +35,8 @@ static tacit_status take_all(tacit_field *f, tct_field_device *d)
     tacit_queue *q = f->queue;
     const int64_t cells = (int64_t)(buffer_bytes(f) / f->s.bytes);
     for (int k = 0; k < 2; k++) {
-        TRY(take(q, buffer_bytes(f), &d->buffer[k]));
+        if (f->halo) d->buffer[k] = f->halo_buffer[k];
+        else TRY(take(q, buffer_bytes(f), &d->buffer[k]));
         d->steps->fill(q, d->buffer[k], cells, f->s.single, f->s.boundary);
     }
     TRY(take(q, outside_bytes(f), &d->outside));
@@ -74,7 +75,7 @@ void tct_field_close_device(tacit_field *f)
     give(f->queue, d->changes);
     give(f->queue, d->coefficient);
     give(f->queue, d->outside);
-    for (int k = 0; k < 2; k++) give(f->queue, d->buffer[k]);
+    for (int k = 0; k < 2 && !f->halo; k++) give(f->queue, d->buffer[k]);
     tct_free(d);
     f->device = NULL;
 }
@@ -120,6 +121,7 @@ tacit_status tct_field_measures(tacit_field *f)
 tacit_status tct_field_change(tacit_field *f)
 {
     TRY(tct_field_to_host(f));
+    f->changed = true;
     if (f->device) f->device->host_is_newer = true;
     return TACIT_OK;
 }

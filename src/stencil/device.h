@@ -31,13 +31,19 @@ tacit_status tct_field_to_device(tacit_field *f);
 /* Let the device have room for measured changes.
  * Errors      NO_MEMORY. */
 tacit_status tct_field_measures(tacit_field *f);
-/* The data of the next step. */
-tct_step_work tct_field_work(const tacit_field *f);
-/* The changes of the step that was last, as tct_sweep_visit notes them; both
- * buffers have all cells. */
-void tct_field_measure(tacit_field *f, double *changes);
 /* The host changes values or coefficients next.
  * Errors      DEVICE. */
 tacit_status tct_field_change(tacit_field *f);
+
+/* device_ways.c. The data of a step of the block. */
+tct_step_work tct_device_work(const tacit_field *f);
+/* The changes of the step that was last, as tct_sweep_visit notes them; both
+ * buffers have all cells. */
+void tct_device_measure(tacit_field *f, double *changes);
+/* Has this grid tiles of `depth`? Their depths, descending, then 0.
+ * Errors      UNSUPPORTED. */
+tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
+                                    const int **depths);
+const int *tct_device_tiles_depths(const tacit_field *f); /* NULL: none */
 
 #endif

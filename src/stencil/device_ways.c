@@ -5,7 +5,7 @@
 #include "stencil/device.h"
 #include "stencil/way.h"
 
-tct_step_work tct_field_work(const tacit_field *f)
+tct_step_work tct_device_work(const tacit_field *f)
 {
     const tct_field_device *d = f->device;
     const tct_grid_stencil *s = &f->s;
@@ -35,16 +35,16 @@ tct_step_work tct_field_work(const tacit_field *f)
 
 static void one_step(tacit_field *f)
 {
-    const tct_step_work w = tct_field_work(f);
+    const tct_step_work w = tct_device_work(f);
     f->device->steps->step(f->queue, &w);
     f->device->now ^= 1;
 }
 
-void tct_field_measure(tacit_field *f, double *changes)
+void tct_device_measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
     const size_t count = (size_t)tct_field_all_blocks(f);
-    tct_step_work w = tct_field_work(f);
+    tct_step_work w = tct_device_work(f);
     d->steps->change(f->queue, &w, TCT_CHANGE_BLOCK, d->changes);
     d->steps->get(f->queue, changes, d->changes, count * sizeof *changes);
 }
@@ -63,14 +63,14 @@ static void visit(void *state, int depth, double *changes)
     int left = changes ? depth - 1 : depth;
     for (const int *k = e->depths; k && *k > 0; k++)
         for (; left >= *k; left -= *k) {
-            const tct_step_work w = tct_field_work(f);
+            const tct_step_work w = tct_device_work(f);
             steps->visit(f->queue, &w, *k);
             f->device->now ^= 1;
         }
     for (; left > 0; left--) one_step(f);
     if (changes) {
         one_step(f);
-        tct_field_measure(f, changes);
+        tct_device_measure(f, changes);
     }
     f->device->host_is_older = true;
 }
@@ -92,13 +92,14 @@ static tacit_status copy_open(tacit_field *f, int depth, void **state)
     return open(f, depth, NULL, state);
 }
 
-static const int *tiles_depths(const tacit_field *f)
+const int *tct_device_tiles_depths(const tacit_field *f)
 {
     const char *reason;
     return f->device->steps->depths(&f->s, &reason);
 }
 
-static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
+                                    const int **out)
 {
     const char *reason = NULL;
     const int *depths = f->device->steps->depths(&f->s, &reason);
@@ -110,6 +111,14 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **state)
              "depth %d: a GPU's registers hold tiles of %d steps: take a depth "
              "of at most %d, or device host",
              depth, depths[0], depths[0]);
+    *out = depths;
+    return TACIT_OK;
+}
+
+static tacit_status tiles_open(tacit_field *f, int depth, void **state)
+{
+    const int *depths = NULL;
+    TRY(tct_device_tiles_check(f, depth, &depths));
     return open(f, depth, depths, state);
 }
 
@@ -149,4 +158,4 @@ const tct_way_ops tct_device_tiles = {.open = tiles_open,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = close,
-                                      .depths = tiles_depths};
+                                      .depths = tct_device_tiles_depths};

@@ -18,8 +18,10 @@ struct tct_field_device; /* stencil/device.h */
 struct tacit_field {
     tacit_queue *queue;
     tct_grid_stencil s;   /* of the whole grid */
-    tct_grid_block block; /* of this rank      */
+    tct_grid_block block; /* of this rank */
+    int ghost; /* cells that buffers have at sides that are divided */
     char *buffer[2];
+    bool changed;      /* by a caller, since a run has set it false */
     int now;           /* the buffer that has the values           */
     char *outside;     /* cells of the boundary value              */
     char *coefficient; /* [points][cells], or NULL                 */
@@ -29,6 +31,12 @@ struct tacit_field {
     const tct_host_rows *rows;
     const tct_host_stream *stream;
     struct tct_field_device *device; /* of a queue on a GPU, or NULL */
+    struct tacit_halo *halo; /* of a grid that is divided, or NULL: it has the
+                              * buffers of the queue's device, in slots 0, 1 */
+    char *halo_buffer[2];
+    int64_t halo_x;   /* cells of a halo's row before x = 0           */
+    int halo_depth;   /* of the visits that it exchanges for now; 0: all */
+    const char *loop; /* of a run's messages: "host", "graph" or NULL */
 };
 
 /* Cell (x, y, z) of the block in a buffer; directions as in stencil.h. */
@@ -51,6 +59,33 @@ static inline const char *tct_field_outside(const tacit_field *f)
 {
     return f->outside + f->s.bytes;
 }
+
+enum { TCT_ALIKE_MOST = 256 };
+
+/* INVALID, unless `bytes` of `what` are the same on all ranks. Collective. */
+tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
+                             size_t bytes);
+
+/* Is there memory for f->block?  Errors NO_MEMORY. */
+tacit_status tct_field_check_memory(const tacit_field *f);
+/* The halo of f->block, if it has neighbours, with the buffers. Collective.
+ * Errors      NO_MEMORY, DEVICE, COMM, on all ranks. */
+tacit_status tct_field_open_halo(tacit_field *f);
+/* The other buffers and coefficients, of values 0.
+ * Errors      NO_MEMORY. */
+tacit_status tct_field_allocate(tacit_field *f);
+void tct_field_drop_buffers(tacit_field *f);
+void tct_field_clear(tacit_field *f);
+/* Let `count` cells have one value. */
+void tct_field_set(const tct_grid_stencil *s, char *cells, int64_t count,
+                   double value);
+
+/* Steps of a visit, at most: ghosts come from the next block alone. */
+int tct_field_deepest(const tacit_field *f);
+/* Let the buffers have ghosts for visits of `depth` steps; values stay.
+ * Collective.
+ * Errors      INVALID (deeper than that), NO_MEMORY, DEVICE, on all ranks. */
+tacit_status tct_field_widen(tacit_field *f, int depth);
 
 /* Let the ghost cells of a row, whose cell 0 is at `row`, be copies of its
  * other end, where x is periodic. */

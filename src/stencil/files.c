@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/files.c - fields and coefficients from files, and fields to .npy. */
+#include "comm/world/world.h"
 #include "io/sink.h"
 #include "stencil/device.h"
-#include "stencil/values.h"
+#include "stencil/gather.h"
 #include <stdio.h>
 
 enum { PIECE = 1 << 20 }; /* bytes that are written at once, at least */
@@ -28,7 +29,8 @@ tacit_status tacit_field_read(tacit_field *field, const char *path)
 {
     REQUIRE(field != NULL && path != NULL);
     const tct_values_want want = want_of(field);
-    return tct_values_read(path, &want, put_cells, field);
+    return tct_values_spread(field->queue->world, path, &want, put_cells,
+                             field);
 }
 
 /* Values go on from point to point. */
@@ -61,7 +63,8 @@ tacit_status tacit_field_read_weights(tacit_field *field, const char *path)
     tct_values_want want = {cells.dims + 1, {points}, points * cells.count};
     memcpy(&want.extent[1], cells.extent,
            (size_t)cells.dims * sizeof *cells.extent);
-    return tct_values_read(path, &want, put_weights, field);
+    return tct_values_spread(field->queue->world, path, &want, put_weights,
+                             field);
 }
 
 /* --- .npy ----------------------------------------------------------------- */
@@ -85,26 +88,27 @@ static tacit_status write_rows(const tacit_field *f, tct_sink *sink)
     const size_t row = (size_t)f->s.n[0] * f->s.bytes;
     const int64_t rows = f->s.n[1] * f->s.n[2];
     const int64_t most = (int64_t)(PIECE / row) + 1;
-    char *piece = NULL;
-    TRY(TCT_ALLOC(row * (size_t)most, "a piece of a file", &piece));
+    const char *piece = NULL;
+    tct_row_gather *gather = NULL;
+    TRY(tct_row_gather_create(f, most, &gather));
     tacit_status status = TACIT_OK;
     for (int64_t first = 0; first < rows && status >= 0; first += most) {
         const int64_t left = rows - first, count = left < most ? left : most;
-        for (int64_t k = 0; k < count; k++)
-            memcpy(piece + (size_t)k * row, tct_field_row(f, f->now, first + k),
-                   row);
-        status = tct_sink_write(sink, piece, (size_t)count * row);
+        status = tct_row_gather_next(gather, first, count, &piece);
+        if (status >= 0)
+            status = tct_sink_write(sink, piece, (size_t)count * row);
     }
-    tct_free(piece);
+    tct_row_gather_destroy(&gather);
     return status;
 }
 
 tacit_status tacit_field_write(const tacit_field *field, const char *path)
 {
     REQUIRE(field != NULL && path != NULL);
-    TRY(tct_field_to_host(field));
+    tacit_world *w = field->queue->world;
+    TRY(tct_agree(w, tct_field_to_host(field)));
     tct_sink *sink = NULL;
-    TRY(tct_sink_open(field->queue->world, path, false, &sink));
+    TRY(tct_sink_open(w, path, false, &sink));
     tacit_status status = write_header(field, sink);
     if (status >= 0) status = write_rows(field, sink);
     if (status >= 0) status = tct_sink_commit(sink);

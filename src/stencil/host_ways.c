@@ -1,32 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/host_ways.c - ways of the host: copy is a visit of one step, tiles of
  * several. */
+#include "comm/world/world.h"
+#include "stencil/field_halo.h"
 #include "stencil/sweep.h"
 #include "stencil/way.h"
 
+typedef struct engine {
+    tct_tile_sweep *sweep;
+    tct_ghosts ghosts;
+} engine;
+
+static void sweep_close(void *state)
+{
+    engine *e = state;
+    tct_ghosts_close(&e->ghosts);
+    tct_sweep_destroy(&e->sweep);
+    tct_free(e);
+}
+
 static tacit_status sweep_open(tacit_field *f, int depth, void **state)
 {
-    tct_tile_sweep *s = NULL;
-    TRY(tct_sweep_create(f, depth, &s));
-    *state = s;
-    return TACIT_OK;
+    engine *e = tct_calloc(sizeof *e);
+    tacit_status status = TACIT_NO_MEMORY;
+    if (!e) tacit_error_set(status, "no memory for steps of a grid");
+    else status = tct_sweep_create(f, depth, &e->sweep);
+    status = tct_agree(f->queue->world, status);
+    if (status >= 0) status = tct_ghosts_open(f, depth, &e->ghosts);
+    if (status >= 0) *state = e;
+    else if (e) sweep_close(e);
+    return status;
 }
 
 static void sweep_visit(void *state, int depth, double *changes)
 {
-    tct_sweep_visit(state, depth, changes);
+    engine *e = state;
+    tct_ghosts_exchange(&e->ghosts);
+    tct_sweep_visit(e->sweep, depth, changes);
 }
 
 static void sweep_describe(const void *state, tacit_field_result *out)
 {
-    out->moved_bytes = tct_sweep_bytes(state);
-    out->threads = tct_sweep_threads(state);
-}
-
-static void sweep_close(void *state)
-{
-    tct_tile_sweep *s = state;
-    tct_sweep_destroy(&s);
+    const engine *e = state;
+    out->moved_bytes = tct_sweep_bytes(e->sweep);
+    out->halo_bytes = tct_field_sent_bytes(e->ghosts.field, e->ghosts.depth);
+    out->threads = tct_sweep_threads(e->sweep);
 }
 
 static const int *tiles_depths(const tacit_field *f)
@@ -49,7 +67,8 @@ const tct_way tct_way_copy = {
     {"copy", "a kernel a step, started by the CPU (the paper's Baseline Copy)",
      NULL, false},
     &host_copy,
-    &tct_device_copy};
+    &tct_device_copy,
+    &tct_ranks_copy};
 
 const tct_way tct_way_tiles = {
     {"tiles",
@@ -57,4 +76,5 @@ const tct_way tct_way_tiles = {
      "in registers",
      NULL, true},
     &host_tiles,
-    &tct_device_tiles};
+    &tct_device_tiles,
+    &tct_ranks_tiles};

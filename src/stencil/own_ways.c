@@ -76,10 +76,12 @@ static void destroy(void *state)
     tct_own_host_destroy(&h);
 }
 
-static int most(const tacit_field *f)
+/* auto leaves these to GPUs: on the host they show what a GPU does, and tiles
+ * are faster. */
+static bool never(const tacit_field *f)
 {
     (void)f;
-    return STAY;
+    return false;
 }
 
 static const int *cached_depths(const tacit_field *f)
@@ -92,31 +94,30 @@ static const tct_way_ops host_free = {.open = free_open,
                                       .visit = free_visit,
                                       .describe = describe,
                                       .close = destroy,
-                                      .most = most,
-                                      .named = true};
+                                      .most = STAY,
+                                      .fits = never};
 static const tct_way_ops host_free2 = {.open = free2_open,
                                        .visit = free_visit,
                                        .describe = describe,
                                        .close = destroy,
-                                       .most = most,
-                                       .named = true};
+                                       .most = STAY,
+                                       .fits = never};
 static const tct_way_ops host_cached = {.open = cached_open,
                                         .visit = cached_visit,
                                         .describe = describe,
                                         .close = destroy,
                                         .depths = cached_depths,
-                                        .most = most,
-                                        .named = true};
+                                        .most = STAY,
+                                        .fits = never};
 
-/* auto leaves these to GPUs: on the host they show what a GPU does, and tiles
- * are faster. */
 const tct_way tct_way_free = {
     {"free",
      "one persistent kernel for all steps, halos put by its boundary blocks "
      "(the paper's CPU-Free)",
      NULL, false},
     &host_free,
-    &tct_device_free};
+    &tct_device_free,
+    NULL};
 
 const tct_way tct_way_free2 = {
     {"free2",
@@ -124,7 +125,8 @@ const tct_way tct_way_free2 = {
      "alternative to CPU-Free)",
      NULL, false},
     &host_free2,
-    &tct_device_free2};
+    &tct_device_free2,
+    NULL};
 
 const tct_way tct_way_cached = {
     {"cached",
@@ -132,4 +134,5 @@ const tct_way tct_way_cached = {
      "CPU-Free with PERKS); of depth k an exchange in k steps",
      NULL, true},
     &host_cached,
-    &tct_device_cached};
+    &tct_device_cached,
+    NULL};

@@ -2,8 +2,10 @@
  * stencil/png.c - a picture of a field. PNG is a signature and chunks: length,
  * type, data, CRC; the pixels are rows of red, green and blue, each after a
  * byte 0 (no filter), packed by zlib (PNG specification, third edition). */
+#include "comm/world/world.h"
 #include "io/sink.h"
 #include "stencil/device.h"
+#include "stencil/gather.h"
 #include <math.h>
 #include <zlib.h>
 
@@ -21,24 +23,25 @@ typedef struct picture {
     const tacit_field *field;
     int64_t plane, every; /* of cells in a direction one is a pixel */
     int64_t width, height;
+    double *value;      /* [height][width] on rank 0               */
     double least, most; /* of finite values; least > most: none is */
 } picture;
 
-static double value_at(const picture *p, int64_t x, int64_t y)
+/* The values of the pixels of row y from the cells of a row of the grid. */
+static void take_row(picture *p, int64_t y, const char *row)
 {
-    const tacit_field *f = p->field;
-    const bool flat = f->s.about->dimensions == 2;
-    const int64_t row = y * p->every;
-    const char *cell = tct_field_cell(f, f->now, flat ? row : p->plane,
-                                      flat ? 0 : row, x * p->every);
+    const size_t each = p->field->s.bytes;
+    double *to = p->value + y * p->width;
     float single;
-    double value;
-    if (f->s.single) {
-        memcpy(&single, cell, sizeof single);
-        return (double)single;
+    for (int64_t x = 0; x < p->width; x++) {
+        const char *cell = row + (size_t)(x * p->every) * each;
+        if (p->field->s.single) {
+            memcpy(&single, cell, sizeof single);
+            to[x] = (double)single;
+        } else {
+            memcpy(&to[x], cell, sizeof *to);
+        }
     }
-    memcpy(&value, cell, sizeof value);
-    return value;
 }
 
 static void paint(const picture *p, double value, unsigned char *rgb)
@@ -65,15 +68,48 @@ static picture picture_of(const tacit_field *f)
     p.every = (longest + SIDE - 1) / SIDE;
     p.width = (s->n[0] + p.every - 1) / p.every;
     p.height = (ny + p.every - 1) / p.every;
-    for (int64_t y = 0; y < p.height; y++)
-        for (int64_t x = 0; x < p.width; x++) {
-            const double value = value_at(&p, x, y);
-            const bool first = p.least > p.most;
-            if (!isfinite(value)) continue;
-            if (first || value < p.least) p.least = value;
-            if (first || value > p.most) p.most = value;
-        }
     return p;
+}
+
+static void find_range(picture *p)
+{
+    for (int64_t k = 0; k < p->width * p->height; k++) {
+        const double value = p->value[k];
+        const bool first = p->least > p->most;
+        if (!isfinite(value)) continue;
+        if (first || value < p->least) p->least = value;
+        if (first || value > p->most) p->most = value;
+    }
+}
+
+static tacit_status take_rows(picture *p)
+{
+    const tct_grid_stencil *s = &p->field->s;
+    const char *row = NULL;
+    tct_row_gather *gather = NULL;
+    TRY(tct_row_gather_create(p->field, 1, &gather));
+    tacit_status status = TACIT_OK;
+    for (int64_t y = 0; y < p->height && status >= 0; y++) {
+        const int64_t above = s->about->dimensions == 2 ? 0 : p->plane;
+        status = tct_row_gather_next(gather, above * s->n[1] + y * p->every, 1,
+                                     &row);
+        if (status >= 0 && p->value) take_row(p, y, row);
+    }
+    tct_row_gather_destroy(&gather);
+    return status;
+}
+
+/* The pixels, on rank 0. Collective. */
+static tacit_status take_picture(picture *p)
+{
+    tacit_world *w = p->field->queue->world;
+    tacit_status status = TACIT_OK;
+    if (w->rank == 0)
+        status = TCT_ALLOC(p->width * p->height, "a picture", &p->value);
+    TRY(tct_agree(w, status));
+    TRY(take_rows(p));
+    if (p->value) find_range(p);
+    return TACIT_OK;
 }
 
 /* --- chunks --------------------------------------------------------------- */
@@ -113,39 +149,56 @@ static void paint_rows(const picture *p, unsigned char *rows)
     for (int64_t y = 0; y < p->height; y++) {
         *rows++ = 0; /* no filter */
         for (int64_t x = 0; x < p->width; x++, rows += RGB)
-            paint(p, value_at(p, x, y), rows);
+            paint(p, p->value[y * p->width + x], rows);
     }
+}
+
+static tacit_status pack_pixels(const picture *p, unsigned char **out,
+                                uLongf *packed)
+{
+    const size_t bytes = (size_t)p->height * (size_t)(1 + RGB * p->width);
+    unsigned char *rows = NULL;
+    *packed = compressBound(bytes);
+    TRY(TCT_ALLOC(*packed, "a picture", out));
+    TRY(TCT_ALLOC(bytes, "a picture", &rows));
+    paint_rows(p, rows);
+    const int result = compress(*out, packed, rows, bytes);
+    tct_free(rows);
+    if (result == Z_OK) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY, "no memory to pack a picture");
 }
 
 static tacit_status write_pixels(const picture *p, tct_sink *sink)
 {
-    const size_t bytes = (size_t)p->height * (size_t)(1 + RGB * p->width);
-    uLongf packed = compressBound(bytes);
-    unsigned char *rows = NULL, *out = NULL;
-    tacit_status status = TCT_ALLOC(bytes, "a picture", &rows);
-    if (status >= 0) status = TCT_ALLOC(packed, "a picture", &out);
-    if (status >= 0) {
-        paint_rows(p, rows);
-        if (compress(out, &packed, rows, bytes) != Z_OK)
-            status = tacit_error_set(TACIT_NO_MEMORY, "no memory to pack a "
-                                                      "picture");
-    }
+    unsigned char *out = NULL;
+    uLongf packed = 0;
+    tacit_status status = TACIT_OK;
+    if (p->value) status = pack_pixels(p, &out, &packed);
+    status = tct_agree(p->field->queue->world, status);
     if (status >= 0) status = write_chunk(sink, "IDAT", out, packed);
-    TCT_FREE(out, rows);
+    tct_free(out);
     return status;
+}
+
+static tacit_status write_picture(picture *p, tct_sink *sink)
+{
+    TRY(take_picture(p));
+    TRY(write_head(p, sink));
+    TRY(write_pixels(p, sink));
+    TRY(write_chunk(sink, "IEND", NULL, 0));
+    return tct_sink_commit(sink);
 }
 
 tacit_status tacit_field_write_png(const tacit_field *field, const char *path)
 {
     REQUIRE(field != NULL && path != NULL);
-    TRY(tct_field_to_host(field));
-    const picture p = picture_of(field);
+    tacit_world *w = field->queue->world;
+    TRY(tct_agree(w, tct_field_to_host(field)));
+    picture p = picture_of(field);
     tct_sink *sink = NULL;
-    TRY(tct_sink_open(field->queue->world, path, false, &sink));
-    tacit_status status = write_head(&p, sink);
-    if (status >= 0) status = write_pixels(&p, sink);
-    if (status >= 0) status = write_chunk(sink, "IEND", NULL, 0);
-    if (status >= 0) status = tct_sink_commit(sink);
+    TRY(tct_sink_open(w, path, false, &sink));
+    const tacit_status status = write_picture(&p, sink);
     tct_sink_close(&sink);
+    tct_free(p.value);
     return status;
 }

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/run.c - the time loop: visits, and measured changes between them. */
 #include "stencil/run.h"
+#include "comm/world/world.h"
 #include "stencil/device.h"
 #include <math.h>
 
 enum { NORM_EVERY = 64 }; /* a multiple of usual depths */
+
+static int most_of(const tct_way_ops *ops, int depth)
+{
+    return ops->most > 0 ? ops->most : depth;
+}
 
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
                              tct_engine *out)
 {
     void *state = NULL;
     const tct_way_ops *ops = tct_way_on(way, f);
-    TRY(ops->open(f, depth, &state));
-    const int most = ops->most ? ops->most(f) : depth;
-    *out = (tct_engine){way, ops, depth, most > depth ? most : depth, state};
-    return TACIT_OK;
+    const tacit_status mine = ops->open(f, depth, &state);
+    const tacit_status status = tct_agree(f->queue->world, mine);
+    if (status >= 0)
+        *out = (tct_engine){way, ops, depth, most_of(ops, depth), state};
+    else if (mine >= 0) ops->close(state);
+    return status;
 }
 
 void tct_engine_close(tct_engine *e)
@@ -25,13 +33,66 @@ void tct_engine_close(tct_engine *e)
 
 /* --- changes -------------------------------------------------------------- */
 
-/* In the order of the grid: the sum is the same for all ways and threads. */
+/* A reduction whose failure is the queue's. */
+static void reduce(const tct_field_run *run, tct_reduction op, size_t count,
+                   double *data)
+{
+    tacit_queue *q = run->field->queue;
+    if (q->world->size == 1) return;
+    if (tct_reduce_f64(q->world, op, count, data) < 0)
+        q_fail(q, TACIT_COMM, "%s", tacit_error_message());
+}
+
+double tct_run_clock(const tct_field_run *run, double start)
+{
+    double seconds = tct_seconds() - start;
+    reduce(run, TCT_MAX, 1, &seconds);
+    return seconds;
+}
+
+/* In the order of the grid: the sum is the same for all ways and threads, and
+ * on all ranks. */
 static double total_change(const tct_field_run *run)
 {
+    tacit_queue *q = run->field->queue;
     const int64_t all = tct_field_all_blocks(run->field);
-    double sum = 0.0;
-    for (int64_t k = 0; k < all; k++) sum += run->changes[k];
-    return sqrt(sum);
+    double sums[2] = {0.0, q->failed == TACIT_OK ? 0.0 : 1.0};
+    for (int64_t k = 0; k < all; k++) sums[0] += run->changes[k];
+    reduce(run, TCT_SUM, 2, sums);
+    if (sums[1] > 0.0 && q->failed == TACIT_OK)
+        q_fail(q, TACIT_COMM, "steps of a grid failed on another rank");
+    return sqrt(sums[0]);
+}
+
+/* Values that a monitor has put are where the next visit reads them. */
+static void take_changed(tct_field_run *run, const tct_engine *e)
+{
+    tacit_field *f = run->field;
+    tct_engine_finish(e);
+    q_enter(f->queue);
+    const tacit_status status =
+        tct_agree(f->queue->world, tct_field_to_device(f));
+    if (status < 0 && f->queue->failed == TACIT_OK)
+        q_fail(f->queue, status, "%s", tacit_error_message());
+}
+
+/* A monitor of any rank ends the run of all. */
+static void ask_monitor(tct_field_run *run, const tct_engine *e)
+{
+    const tacit_field_options *o = &run->options;
+    const tacit_field_result *r = &run->result;
+    double most[2] = {0.0};
+    if (!o->monitor) return;
+    run->field->changed = false;
+    if (o->monitor(o->monitor_ctx, r->steps, r->change) != 0) most[0] = 1.0;
+    if (run->field->changed) most[1] = 1.0;
+    q_enter(run->field->queue);
+    reduce(run, TCT_MAX, 2, most);
+    if (most[0] > 0.0)
+        run->end =
+            tacit_error_set(TACIT_INTERRUPTED, "interrupted after step %lld",
+                            (long long)r->steps);
+    if (most[1] > 0.0) take_changed(run, e);
 }
 
 static void breaks_down(tct_field_run *run)
@@ -43,22 +104,17 @@ static void breaks_down(tct_field_run *run)
         (long long)run->result.steps);
 }
 
-static void judge(tct_field_run *run)
+static void judge(tct_field_run *run, const tct_engine *e)
 {
     const tacit_field_options *o = &run->options;
     tacit_field_result *r = &run->result;
     r->change = total_change(run);
+    if (run->field->queue->failed != TACIT_OK) return;
     r->changed_at = r->steps;
     if (r->steps == 1) r->first_change = r->change;
     if (o->rtol > 0.0 && !isfinite(r->change)) breaks_down(run);
     run->stops = o->rtol > 0.0 && r->change <= o->rtol * r->first_change;
-    if (!o->monitor) return;
-    if (o->monitor(o->monitor_ctx, r->steps, r->change) != 0)
-        run->end =
-            tacit_error_set(TACIT_INTERRUPTED, "interrupted after step %lld",
-                            (long long)r->steps);
-    q_enter(run->field->queue);
-    (void)tct_field_to_device(run->field); /* a failure fails the queue */
+    ask_monitor(run, e);
 }
 
 /* Steps to the next whose change is measured: multiples of norm_every, and the
@@ -89,7 +145,7 @@ int tct_run_visit(tct_field_run *run, const tct_engine *e, int most)
     const bool measured = depth == to;
     e->ops->visit(e->state, (int)depth, measured ? run->changes : NULL);
     run->result.steps += depth;
-    if (measured && run->field->queue->failed == TACIT_OK) judge(run);
+    if (measured) judge(run, e);
     return (int)depth;
 }
 
@@ -110,9 +166,24 @@ static tacit_status check_options(const tacit_field_options *o)
     return TACIT_OK;
 }
 
+/* Ranks that differ would wait for each other. */
+static tacit_status agree_options(const tct_field_run *run)
+{
+    const tacit_field_options *o = &run->options;
+    tacit_world *w = run->field->queue->world;
+    if (w->size == 1) return TACIT_OK;
+    const double all[] = {(double)o->steps, o->depth, (double)o->norm_every,
+                          o->rtol, o->monitor != NULL};
+    TRY(tct_agree_name(w, "the way of a run", o->way));
+    TRY(tct_agree_name(w, "the loop of a run", o->loop));
+    return tct_field_alike(w, "options of a run", all, sizeof all);
+}
+
 static tacit_status open_run(tct_field_run *run)
 {
     tacit_field_options *o = &run->options;
+    TRY(agree_options(run));
+    run->field->loop = o->loop;
     TRY(check_options(o));
     if (o->rtol > 0.0 && o->norm_every == 0) o->norm_every = NORM_EVERY;
     if (o->norm_every == 0) return TACIT_OK;
@@ -126,10 +197,17 @@ static void describe(tct_field_run *run, const tct_engine *e)
     tacit_field_result *r = &run->result;
     const int arrays =
         2 + (s->weights == TACIT_WEIGHTS_CELLS ? s->about->points : 0);
+    double sums[2];
     r->way = e->way->about.name;
     r->depth = e->depth;
     r->bytes = (double)s->cells * (double)s->bytes * arrays;
     e->ops->describe(e->state, r);
+    sums[0] = r->moved_bytes;
+    sums[1] = r->halo_bytes / e->depth;
+    reduce(run, TCT_SUM, 2, sums);
+    r->moved_bytes = sums[0];
+    r->halo_bytes = sums[1];
+    r->ghost = tct_block_is_divided(&run->field->block) ? e->depth : 0;
 }
 
 void tct_engine_finish(const tct_engine *e)
@@ -148,11 +226,10 @@ static tacit_status run_all(tct_field_run *run)
     const int64_t before = r->steps;
     while (!tct_run_is_over(run)) tct_run_visit(run, &e, e.most);
     tct_engine_finish(&e);
-    const double end = tct_seconds();
-    r->seconds = end - start;
-    r->step_seconds = r->steps > before
-                          ? (end - chosen) / (double)(r->steps - before)
-                          : r->seconds / (double)r->steps;
+    const double seconds = tct_run_clock(run, chosen);
+    r->seconds = tct_run_clock(run, start);
+    r->step_seconds = r->steps > before ? seconds / (double)(r->steps - before)
+                                        : r->seconds / (double)r->steps;
     describe(run, &e);
     tct_engine_close(&e);
     return q_status(run->field->queue);
@@ -185,8 +262,8 @@ tacit_status tacit_field_run(tacit_field *field,
     tacit_status status = open_run(&run);
     q_enter(field->queue);
     if (status >= 0 && run.changes) status = tct_field_measures(field);
-    if (status >= 0) status = tct_field_to_device(field);
-    if (status >= 0) status = run_all(&run);
+    status = tct_agree(field->queue->world, status);
+    if (status >= 0) status = tct_agree(field->queue->world, run_all(&run));
     tct_free(run.changes);
     TRY(status);
     tct_write_sized(&run.result, sizeof run.result, out);

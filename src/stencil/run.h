@@ -10,10 +10,11 @@ typedef struct tct_engine {
     const tct_way *way;
     const tct_way_ops *ops;
     int depth;
-    int most; /* steps of one call: a way that stays makes many visits */
+    int most; /* steps of a visit */
     void *state;
 } tct_engine;
 
+/* Collective: all ranks fail alike. The ghosts are as wide as `depth`. */
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
                              tct_engine *out);
 /* Wait for the visits so far. */
@@ -24,13 +25,17 @@ typedef struct tct_field_run {
     tacit_field *field;
     tacit_field_options options;
     tacit_field_result result;
-    double *changes;  /* [rows][blocks], or NULL: none are measured */
+    double *changes;  /* [rows][blocks] of this rank's, or NULL: none are
+                       * measured */
     tacit_status end; /* not OK: an outcome above 0 has come        */
     bool stops;       /* ... or the goal is met                     */
 } tct_field_run;
 
 /* No more steps are to be made. */
 bool tct_run_is_over(const tct_field_run *run);
+/* Seconds since `start`, the most of all ranks, which decide alike by it.
+ * Collective. */
+double tct_run_clock(const tct_field_run *run, double start);
 /* Make the next steps, `most` unless a measured step or the last one comes
  * before. Returns how many. */
 int tct_run_visit(tct_field_run *run, const tct_engine *e, int most);

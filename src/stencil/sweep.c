@@ -19,6 +19,8 @@ struct tct_tile_sweep {
     size_t each;   /* bytes of a thread's                 */
     share *shares; /* [threads]                          */
     int depth;     /* of this visit                       */
+    tct_cell_box box;
+    int64_t tiles[3]; /* of the box                       */
     double *changes;
 };
 
@@ -75,10 +77,10 @@ static void open_tile(const tct_tile_sweep *s, int thread, int64_t number,
                     .changes = s->changes};
     t->planes = t->scratch + tct_tile_scratch();
     for (int d = 0; d < 3; d++) {
-        const int64_t n = s->field->block.n[d];
-        t->lo[d] = number % g->tiles[d] * g->size[d];
-        t->hi[d] = t->lo[d] + g->size[d] < n ? t->lo[d] + g->size[d] : n;
-        number /= g->tiles[d];
+        const int64_t end = s->box.hi[d];
+        t->lo[d] = s->box.lo[d] + number % s->tiles[d] * g->size[d];
+        t->hi[d] = t->lo[d] + g->size[d] < end ? t->lo[d] + g->size[d] : end;
+        number /= s->tiles[d];
     }
 }
 
@@ -99,18 +101,31 @@ static void take_tiles(void *work, int64_t thread)
     s->field->stream->fence();
 }
 
-void tct_sweep_visit(tct_tile_sweep *s, int depth, double *changes)
+void tct_sweep_box(tct_tile_sweep *s, int depth, const tct_cell_box *box,
+                   double *changes)
 {
     TCT_THREADS_OF(s->field->queue->team);
-    const int64_t *tiles = s->tiling.tiles;
-    const int64_t all = tiles[0] * tiles[1] * tiles[2];
+    int64_t all = 1;
     s->depth = depth;
     s->changes = changes;
+    s->box = *box;
+    for (int d = 0; d < 3; d++) {
+        const int64_t size = s->tiling.size[d];
+        s->tiles[d] = (box->hi[d] - box->lo[d] + size - 1) / size;
+        all *= s->tiles[d];
+    }
     for (int k = 0; k < s->threads; k++) {
         atomic_store(&s->shares[k].next, tct_part_first(all, k, s->threads));
         s->shares[k].end = tct_part_first(all, k + 1, s->threads);
     }
     tct_parallel_each(s->threads, take_tiles, s);
+}
+
+void tct_sweep_visit(tct_tile_sweep *s, int depth, double *changes)
+{
+    const int64_t *n = s->field->block.n;
+    const tct_cell_box whole = {{0, 0, 0}, {n[0], n[1], n[2]}};
+    tct_sweep_box(s, depth, &whole, changes);
     s->field->now ^= 1;
 }
 

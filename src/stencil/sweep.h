@@ -12,6 +12,7 @@
  * the field. */
 #ifndef TCT_STENCIL_SWEEP_H
 #define TCT_STENCIL_SWEEP_H
+#include "operator/stencil/split.h"
 #include "stencil/field.h"
 #include "stencil/tiling.h"
 
@@ -27,6 +28,11 @@ const tct_tiling *tct_sweep_tiling(const tct_tile_sweep *sweep);
 /* Make `depth` steps. `changes` [rows][blocks], or NULL: of each row's blocks
  * the sum of squares of the last step's change. */
 void tct_sweep_visit(tct_tile_sweep *sweep, int depth, double *changes);
+/* The same of the cells of a box, without the exchange of the buffers: with
+ * others it covers the block. A box with `changes` begins and ends in direction
+ * 0 at multiples of TCT_CHANGE_BLOCK. */
+void tct_sweep_box(tct_tile_sweep *sweep, int depth, const tct_cell_box *box,
+                   double *changes);
 
 int tct_sweep_threads(const tct_tile_sweep *sweep);
 /* Bytes to and from memory of a step, predicted. */

@@ -6,7 +6,7 @@
 #include "io/text.h"
 #include <stdio.h>
 
-enum { BATCH = 1 << 15 };
+enum { BATCH = TCT_VALUES_BATCH };
 
 /* A file that is being read. */
 typedef struct reader {

@@ -12,7 +12,9 @@ typedef struct tct_values_want {
     int64_t count; /* their product */
 } tct_values_want;
 
-/* Takes the next `count` values, the first of which has number `first`. */
+enum { TCT_VALUES_BATCH = 1 << 15 };
+
+/* Takes the next `count` values, TCT_VALUES_BATCH at most, the first of which has number `first`. */
 typedef tacit_status tct_values_take(void *ctx, int64_t first, int64_t count,
                                      const double *values);
 

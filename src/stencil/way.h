@@ -8,7 +8,8 @@
 #define TCT_STENCIL_WAYS(X) \
     X(copy)                 \
     X(overlap)              \
-    X(p2p) X(shmem) X(mpi) X(nccl) X(free) X(free2) X(cached) X(tiles)
+    X(p2p)                  \
+    X(shmem) X(shmem1) X(mpi) X(nccl) X(free) X(free2) X(cached) X(tiles)
 
 /* A way on one kind of device. */
 typedef struct tct_way_ops {
@@ -23,24 +24,28 @@ typedef struct tct_way_ops {
     /* Of a deep way: depths that are worth a trial, then 0; NULL: it is not for
      * this grid. */
     const int *(*depths)(const tacit_field *f);
-    /* Of a way that stays for many visits of its depth: the most steps of one
-     * call of `visit`; NULL: `depth`. */
-    int (*most)(const tacit_field *f);
-    bool named; /* only if asked for by name: auto does not try it */
+    /* Is a trial worth it for this grid? OPTIONAL: it is */
+    bool (*fits)(const tacit_field *f);
+    /* Steps of a visit of a way that is not deep; 0: one. */
+    int most;
 } tct_way_ops;
 
 typedef struct tct_way {
     tacit_stencil_way about;
     const tct_way_ops *host, *device; /* NULL: not there */
+    const tct_way_ops *gpus; /* of a grid that is divided among some; NULL: as
+                              * `device` */
 } tct_way;
 
 extern const tct_way_ops tct_device_copy, tct_device_tiles;
+extern const tct_way_ops tct_ranks_copy, tct_ranks_tiles; /* rank_ways.c */
 
 /* `way` on the device of `f`, NULL: it has it not. */
 static inline const tct_way_ops *tct_way_on(const tct_way *way,
                                             const tacit_field *f)
 {
-    return f->device ? way->device : way->host;
+    if (!f->device) return way->host;
+    return f->halo && way->gpus ? way->gpus : way->device;
 }
 
 #define X(name) extern const tct_way tct_way_##name;

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stencil/ways.c - the registry of ways, and the rows of those that no device
- * has yet. */
+ * stencil/ways.c - the registry of ways. */
 #include "stencil/way.h"
-
-#define LATER "not in this version, which steps grids in one process"
-#define ROW(name, deep, text)                \
-    const tct_way tct_way_##name = {         \
-        .about = {#name, text, LATER, deep}, \
-    }
-
-ROW(overlap, false,
-    "inner cells and boundary on two streams, halos by copy engines after the "
-    "boundary (the paper's Baseline Overlap)");
-ROW(p2p, false,
-    "a kernel a step, which stores its halo into the neighbour's memory (the "
-    "paper's Baseline P2P)");
-ROW(shmem, false,
-    "a kernel a step, which puts its halo, and a kernel that waits for the "
-    "neighbours (the paper's Baseline NVSHMEM)");
-ROW(mpi, false, "a kernel a step, halos by MPI");
-ROW(nccl, false, "a kernel a step, halos by NCCL");
 
 static const tct_way *const ways[] = {
 #define X(name) &tct_way_##name,

@@ -39,6 +39,19 @@ static void read_weights(const cli *c, tacit_stencil *s)
     s->neighbours = pair[1];
 }
 
+/* "2x3", a number for each direction. */
+static tacit_status read_blocks(const cli *c, tacit_stencil *s, int dimensions)
+{
+    const char *text = c->set.blocks;
+    char all[64];
+    if (!text || strcmp(text, "auto") == 0) return TACIT_OK;
+    snprintf(all, sizeof all, "%.50s%s", text, dimensions == 2 ? "x1" : "");
+    if (cli_parse_shape(all, s->blocks)) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "--blocks '%s': expected %d numbers, such as %s, or auto", text,
+         dimensions, dimensions == 2 ? "1x2" : "1x2x2");
+}
+
 static tacit_status read_grid(const cli *c, jacobi_job *job)
 {
     tacit_stencil *s = &job->stencil;
@@ -54,6 +67,7 @@ static tacit_status read_grid(const cli *c, jacobi_job *job)
              "leave one of them out",
              c->set.boundary, c->set.periodic);
     s->boundary = c->set.boundary;
+    TRY(read_blocks(c, s, dimensions));
     read_weights(c, s);
     return TACIT_OK;
 }
@@ -110,6 +124,8 @@ static tacit_status set_up(const cli *c, jacobi_job *job)
                            (int)c->set.threads, &job->queue));
     job->device = c->device;
     TRY(tacit_field_create(job->queue, &job->stencil, &job->field));
+    job->block.size = sizeof job->block;
+    TRY(tacit_field_block_of(job->field, &job->block));
     job->setup = base_seconds() - start;
     if (job->stencil.weights != TACIT_WEIGHTS_CELLS) return TACIT_OK;
     TRY(tacit_field_read_weights(job->field, c->set.coefficients));
@@ -185,11 +201,6 @@ static tacit_status jacobi(const cli *c, jacobi_job *job)
     TRY(read_grid(c, job));
     TRY(check_way(c));
     TRY(check_outputs(c));
-    if (c->ranks > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "grids are not divided among processes yet, and here are %d: "
-             "start one",
-             c->ranks);
     TRY(set_up(c, job));
     TRY(run_all(c, job));
     TRY(write_outputs(c, job));
@@ -222,7 +233,10 @@ const cli_command cli_command_jacobi = {
         "in each way, for any depth "
         "and number of threads. The report has the time of a step and its "
         "share of a copy's bandwidth, where a step that reads and writes each "
-        "cell once counts; tiles exceed 1.\n\nFields are row by row: arrays "
+        "cell once counts; tiles exceed 1.\n\nSeveral processes, of mpirun or "
+        "--ranks, have a block of the grid each, and ghost cells of their "
+        "neighbours, as many as steps are made at a time; results have the "
+        "same bits.\n\nFields are row by row: arrays "
         "of NY rows by NX cells, or NZ by NY by NX.",
     .takes = {1, 1},
     .run = jacobi_run,

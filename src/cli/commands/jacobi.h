@@ -10,6 +10,7 @@ typedef struct jacobi_job {
     tacit_field *field;
     tacit_stencil stencil;
     const tacit_stencil_shape *shape;
+    tacit_field_block block;  /* of this rank */
     tacit_field_result best;  /* of the run whose steps took least          */
     tacit_field_result first; /* with the candidates                        */
     tacit_status status;      /* the outcome of the last run                */

@@ -60,14 +60,30 @@ static void print_grid(const cli *c, const jacobi_job *job)
            cli_bytes(tacit_stencil_bytes(&job->stencil), memory));
 }
 
+static void print_blocks(const jacobi_job *job)
+{
+    char a[CLI_NUMBER];
+    const int *blocks = job->block.blocks;
+    const tacit_field_result *r = &job->best;
+    if (job->block.ranks == 1) return;
+    printf("         blocks %d x %d", blocks[0], blocks[1]);
+    if (job->shape->dimensions == 3) printf(" x %d", blocks[2]);
+    printf(", comm %s, %d ghost cell%s at a side, halos of %s a step\n",
+           tacit_queue_link(job->queue), r->ghost, r->ghost == 1 ? "" : "s",
+           cli_bytes(r->halo_bytes, a));
+}
+
 static void print_path(const jacobi_job *job)
 {
     char name[160], a[CLI_NUMBER];
     const tacit_field_result *r = &job->best;
     tacit_queue_describe(job->queue, name, sizeof name);
-    printf("path     way %s, depth %d, device %s (%s), 1 rank x %d thread%s\n",
-           r->way, r->depth, job->device, name, r->threads,
+    printf("path     way %s, depth %d, device %s (%s), %d rank%s x %d "
+           "thread%s\n",
+           r->way, r->depth, job->device, name, job->block.ranks,
+           job->block.ranks == 1 ? "" : "s", r->threads,
            r->threads == 1 ? "" : "s");
+    print_blocks(job);
     const char *before = "         measured: ";
     for (int k = 0; k < job->first.trials; k++) {
         const tacit_field_trial *t = &job->first.trial[k];
@@ -154,8 +170,14 @@ static void add_path(const jacobi_job *job, cJSON *to)
     cli_json_number(o, "depth", r->depth);
     cJSON_AddStringToObject(o, "device", job->device);
     cJSON_AddStringToObject(o, "device_name", name);
-    cli_json_number(o, "ranks", 1);
+    cli_json_number(o, "ranks", job->block.ranks);
     cli_json_number(o, "threads", r->threads);
+    cJSON_AddStringToObject(o, "comm", tacit_queue_link(job->queue));
+    cJSON_AddItemToObject(
+        o, "blocks",
+        cJSON_CreateIntArray(job->block.blocks, job->shape->dimensions));
+    cli_json_number(o, "ghost", r->ghost);
+    cli_json_number(o, "halo_bytes_a_step", r->halo_bytes);
     cJSON *all = job->first.trials > 0 ? cJSON_AddArrayToObject(o, "trials")
                                        : cJSON_AddNullToObject(o, "trials");
     for (int k = 0; k < job->first.trials; k++) {

@@ -25,6 +25,7 @@ typedef cudaGraphExec_t gpu_graph_exec;
 typedef cudaGraphNode_t gpu_graph_node;
 typedef struct cudaKernelNodeParams gpu_graph_kernel;
 typedef struct cudaDeviceProp gpu_properties;
+typedef struct cudaMemcpy3DParms gpu_copy_3d;
 
 #define GPU_OK          cudaSuccess
 #define GPU_NOT_READY   cudaErrorNotReady
@@ -33,6 +34,7 @@ typedef struct cudaDeviceProp gpu_properties;
 #define GPU_TO_DEVICE   cudaMemcpyHostToDevice
 #define GPU_TO_HOST     cudaMemcpyDeviceToHost
 #define GPU_ON_DEVICE   cudaMemcpyDeviceToDevice
+#define GPU_ANYWHERE    cudaMemcpyDefault
 #define GPU_HOST_MAPPED cudaHostAllocMapped
 
 #define gpu_error_text            cudaGetErrorString
@@ -60,6 +62,8 @@ typedef struct cudaDeviceProp gpu_properties;
 #define GPU_IPC_REACH             cudaIpcMemLazyEnablePeerAccess
 #define gpu_memcpy                cudaMemcpy
 #define gpu_memcpy_async          cudaMemcpyAsync
+#define gpu_memcpy_2d_async       cudaMemcpy2DAsync
+#define gpu_memcpy_3d_async       cudaMemcpy3DAsync
 #define gpu_memset                cudaMemset
 #define gpu_memset_async          cudaMemsetAsync
 #define gpu_stream_create         cudaStreamCreateWithFlags

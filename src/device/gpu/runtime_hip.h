@@ -20,6 +20,7 @@ typedef hipGraph_t gpu_graph;
 typedef hipGraphExec_t gpu_graph_exec;
 typedef hipGraphNode_t gpu_graph_node;
 typedef hipDeviceProp_t gpu_properties;
+typedef hipMemcpy3DParms gpu_copy_3d;
 
 #define GPU_OK          hipSuccess
 #define GPU_NOT_READY   hipErrorNotReady
@@ -28,6 +29,7 @@ typedef hipDeviceProp_t gpu_properties;
 #define GPU_TO_DEVICE   hipMemcpyHostToDevice
 #define GPU_TO_HOST     hipMemcpyDeviceToHost
 #define GPU_ON_DEVICE   hipMemcpyDeviceToDevice
+#define GPU_ANYWHERE    hipMemcpyDefault
 #define GPU_HOST_MAPPED hipHostMallocMapped
 
 #define gpu_error_text            hipGetErrorString
@@ -55,6 +57,8 @@ typedef hipDeviceProp_t gpu_properties;
 #define GPU_IPC_REACH             hipIpcMemLazyEnablePeerAccess
 #define gpu_memcpy                hipMemcpy
 #define gpu_memcpy_async          hipMemcpyAsync
+#define gpu_memcpy_2d_async       hipMemcpy2DAsync
+#define gpu_memcpy_3d_async       hipMemcpy3DAsync
 #define gpu_memset                hipMemset
 #define gpu_memset_async          hipMemsetAsync
 #define gpu_stream_create         hipStreamCreateWithFlags

@@ -237,6 +237,76 @@ tacit_status tct_own_columns(const tct_grid_block *b, int tiles, int width,
     return cut_whole(b, count, reach, out);
 }
 
+/* --- sides ---------------------------------------------------------------- */
+
+/* The ghosts that a visit reads are the innermost ones. */
+static tct_halo_put narrowed(const tct_halo_put *put, int reach)
+{
+    tct_halo_put p = *put;
+    for (int d = 0, power = 1; d < 3; d++, power *= 3) {
+        const int to = p.direction / power % 3 - 1;
+        if (to == 0 || p.extent[d] <= reach) continue;
+        if (to > 0) p.send[d] += p.extent[d] - reach;
+        p.extent[d] = reach;
+    }
+    return p;
+}
+
+static bool is_at(const tct_box *b, const tct_halo_put *p, int x)
+{
+    for (int d = 0; d < 3; d++) {
+        const int64_t more = d == 0 ? x : 0;
+        if (b->hi[d] + more <= p->send[d] ||
+            b->lo[d] + more >= p->send[d] + p->extent[d])
+            return false;
+    }
+    return true;
+}
+
+static void list_sides(const tct_own_tiles *t, int x, tct_own_sides *s)
+{
+    int found = 0;
+    for (int k = 0; k < t->count; k++) {
+        s->first[k] = found;
+        for (int i = 0; i < s->count; i++) {
+            if (!is_at(&t->box[k], &s->put[i], x)) continue;
+            s->sides[found++] = i;
+            s->parts[i]++;
+        }
+    }
+    s->first[t->count] = found;
+}
+
+tacit_status tct_own_find_sides(const tct_own_tiles *t, int count,
+                                const tct_halo_put *puts, int x, int reach,
+                                tct_own_sides *out)
+{
+    tct_own_sides s = {.count = count};
+    const size_t all = (size_t)t->count * (size_t)count;
+    tacit_status status = TCT_ALLOC(count, "sides of tiles", &s.put);
+    if (status >= 0) status = TCT_ALLOC(count, "sides of tiles", &s.parts);
+    if (status >= 0) status = TCT_ALLOC(all, "sides of tiles", &s.sides);
+    if (status >= 0)
+        status = TCT_ALLOC(t->count + 1, "sides of tiles", &s.first);
+    if (status < 0) {
+        tct_own_sides_free(&s);
+        return status;
+    }
+    for (int i = 0; i < count; i++) {
+        s.put[i] = narrowed(&puts[i], reach);
+        s.parts[i] = 0;
+    }
+    list_sides(t, x, &s);
+    *out = s;
+    return TACIT_OK;
+}
+
+void tct_own_sides_free(tct_own_sides *s)
+{
+    TCT_FREE(s->first, s->sides, s->parts, s->put);
+    *s = (tct_own_sides){.count = 0};
+}
+
 int tct_own_most(const tct_own_tiles *t, int d)
 {
     int most = 0;

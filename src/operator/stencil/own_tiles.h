@@ -14,6 +14,7 @@
  * / (inner + 2 boundary) blocks of threads for each layer. */
 #ifndef TCT_OPERATOR_STENCIL_OWN_TILES_H
 #define TCT_OPERATOR_STENCIL_OWN_TILES_H
+#include "halo/put.h"
 #include "operator/stencil/block.h"
 
 /* Words from a flag to the next: two lines of a cache. */
@@ -53,6 +54,26 @@ tacit_status tct_own_blocks(const tct_grid_block *b, int tiles, int reach,
  * Errors      NO_MEMORY, UNSUPPORTED (no column is left). */
 tacit_status tct_own_columns(const tct_grid_block *b, int tiles, int width,
                              int reach, tct_own_tiles *out);
+
+/* Tiles at a block's sides. They store cells into the neighbours' ghosts, and
+ * wait in visit m for exchange e + m, where e has brought the ghosts of the
+ * first visit. A neighbour is told of exchange e + m + 1 when all tiles at its
+ * side have finished visit m: they then read the ghosts of exchange e + m no
+ * more. Tickets count them, in turn for even and odd visits, since a tile may be
+ * a visit ahead of one that is far from it. */
+typedef struct tct_own_sides {
+    int count;          /* neighbours                                    */
+    tct_halo_put *put;  /* [count] cells that visits of this depth need  */
+    int *first, *sides; /* of tile t: sides[first[t] .. first[t + 1])    */
+    int *parts;         /* [count] tiles at each                         */
+} tct_own_sides;
+
+/* `puts` of a halo whose rows begin `x` cells before x = 0.
+ * Errors      NO_MEMORY. */
+tacit_status tct_own_find_sides(const tct_own_tiles *t, int count,
+                                const tct_halo_put *puts, int x, int reach,
+                                tct_own_sides *out);
+void tct_own_sides_free(tct_own_sides *s);
 
 /* The most cells that a tile has in direction `d`. */
 int tct_own_most(const tct_own_tiles *t, int d);

@@ -147,6 +147,25 @@ static tacit_status read_sides(const tacit_stencil *s, tct_grid_stencil *out)
     return TACIT_OK;
 }
 
+/* All or none are given. */
+static tacit_status read_blocks(const tacit_stencil *s, tct_grid_stencil *out)
+{
+    const int dimensions = out->about->dimensions;
+    const bool given = s->blocks[0] || s->blocks[1] || s->blocks[2];
+    for (int d = 0; d < 3 && given; d++) {
+        const int blocks =
+            d == dimensions && s->blocks[d] == 0 ? 1 : s->blocks[d];
+        if (blocks < 1 || (d == dimensions && blocks > 1))
+            FAIL(TACIT_INVALID,
+                 "blocks %d x %d x %d of %s: expected %d numbers from 1, or "
+                 "all 0",
+                 s->blocks[0], s->blocks[1], s->blocks[2], out->about->name,
+                 dimensions);
+        out->blocks[tct_stencil_direction(out, d)] = blocks;
+    }
+    return TACIT_OK;
+}
+
 /* A number as a value of the type, which is as wide as a double. */
 static double rounded(const tct_grid_stencil *s, double value)
 {
@@ -195,6 +214,7 @@ tacit_status tct_stencil_read(const tacit_stencil *given, tct_grid_stencil *out)
     TRY(read_type(s.type, out));
     TRY(read_size(&s, out));
     TRY(read_sides(&s, out));
+    TRY(read_blocks(&s, out));
     TRY(read_value(out, "boundary", s.boundary, &out->boundary));
     return read_weights(&s, out);
 }

@@ -37,12 +37,19 @@ typedef struct tct_grid_stencil {
     size_t bytes; /* of a cell                                */
     tacit_stencil_weights weights;
     double boundary, centre, neighbours; /* rounded to the type */
+    int blocks[3]; /* of the grid, one a rank; 0: to be chosen  */
 } tct_grid_stencil;
 
 /* Check `given` and bring it into the form above.
  * Errors      INVALID, INPUT (too many cells). */
 tacit_status tct_stencil_read(const tacit_stencil *given,
                               tct_grid_stencil *out);
+
+/* The direction that a caller counts as `d`: x, y, z. */
+static inline int tct_stencil_direction(const tct_grid_stencil *s, int d)
+{
+    return s->about->dimensions == 2 && d > 0 ? 3 - d : d;
+}
 
 /* The points of `shape`: the cell itself, then its neighbours in the order of
  * z, y and x, ascending. */

@@ -229,6 +229,38 @@ load_rows(const tct_own_job &J, const tct_own_block &block,
                 });
 }
 
+/* The same for neighbours of other ranks, after visit `visit`. */
+static __device__ __forceinline__ void
+put_row(const tct_own_job &J, const tct_own_place &p, const tct_own_lane &lane,
+        tct_own_line line, int visit, const TCT_REAL (&cell)[OWN_V])
+{
+    if (!(line.kind & OWN_MINE)) return;
+    for (int k = 0; k < p.sides; k++) {
+        const tct_halo_put &put = p.put[k];
+        if (!tct_own_sends(put, line.stored, 0)) continue;
+        char *at = tct_own_row(J, put, visit, line.stored, 0);
+        TCT_REAL *row = (TCT_REAL *)(void *)at + J.x;
+#pragma unroll
+        for (int i = 0; i < OWN_V; i++) {
+            const int64_t x = lane.at[i] + J.x - put.send[0];
+            if ((lane.own >> i & 1) && x >= 0 && x < put.extent[0])
+                store_cell(J.w, row, lane.at[i], cell[i]);
+        }
+    }
+}
+
+template <class T>
+static __device__ __forceinline__ void
+put_rows(const tct_own_job &J, const tct_own_place &p,
+         const tct_own_block &block, const tct_own_lane &lane, int visit,
+         tct_own_rows<T> &rows)
+{
+    each_row<T>(block, rows,
+                [&](bool, tct_own_line line, TCT_REAL(&cell)[OWN_V]) {
+                    put_row(J, p, lane, line, visit, cell);
+                });
+}
+
 template <class T>
 static __device__ __forceinline__ void
 store_rows(const tct_own_job &J, const tct_own_block &block,
@@ -447,7 +479,8 @@ static __global__ void __launch_bounds__(TCT_CACHED_THREADS, 1)
 {
     alignas(16) __shared__ tct_own_block block;
     alignas(16) extern __shared__ char own_room[];
-    const tct_own_place p = tct_own_open(J);
+    __shared__ tct_own_place p;
+    const uint64_t *mine = tct_own_open(J, p);
     const tct_box box = J.box[p.tile];
     const tct_own_lane lane = find_columns(J, box);
     tct_own_rows<T> rows = {};
@@ -460,12 +493,14 @@ static __global__ void __launch_bounds__(TCT_CACHED_THREADS, 1)
         TCT_REAL *out = (TCT_REAL *)(visit & 1 ? (void *)J.w.in : J.w.out);
         const int steps = min(J.reach, J.steps - made);
         made += steps;
-        if (visit > 0 && !tct_own_meet(J, p, visit)) return;
+        if (visit > 0 && !tct_own_meet(J, p, mine, visit)) return;
         load_rows<T>(J, block, lane, in, visit == 0, rows);
         if (block.touches)
             make_steps<T, true>(J, lane, steps, block, rows, turn);
         else make_steps<T, false>(J, lane, steps, block, rows, turn);
         store_rows<T>(J, block, lane, out, made == J.steps, rows);
+        if (p.sides > 0 && visit + 1 < p.visits)
+            put_rows<T>(J, p, block, lane, visit, rows);
         tct_own_done(J, p, visit + 1);
     }
 }

@@ -96,40 +96,63 @@ step_line(const tct_step_work &w, const TCT_REAL *in, int z, int y, int x,
     }
 }
 
+/* Buffers of a step. */
+typedef struct tct_free_step {
+    const tct_own_job &J;
+    const tct_own_place &p;
+    const TCT_REAL *in;
+    TCT_REAL *out;
+    int step;
+    bool puts; /* cells go to neighbours of other ranks, too */
+} tct_free_step;
+
 static __device__ __forceinline__ void
-store_line(const tct_step_work &w, TCT_REAL *out, int z, int y, int x, int end,
+store_line(const tct_free_step &s, int z, int y, int x, int end,
            const TCT_REAL (&value)[FREE_CELLS])
 {
-    TCT_REAL *row = out + line_of(w, z, y);
+    const tct_step_work &w = s.J.w;
+    TCT_REAL *row = s.out + line_of(w, z, y);
 #pragma unroll
     for (int i = 0; i < FREE_CELLS; i++)
         if (x + i * GPU_WAVE < end)
             store_cell(w, row, x + i * GPU_WAVE, value[i]);
+    for (int k = 0; s.puts && k < s.p.sides; k++) {
+        const tct_halo_put &put = s.p.put[k];
+        if (!tct_own_sends(put, z, y)) continue;
+        row = (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
+#pragma unroll
+        for (int i = 0; i < FREE_CELLS; i++) {
+            const int64_t at = x + i * GPU_WAVE + s.J.x - put.send[0];
+            if (x + i * GPU_WAVE < end && at >= 0 && at < put.extent[0])
+                store_cell(w, row, x + i * GPU_WAVE, value[i]);
+        }
+    }
 }
 
 /* Weights by cell of a box are too many for several cells at a time. */
 template <int SHAPE>
 static __device__ __forceinline__ void
-step_cells(const tct_step_work &w, const tct_own_lines &l, const TCT_REAL *in,
-           TCT_REAL *out, int x, int end)
+step_cells(const tct_free_step &s, const tct_own_lines &l, int x, int end)
 {
     constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3;
+    const tct_step_work &w = s.J.w;
     for (int z = l.lo[1]; z < l.hi[1]; z++)
         for (int y = l.lo[0]; y < l.hi[0]; y++) {
-            const tct_near_rows<DIM> r = rows_in<DIM>(w, in, z, y);
+            const tct_near_rows<DIM> r = rows_in<DIM>(w, s.in, z, y);
             const int64_t first = ((int64_t)z * w.n[1] + y) * w.n[0];
-            TCT_REAL *row = out + line_of(w, z, y);
 #pragma unroll 1
-            for (int at = x; at < end; at += GPU_WAVE)
-                store_cell(w, row, at, by_cell<SHAPE>(w, r, first + at, at));
+            for (int at = x; at < end; at += GPU_WAVE) {
+                TCT_REAL value[FREE_CELLS];
+                value[0] = by_cell<SHAPE>(w, r, first + at, at);
+                store_line(s, z, y, at, at + 1, value);
+            }
         }
 }
 
 /* A strip, two lines at a time: their loads are under way together. */
 template <int SHAPE, int WEIGHTS>
 static __device__ __forceinline__ void
-step_strip(const tct_step_work &w, const tct_own_lines &l, const TCT_REAL *in,
-           TCT_REAL *out, int x, int end)
+step_strip(const tct_free_step &s, const tct_own_lines &l, int x, int end)
 {
     constexpr int AT_ONCE = SHAPE == TCT_BOX3 ? 1 : 2;
     int y = l.lo[0], z = l.lo[1];
@@ -141,7 +164,7 @@ step_strip(const tct_step_work &w, const tct_own_lines &l, const TCT_REAL *in,
             at[i][0] = y;
             at[i][1] = z;
             if (z < l.hi[1])
-                step_line<SHAPE, WEIGHTS>(w, in, z, y, x, end, value[i]);
+                step_line<SHAPE, WEIGHTS>(s.J.w, s.in, z, y, x, end, value[i]);
             if (++y < l.hi[0]) continue;
             y = l.lo[0];
             z++;
@@ -149,7 +172,7 @@ step_strip(const tct_step_work &w, const tct_own_lines &l, const TCT_REAL *in,
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             if (at[i][1] < l.hi[1])
-                store_line(w, out, at[i][1], at[i][0], x, end, value[i]);
+                store_line(s, at[i][1], at[i][0], x, end, value[i]);
     }
 }
 
@@ -158,20 +181,21 @@ static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
     free_kernel(const __grid_constant__ tct_own_job J)
 {
     constexpr bool CELLS = WEIGHTS == TACIT_WEIGHTS_CELLS && SHAPE != TCT_STAR2;
-    const tct_own_place p = tct_own_open(J);
+    __shared__ tct_own_place p;
+    const uint64_t *mine = tct_own_open(J, p);
     const tct_box box = J.box[p.tile];
     const tct_own_lines l = lines_of(box);
     const int lane = tct_lane();
     for (int step = 0; step < J.steps; step++) {
         const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
         TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
-        if (step > 0 && !tct_own_meet(J, p, step)) return;
+        const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
+        if (step > 0 && !tct_own_meet(J, p, mine, step)) return;
         if (l.lo[0] < l.hi[0])
             for (int x = l.x; x < box.hi[0]; x += l.next) {
                 const int end = min(x + l.wide, box.hi[0]);
-                if constexpr (CELLS)
-                    step_cells<SHAPE>(J.w, l, in, out, x + lane, end);
-                else step_strip<SHAPE, WEIGHTS>(J.w, l, in, out, x + lane, end);
+                if constexpr (CELLS) step_cells<SHAPE>(s, l, x + lane, end);
+                else step_strip<SHAPE, WEIGHTS>(s, l, x + lane, end);
             }
         tct_own_done(J, p, step + 1);
     }

@@ -13,15 +13,26 @@ typedef struct tct_own_job {
     const int *first, *others; /* as in tct_own_tiles                       */
     uint64_t *flag;            /* [tiles] visits, TCT_FLAG_WORDS apart      */
     uint64_t visited;          /* ... before this kernel                    */
-    uint64_t limit_ns;         /* of a wait                                 */
+    uint64_t limit_ns;         /* of a wait, 0: none                        */
+    uint64_t peer_ns;          /* ... for another rank                      */
     uint64_t *missing;         /* the mailbox's                             */
-    int tile;                  /* of the kernel's first block               */
+    uint64_t *gone;            /* not 0: a wait was in vain, all end        */
+    double *flags;             /* for other ranks, or NULL                  */
+    int puts;                  /* neighbours of other ranks                 */
+    const tct_halo_put *put;   /* [puts]                                    */
+    const int *first_side, *sides, *parts; /* as in tct_own_sides           */
+    unsigned *ticket;  /* [2][puts] 0 between visits                */
+    uint64_t exchange; /* that has brought the first ghosts         */
+    uint64_t *number;  /* of the last one                           */
+    int slot, x;       /* as in tct_own_peers                       */
+    int tile;          /* of the kernel's first block               */
     int steps;
     int reach; /* steps of a visit                                          */
     int more;  /* rows of a warp in shared memory                           */
 } tct_own_job;
 
 enum {
+    TCT_SIDES_MOST = 26,
     TCT_FREE_THREADS = 1024,
     TCT_CACHED_WARPS = 512 / GPU_WAVE,
     TCT_CACHED_THREADS = TCT_CACHED_WARPS * GPU_WAVE

@@ -4,6 +4,7 @@
 #include "operator/stencil/own_steps.h"
 #include "device/gpu/fork.h"
 #include "device/gpu/persistent_grid.h"
+#include "operator/stencil/gpu/lanes.h"
 #include "operator/stencil/gpu/own_job.h"
 
 typedef struct own_steps {
@@ -16,8 +17,16 @@ typedef struct own_steps {
     tct_box *box;        /* the GPU's                 */
     int *first, *others;
     uint64_t *flag, visited;
+    uint64_t *gone;
     gpu_stream apart; /* of boundary layers, free2 */
     tct_fork fork;
+    tct_own_sides sides; /* the host's; puts of the last run */
+    tct_halo_put *given; /* ... as the halo had them, [sides.count] */
+    struct {
+        tct_halo_put *put;
+        int *first, *sides, *parts;
+        unsigned *ticket;
+    } gpu; /* the same there */
 } own_steps;
 
 static const tct_own_kernels *kernels_of(const tct_step_work *w)
@@ -125,7 +134,58 @@ static tacit_status upload(own_steps *s)
     TRY(tct_gpu_upload(t->others, (size_t)t->first[count] * sizeof *t->others,
                        &s->others));
     TRY(tct_gpu_upload(NULL, flags, &s->flag));
+    TRY(tct_gpu_upload(NULL, sizeof *s->gone, &s->gone));
+    TRY(tct_gpu_status(gpu_memset(s->gone, 0, sizeof *s->gone),
+                       "clearing memory"));
     return tct_gpu_status(gpu_memset(s->flag, 0, flags), "clearing memory");
+}
+
+/* --- sides ---------------------------------------------------------------- */
+
+static void drop_sides(own_steps *s)
+{
+    tct_gpu_release(s->gpu.ticket);
+    tct_gpu_release(s->gpu.parts);
+    tct_gpu_release(s->gpu.sides);
+    tct_gpu_release(s->gpu.first);
+    tct_gpu_release(s->gpu.put);
+    memset(&s->gpu, 0, sizeof s->gpu);
+    tct_own_sides_free(&s->sides);
+    TCT_FREE(s->given);
+    s->given = NULL;
+}
+
+static tacit_status upload_sides(own_steps *s)
+{
+    const tct_own_sides *p = &s->sides;
+    const size_t tiles = (size_t)s->tiles.count, count = (size_t)p->count;
+    const size_t tickets = 2 * count * sizeof *s->gpu.ticket;
+    TRY(tct_gpu_upload(p->put, count * sizeof *p->put, &s->gpu.put));
+    TRY(tct_gpu_upload(p->first, (tiles + 1) * sizeof *p->first,
+                       &s->gpu.first));
+    TRY(tct_gpu_upload(p->sides, tiles * count * sizeof *p->sides,
+                       &s->gpu.sides));
+    TRY(tct_gpu_upload(p->parts, count * sizeof *p->parts, &s->gpu.parts));
+    TRY(tct_gpu_upload(NULL, tickets, &s->gpu.ticket));
+    return tct_gpu_status(gpu_memset(s->gpu.ticket, 0, tickets),
+                          "clearing memory");
+}
+
+/* The buffers of the halo may have changed since the last run. */
+static tacit_status renew_sides(own_steps *s, const tct_own_peers *peers)
+{
+    const size_t bytes = (size_t)peers->count * sizeof *s->given;
+    if (s->sides.count == peers->count &&
+        (bytes == 0 || memcmp(s->given, peers->put, bytes) == 0))
+        return TACIT_OK;
+    s->queue->device->sync(s->queue);
+    drop_sides(s);
+    if (bytes == 0) return TACIT_OK;
+    TRY(TCT_ALLOC(peers->count, "sides of tiles", &s->given));
+    memcpy(s->given, peers->put, bytes);
+    TRY(tct_own_find_sides(&s->tiles, peers->count, peers->put, peers->x,
+                           s->reach, &s->sides));
+    return upload_sides(s);
 }
 
 static tacit_status build(own_steps *s, const tct_grid_block *b,
@@ -150,6 +210,8 @@ static void own_close(void *state)
     s->queue->device->sync(s->queue);
     tct_fork_close(&s->fork);
     if (s->apart) (void)gpu_stream_destroy(s->apart);
+    drop_sides(s);
+    tct_gpu_release(s->gone);
     tct_gpu_release(s->flag);
     tct_gpu_release(s->others);
     tct_gpu_release(s->first);
@@ -175,6 +237,11 @@ static tacit_status own_open(tacit_queue *q, const tct_grid_block *block,
 
 /* --- launches ------------------------------------------------------------- */
 
+static uint64_t ns_of(double seconds)
+{
+    return (uint64_t)(1e9 * seconds);
+}
+
 static tct_own_job job_of(const own_steps *s, const tct_step_work *w, int steps)
 {
     const tacit_queue *q = s->queue;
@@ -184,12 +251,38 @@ static tct_own_job job_of(const own_steps *s, const tct_step_work *w, int steps)
                          .others = s->others,
                          .flag = s->flag,
                          .visited = s->visited,
-                         .limit_ns = (uint64_t)(1e9 * q->barrier_seconds),
+                         .limit_ns = ns_of(q->barrier_seconds),
                          .missing =
                              (uint64_t *)&tct_gpu_of(q)->mailbox_gpu->missing,
+                         .gone = s->gone,
                          .steps = steps,
                          .reach = s->reach,
                          .more = s->more};
+}
+
+/* Tiles at a side may wait for their neighbour, and the others then for them: a
+ * rank is missed first. */
+static void add_peers(const own_steps *s, const tct_own_peers *peers,
+                      tct_own_job *job)
+{
+    const tacit_queue *q = s->queue;
+    const tct_step_halo halo = {.count = peers->count, .waits = true};
+    const tct_peer_common C = tct_meet_common(q, &halo);
+    if (peers->count == 0) return;
+    job->puts = peers->count;
+    job->put = s->gpu.put;
+    job->first_side = s->gpu.first;
+    job->sides = s->gpu.sides;
+    job->parts = s->gpu.parts;
+    job->ticket = s->gpu.ticket;
+    job->exchange = peers->number;
+    job->number = peers->word;
+    job->slot = peers->slot;
+    job->x = peers->x;
+    job->peer_ns = C.limit_ns;
+    job->limit_ns = C.limit_ns > 0 ? 2 * C.limit_ns + job->limit_ns : 0;
+    job->gone = &C.state->gone;
+    job->flags = &tct_gpu_of(q)->outbox->flags;
 }
 
 static dim3 blocks_of(int count)
@@ -226,20 +319,24 @@ static gpu_error start_both(const own_steps *s, tct_own_job *job)
     return e;
 }
 
-static bool own_run(void *state, const tct_step_work *w, int steps)
+static int own_run(void *state, const tct_step_work *w,
+                   const tct_own_peers *peers, int steps)
 {
     own_steps *s = state;
     tacit_queue *q = s->queue;
     const int visits = (steps - 1) / s->reach + 1;
-    if (q->failed != TACIT_OK || steps <= 0) return false;
     tct_gpu_flush(q);
+    const tacit_status status = renew_sides(s, peers);
+    if (status < 0) q_fail(q, status, "%s", tacit_error_message());
+    if (q->failed != TACIT_OK) return 0;
     tct_own_job job = job_of(s, w, steps);
+    add_peers(s, peers, &job);
     const gpu_error e = s->kind == TCT_OWN_FREE2 && s->tiles.of_layers > 0
                             ? start_both(s, &job)
                             : start(s, &job);
     tct_gpu_ok(q, e, "starting a kernel that stays");
     s->visited += (uint64_t)visits;
-    return visits % 2 == 1;
+    return visits;
 }
 
 static tct_own_about own_about(const void *state)

@@ -2,6 +2,7 @@
  * operator/stencil/gpu/steps.c - the steps of device cuda. */
 #include "device/gpu/gpu.h"
 #include "operator/stencil/device_steps.h"
+#include "operator/stencil/gpu/lanes.h"
 
 static const tct_step_kernels *kernels_of(bool single)
 {
@@ -17,6 +18,12 @@ static void fill(tacit_queue *q, void *cells, int64_t count, bool single,
 static void step(tacit_queue *q, const tct_step_work *w)
 {
     kernels_of(w->single)->step(q, w);
+}
+
+static void boxes(tacit_queue *q, const tct_step_work *w,
+                  const tct_step_boxes *b)
+{
+    kernels_of(w->single)->boxes(q, w, b);
 }
 
 static void visit(tacit_queue *q, const tct_step_work *w, int depth)
@@ -61,13 +68,15 @@ static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
                                tct_gpu_of(q)->stream));
 }
 
-static const tct_device_steps steps = {.fill = fill,
-                                       .step = step,
-                                       .visit = visit,
-                                       .depths = depths,
-                                       .change = change,
-                                       .put = put,
-                                       .get = get};
+#define COMMON                                                         \
+    .fill = fill, .step = step, .boxes = boxes, .meet = tct_step_meet, \
+    .visit = visit, .change = change, .put = put, .get = get,          \
+    .lane_open = tct_lane_open, .lane_close = tct_lane_close,          \
+    .lane_fork = tct_lane_fork, .lane_mark = tct_lane_mark,            \
+    .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,          \
+    .lane_leave = tct_lane_leave
+
+static const tct_device_steps steps = {COMMON, .depths = depths};
 
 /* The same for a GPU whose blocks have too little shared memory for tiles of
  * star3d1r (gpu/tiles3.cuh). */
@@ -81,13 +90,7 @@ static const int *flat_depths(const tct_grid_stencil *s, const char **reason)
     return NULL;
 }
 
-static const tct_device_steps flat_steps = {.fill = fill,
-                                            .step = step,
-                                            .visit = visit,
-                                            .depths = flat_depths,
-                                            .change = change,
-                                            .put = put,
-                                            .get = get};
+static const tct_device_steps flat_steps = {COMMON, .depths = flat_depths};
 
 const tct_device_steps *tct_device_steps_on(const tacit_queue *q)
 {

@@ -5,7 +5,9 @@
 #define TCT_ADD(a, b)      __fadd_rn((a), (b))
 #define TCT_MUL(a, b)      __fmul_rn((a), (b))
 #define TCT_FMA(a, b, sum) __fmaf_rn((a), (b), (sum))
+#include "operator/stencil/gpu/boxes.cuh"
 #include "operator/stencil/gpu/tiles3.cuh"
 
 extern "C" const tct_step_kernels tct_step_kernels_float = {
-    TCT_HOST(fill), TCT_HOST(step), TCT_HOST(visit), TCT_HOST(change)};
+    TCT_HOST(fill), TCT_HOST(step), TCT_HOST(boxes), TCT_HOST(visit),
+    TCT_HOST(change)};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_stencil_ways.c - ways that step grids of several ranks: twins on
+ * the host of those of GPUs, against a serial loop, to the last bit; random
+ * blocks, shapes, types, weights, sides and sizes.
+ *
+ * RUN: np=2,4
+ * THREADS: 2,3
+ * PROCESSES: 2 */
+#include "device/signals.h"
+#include "grid_ranks.h"
+#include "halo/state.h"
+#include "operator/stencil/split.h"
+#include "stencil/stepper.h"
+
+enum { GRIDS = 80 / EACH, STEPS = 9 };
+static const char *const in_place[] = {"overlap", "p2p", "shmem", "shmem1"};
+enum { IN_PLACE = 4 };
+
+/* --- splits --------------------------------------------------------------- */
+
+static bool has(const tct_cell_box *b, const int64_t i[3])
+{
+    for (int d = 0; d < 3; d++)
+        if (i[d] < b->lo[d] || i[d] >= b->hi[d]) return false;
+    return true;
+}
+
+static void expect_split(const int64_t n[3], const int64_t low[3],
+                         const int64_t high[3], int64_t unit)
+{
+    tct_split s;
+    int64_t i[3];
+    tct_split_block(n, low, high, unit, &s);
+    for (i[2] = 0; i[2] < n[2]; i[2]++)
+        for (i[1] = 0; i[1] < n[1]; i[1]++)
+            for (i[0] = 0; i[0] < n[0]; i[0]++) {
+                const bool inner = has(&s.inner, i);
+                int boxes = inner;
+                for (int k = 0; k < s.edges; k++) boxes += has(&s.edge[k], i);
+                assert_int_equal(boxes, 1);
+                for (int d = 0; d < 3; d++)
+                    assert_false(inner &&
+                                 (i[d] < low[d] || i[d] >= n[d] - high[d]));
+            }
+    for (int k = 0; k < s.edges; k++) {
+        assert_false(tct_box_is_empty(&s.edge[k]));
+        assert_true(s.edge[k].lo[0] % unit == 0);
+    }
+}
+
+static void each_cell_is_in_one_box(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        int64_t n[3], low[3], high[3];
+        for (int d = 0; d < 3; d++) {
+            n[d] = 1 + (int64_t)pick(seed, d, d == 0 ? 90 : 9);
+            low[d] = (int64_t)pick(seed, 3 + d, 5);
+            high[d] = (int64_t)pick(seed, 6 + d, 5);
+        }
+        expect_split(n, low, high, seed % 2 ? 32 : 1);
+    }
+}
+
+/* --- bits ----------------------------------------------------------------- */
+
+static void run_way(bench *b, const grid *g, tacit_field *f, const char *way,
+                    int64_t norm_every)
+{
+    const tacit_field_options o = {
+        .size = sizeof o, .steps = STEPS, .way = way, .norm_every = norm_every};
+    tacit_field_result r = {.size = sizeof r};
+    OK(tacit_field_run(f, &o, &r));
+    assert_int_equal(r.steps, STEPS);
+    assert_string_equal(r.way, way);
+    assert_true(r.halo_bytes > 0.0);
+    expect_wanted(b, g, f, way);
+}
+
+/* A random grid, or NULL: it has more blocks than cells. */
+static tacit_field *open_field(bench *b, uint64_t seed, grid *g)
+{
+    int blocks[3];
+    tacit_field *f = NULL;
+    *g = grid_of(seed);
+    pick_blocks(seed, g->dim, blocks);
+    if (deepest(g, blocks) == 0) return NULL;
+    make_wanted(b, g, seed, STEPS);
+    const tacit_stencil s = stencil_of(g, blocks);
+    OK(tacit_field_create(b->q, &s, &f));
+    put_all(b, g, f);
+    f->worth = 1;
+    return f;
+}
+
+/* All that `ways` has, each after a run of another one in the same field: the
+ * buffers and the numbers of exchanges go on. */
+static void run_all(bench *b, const char *const *ways, int count)
+{
+    int runs = 0;
+    for (uint64_t seed = 0; seed < GRIDS; seed++) {
+        grid g;
+        tacit_field *f = open_field(b, seed, &g);
+        if (!f) continue;
+        for (int k = 0; k < count; k++) {
+            const int way = (k + (int)seed) % count;
+            if (k > 0) OK(tacit_field_put(f, 0, cells_of(&g), b->start));
+            run_way(b, &g, f, ways[way], seed % 3 ? 0 : 4);
+            runs++;
+        }
+        tacit_field_destroy(&f);
+    }
+    assert_true(runs > GRIDS * count / 4);
+}
+
+static void ways_in_place_have_the_serial_bits(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    run_all(b, in_place, IN_PLACE);
+    close_bench(b);
+}
+
+static bool has_mpi(void)
+{
+    tacit_queue *q = NULL;
+    const bool has = tacit_queue_create(test_world(), "host@mpi", 1, &q) >= 0;
+    tacit_queue_destroy(&q);
+    return has;
+}
+
+static void messages_have_the_serial_bits(void **state)
+{
+    static const char *const ways[] = {"mpi", "overlap", "copy"};
+    (void)state;
+    if (!has_mpi()) skip();
+    bench *b = open_bench("host@mpi");
+    run_all(b, ways, 3);
+    close_bench(b);
+}
+
+/* --- faults --------------------------------------------------------------- */
+
+enum { DELAY_US = 4000 }; /* much longer than a step */
+
+/* Steppers of shmem1 that do something wrong; the last rank is slow. */
+typedef enum { SOUND, NO_PUT, TELLS_FIRST, WAITS_NOT } fault;
+static _Thread_local fault planted;
+
+static void hesitate(void)
+{
+    if (tacit_world_rank(test_world()) == tacit_world_size(test_world()) - 1)
+        usleep(DELAY_US);
+}
+
+static void faulty_step(tct_stepper *s, int edges_do)
+{
+    tacit_halo *h = tct_stepper_halo(s);
+    const int slot = s->field->now ^ 1;
+    (void)edges_do;
+    if (planted == WAITS_NOT) h->begun = false;
+    else if (s->pending == TCT_EDGES) tct_halo_finish(h);
+    s->ops->edges(s, 1);
+    s->ops->inner(s, 1);
+    if (planted == TELLS_FIRST) tct_halo_start(h, slot, TCT_HALO_SIGNALS);
+    hesitate();
+    if (planted != NO_PUT) tct_host_stepper_put(s);
+    if (planted != TELLS_FIRST) tct_halo_start(h, slot, TCT_HALO_SIGNALS);
+}
+
+static int wrong_cells(bench *b, fault faulty)
+{
+    tct_stepper_ops ops = tct_host_stepper;
+    int blocks[3] = {1, tacit_world_size(test_world()), 1}, wrong = 0;
+    grid g = shapes[0];
+    const int64_t n[3] = {20, 64, 1};
+    memcpy(g.n, n, sizeof n);
+    make_wanted(b, &g, 1, 6);
+    const tacit_stencil s = stencil_of(&g, blocks);
+    tacit_field *f = NULL;
+    tacit_field_block o = {.size = sizeof o};
+    void *stepper = NULL;
+    OK(tacit_field_create(b->q, &s, &f));
+    put_all(b, &g, f);
+    OK(tct_stepper_open(f, &tct_step_shmem1, NULL, &stepper));
+    planted = faulty;
+    ops.step = faulty_step;
+    ((tct_stepper *)stepper)->ops = &ops;
+    tct_stepper_visit(stepper, 6, NULL);
+    tct_stepper_finish(stepper);
+    OK(tacit_field_get(f, 0, cells_of(&g), b->got));
+    OK(tacit_field_block_of(f, &o));
+    for (int64_t k = 0; k < cells_of(&g); k++)
+        wrong += owns(&o, &g, k) && !same(b->got[k], b->wanted[k]);
+    tct_stepper_close(stepper);
+    tacit_field_destroy(&f);
+    return wrong;
+}
+
+/* On some rank. ThreadSanitizer would end the races. */
+static void faults_of_a_halo_are_seen(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    for (fault f = SOUND; f <= (TCT_TSAN ? NO_PUT : WAITS_NOT); f++) {
+        int64_t wrong = wrong_cells(b, f);
+        OK(tct_reduce_i64(test_world(), TCT_SUM, 1, &wrong));
+        if ((wrong > 0) != (f != SOUND))
+            fail_msg("fault %d: %d cells are wrong", (int)f, (int)wrong);
+    }
+    close_bench(b);
+}
+
+/* --- refusals ------------------------------------------------------------- */
+
+static void expect_refused(tacit_field *f, const char *way, const char *word)
+{
+    const tacit_field_options o = {.size = sizeof o, .steps = 1, .way = way};
+    tacit_field_result r = {.size = sizeof r};
+    EXPECT(TACIT_UNSUPPORTED, tacit_field_run(f, &o, &r));
+    if (!strstr(tacit_error_message(), word))
+        fail_msg("way %s: '%s' lacks '%s'", way, tacit_error_message(), word);
+}
+
+static void a_way_names_the_link_that_it_needs(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    grid g;
+    tacit_field *f = open_field(b, 12, &g);
+    assert_non_null(f);
+    expect_refused(f, "mpi", "--comm mpi");
+    expect_refused(f, "nccl", "nccl");
+    tacit_field_destroy(&f);
+    close_bench(b);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_cell_is_in_one_box),
+        cmocka_unit_test(ways_in_place_have_the_serial_bits),
+        cmocka_unit_test(messages_have_the_serial_bits),
+        cmocka_unit_test(faults_of_a_halo_are_seen),
+        cmocka_unit_test(a_way_names_the_link_that_it_needs)};
+    TEST_MPI_MAIN(tests);
+}
