@@ -151,8 +151,8 @@ static bool is_late(tacit_queue *q)
     g->playing = NULL;
     q_fail(
         q, TACIT_DEVICE,
-        "the GPU: a block of the kernel of coarse levels did not come to its "
-        "barrier within %g s",
+        "the GPU: a block of a kernel that stays did not come to its barrier "
+        "within %g s",
         q->barrier_seconds);
     return true;
 }
