@@ -13,8 +13,9 @@
 #include "stencil/stepper.h"
 
 enum { GRIDS = 80 / EACH, STEPS = 9 };
-static const char *const in_place[] = {"overlap", "p2p", "shmem", "shmem1"};
-enum { IN_PLACE = 4 };
+static const char *const in_place[] = {"overlap", "p2p",  "shmem",
+                                       "shmem1",  "free", "free2"};
+enum { IN_PLACE = 6 };
 
 /* --- splits --------------------------------------------------------------- */
 
