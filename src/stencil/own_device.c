@@ -111,6 +111,7 @@ static void describe(const void *state, tacit_field_result *out)
     const tct_own_about about = e->ops->about(e->state);
     const int arrays = 2 + (f->coefficient ? f->s.about->points : 0);
     out->threads = 1;
+    if (f->halo) out->halo_bytes = tct_field_sent_bytes(f, e->depth);
     out->moved_bytes = about.exchanged * (double)f->s.bytes * arrays;
 }
 

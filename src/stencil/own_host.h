@@ -4,7 +4,9 @@
  *
  * What a block of threads does on a GPU is a task here: a visit of a tile.
  * Threads draw tasks in the order of visits. So whoever waits, waits for tasks
- * that are drawn already, and any number of threads makes them all. */
+ * that are drawn already, and any number of threads makes them all. Tiles at a
+ * side also wait for other ranks, store cells into their ghosts and tell them,
+ * by counters of the halo. */
 #ifndef TCT_STENCIL_OWN_HOST_H
 #define TCT_STENCIL_OWN_HOST_H
 #include "operator/stencil/own_tiles.h"
@@ -22,8 +24,11 @@ struct tct_own_host {
     tct_own_tiles tiles;
     int reach; /* steps of a visit            */
     int threads;
-    uint64_t *flag;   /* [tiles] visits finished     */
-    uint64_t visited; /* ... before this run         */
+    uint64_t *flag;      /* [tiles] visits finished     */
+    uint64_t visited;    /* ... before this run         */
+    tct_own_sides sides; /* of a run                 */
+    unsigned *ticket;    /* [2][sides.count]         */
+    uint64_t exchange;   /* that has brought the ghosts of the run's first */
     tct_own_visit_fn visit;
     char *memory; /* of tiles that keep their cells, or NULL */
     size_t each;  /* ... bytes of one            */

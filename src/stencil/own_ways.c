@@ -2,6 +2,7 @@
  * stencil/own_ways.c - ways free, free2 and cached: tiles have owners that stay
  * for all steps. On the host free2 is free whose first and last planes are
  * tiles of their own. */
+#include "stencil/field_halo.h"
 #include "stencil/own_cached.h"
 #include "stencil/own_device.h"
 #include "stencil/own_host.h"
@@ -68,6 +69,7 @@ static void describe(const void *state, tacit_field_result *out)
     out->moved_bytes =
         (double)f->block.cells * (double)f->s.bytes * (2 + weights);
     if (h->memory) out->moved_bytes = tct_own_cached_bytes(h);
+    if (f->halo) out->halo_bytes = tct_field_sent_bytes(f, h->reach);
 }
 
 static void destroy(void *state)
