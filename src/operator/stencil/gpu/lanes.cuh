@@ -13,7 +13,7 @@
 #include "operator/stencil/cell.h"
 
 /* Cells of a lane: 16 bytes. Rows or planes that are copied ahead. */
-enum { TCT_LANE_CELLS = 16 / sizeof(TCT_REAL), TCT_AHEAD = 3 };
+enum { TCT_LANE_CELLS = 16 / sizeof(TCT_REAL), TCT_ROWS_AHEAD = 3 };
 
 /* The grid as tiles see it. Cell i of direction d is stored at its own place if
  * low[d] <= i < high[d]; other cells are those of a direction that closes, or
@@ -30,10 +30,11 @@ typedef struct tct_tile_grid {
 
 static tct_tile_grid tct_grid_of(const tct_step_work *w)
 {
-    tct_tile_grid g = {.in = (const TCT_REAL *)w->in,
-                       .out = (TCT_REAL *)w->out,
-                       .pitch = w->pitch,
-                       .plane = w->plane};
+    tct_tile_grid g = {};
+    g.in = (const TCT_REAL *)w->in;
+    g.out = (TCT_REAL *)w->out;
+    g.pitch = w->pitch;
+    g.plane = w->plane;
     for (int d = 0; d < 3; d++) {
         g.n[d] = w->n[d];
         g.low[d] = w->low[d];

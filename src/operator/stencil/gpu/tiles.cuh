@@ -54,7 +54,7 @@ template <class T> struct tct_tile_level {
 
 /* Shared memory of a block: the rings of its warps. */
 typedef struct tct_rings {
-    tct_lane_cells row[TILE_WARPS][TCT_AHEAD][GPU_WAVE];
+    tct_lane_cells row[TILE_WARPS][TCT_ROWS_AHEAD][GPU_WAVE];
 } tct_rings;
 
 /* What a warp does: rows [from, to) of a strip; `ring` is the lane's place in
@@ -173,7 +173,7 @@ template <class T>
 static __device__ __forceinline__ void take(const tct_warp_tile<T> &t,
                                             int phase, TCT_REAL (&cell)[T::V])
 {
-    tct_await_copies_but<TCT_AHEAD - 1>();
+    tct_await_copies_but<TCT_ROWS_AHEAD - 1>();
     const tct_lane_cells all = t.ring[phase * GPU_WAVE];
 #pragma unroll
     for (int i = 0; i < T::V; i++) cell[i] = all.v[i];
@@ -189,7 +189,7 @@ careful_row(const tct_warp_tile<T> &t, tct_tile_level<T> (&level)[T::DEPTH],
     TCT_REAL cell[T::V];
     take(t, PHASE, cell);
     advance<T, PHASE, true, true>(t, level, y, cell);
-    fetch(t, PHASE, y + TCT_AHEAD);
+    fetch(t, PHASE, y + TCT_ROWS_AHEAD);
     const int to = y - T::DEPTH;
     if (to >= t.from && t.stores)
         store_some(t.g, t.g.out + to * t.g.plane, t.c.x, cell);
@@ -221,7 +221,7 @@ plain_rows(const tct_warp_tile<T> &t, tct_tile_level<T> (&level)[T::DEPTH],
            int y, int last)
 {
     const int end = t.to + T::DEPTH;
-    const TCT_REAL *in = t.g.in + (y + TCT_AHEAD) * t.g.plane + t.c.at;
+    const TCT_REAL *in = t.g.in + (y + TCT_ROWS_AHEAD) * t.g.plane + t.c.at;
     TCT_REAL *out = t.g.out + (y - T::DEPTH) * t.g.plane + t.c.x;
 #pragma unroll 1
     for (; y < last; y += 3) {
@@ -240,7 +240,7 @@ static __device__ __forceinline__ void find_plain(const tct_warp_tile<T> &t,
 {
     const int end = t.to + T::DEPTH, to = t.g.high[2];
     *first = max(t.from, t.g.low[2]) + T::DEPTH;
-    *last = end <= to ? end - 2 : to - 2 - TCT_AHEAD;
+    *last = end <= to ? end - 2 : to - 2 - TCT_ROWS_AHEAD;
 }
 
 template <class T>
@@ -255,7 +255,7 @@ static __device__ __forceinline__ void chunk(const tct_warp_tile<T> &t)
 #pragma unroll
         for (int i = 0; i < 3 * T::V; i++)
             level[l].row[i / T::V][i % T::V] = t.g.boundary;
-    for (int k = 0; k < TCT_AHEAD; k++) {
+    for (int k = 0; k < TCT_ROWS_AHEAD; k++) {
         set_all(t.g.boundary, t.ring + k * GPU_WAVE);
         fetch(t, k, y + k);
     }
