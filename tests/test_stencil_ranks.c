@@ -4,14 +4,14 @@
  * sizes and depths; values in and out, files; what all ranks refuse alike.
  *
  * RUN: np=1,2,3,4
- * THREADS: 3,4
+ * THREADS: 3
  * PROCESSES: 2 */
 #include "comm/world/world.h"
 #include "grid_ranks.h"
 #include "stencil/field_halo.h"
 #include "stencil/sweep.h"
 
-enum { GRIDS = 160 / EACH, STEPS = 11 };
+enum { GRIDS = 128 / EACH, STEPS = 11 };
 
 /* --- bits ----------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "comm/world/world.h"
 #include "stencil/device.h"
 #include "stencil/run.h"
+#include <stdio.h>
 
 enum {
     ROUNDS = 3,
@@ -139,10 +140,23 @@ static int measure(tct_field_run *run, trials *all)
     return best_of(all);
 }
 
+/* Ranks whose devices differ may have other candidates. */
+static tacit_status agree_candidates(const tacit_field *f, const trials *all)
+{
+    char names[TACIT_FIELD_TRIALS][TCT_ALIKE_MOST / TACIT_FIELD_TRIALS] = {""};
+    for (int k = 0; k < all->count; k++)
+        snprintf(names[k], sizeof names[k], "%s(%d)", all->way[k]->about.name,
+                 all->depth[k]);
+    return tct_field_alike(f->queue->world, "ways and depths to be measured",
+                           names, sizeof names);
+}
+
 tacit_status tct_run_choose(tct_field_run *run, tct_engine *out)
 {
     trials all = {.count = 0};
     tacit_status status = add_candidates(run, &all);
+    status = tct_agree(run->field->queue->world, status);
+    if (status >= 0) status = agree_candidates(run->field, &all);
     if (status >= 0) status = open_all(run->field, &all);
     const int best = status >= 0 && all.count > 1 ? measure(run, &all) : 0;
     if (status >= 0) {
