@@ -85,6 +85,8 @@ run_all() { # FOLDER
         # shellcheck disable=SC2086 # a command and its options
         must $MPIRUN -np $np "$1/mpi_rows"
         # shellcheck disable=SC2086
+        [ ! -x "$1/triggered_halo" ] || must $MPIRUN -np $np "$1/triggered_halo"
+        # shellcheck disable=SC2086
         must $MPIRUN -np $np "$1/matrix_free"
         grep -q "^$np ranks: " "$work/log" ||
             { echo "FAILED: matrix_free on $np ranks"; cat "$work/log"; exit 1; }

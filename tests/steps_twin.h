@@ -195,7 +195,7 @@ static inline void twin_visit(tacit_queue *q, const tct_step_work *w, int depth)
     twin_cells(w, none, w->n, depth, NULL);
 }
 
-static inline void twin_meet(tacit_queue *q, const tct_step_halo *h)
+static inline void twin_await(tacit_queue *q, const tct_step_halo *h)
 {
     const uint64_t last = tct_halo_number(twin_of_steps.field->halo);
     (void)q;
@@ -211,7 +211,7 @@ static inline void twin_boxes(tacit_queue *q, const tct_step_work *w,
     const tct_step_halo *h = &b->halo;
     const uint64_t last = tct_halo_number(twin_of_steps.field->halo);
     twin_of_steps.steps++;
-    if (h->waits) twin_meet(q, h);
+    if (h->waits) twin_await(q, h);
     for (int k = 0; k < b->boxes; k++) {
         const bool puts = k < b->edges && h->puts;
         twin_cells(w, b->box[k].lo, b->box[k].hi, 1, puts ? h : NULL);
@@ -287,7 +287,7 @@ static inline void twin_lane_leave(tacit_queue *q, tct_step_lane *l)
 static const tct_device_steps twin_steps = {.fill = twin_fill,
                                             .step = twin_step,
                                             .boxes = twin_boxes,
-                                            .meet = twin_meet,
+                                            .await = twin_await,
                                             .visit = twin_visit,
                                             .depths = twin_depths,
                                             .change = twin_change,

@@ -312,6 +312,30 @@ static void blocks_store_tell_and_wait(void **state)
     tacit_queue_destroy(&q);
 }
 
+/* Ranks that are told that others are on another machine. */
+static void far_ranks_have_packed_messages(void **state)
+{
+    (void)state;
+    const grid g = random_grid(size_of(), 500);
+    const part p = part_of(&g, rank_of());
+    tacit_queue *q = open_queue("host");
+    tacit_halo *h = open_halo(q, &p);
+    const int local = q->world->local_size;
+    char *cell[2];
+    if (size_of() > 1) {
+        q->world->local_size = 1;
+        OK(tct_halo_take_buffers(h, (size_t)p.before, (size_t)p.after, true,
+                                 cell));
+        q->world->local_size = local;
+        assert_non_null(strstr(tct_halo_why_packed(h), "several machines"));
+        assert_null(tct_halo_puts_of(h));
+        exchange_rounds(h, &p, cell, 4, 1, false);
+        OK(q_status(q));
+    }
+    tacit_halo_destroy(&h);
+    tacit_queue_destroy(&q);
+}
+
 /* --- what is refused ------------------------------------------------------ */
 
 static tacit_halo_block good_block(void)
@@ -412,6 +436,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(peers_store_into_ghosts),
         cmocka_unit_test(exchanges_may_be_narrow),
         cmocka_unit_test(buffers_may_be_packed),
+        cmocka_unit_test(far_ranks_have_packed_messages),
         cmocka_unit_test(nobody_is_overrun),
         cmocka_unit_test(clients_count_their_own_exchanges),
         cmocka_unit_test(blocks_store_tell_and_wait),

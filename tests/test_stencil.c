@@ -94,8 +94,8 @@ static void expect_same(const grid *g, const char *way, int depth, int threads,
     tacit_field_destroy(&f);
 }
 
-/* Each grid in way copy and in tiles of two depths; which depths, threads and
- * tiles goes round. */
+/* Each grid in way copy, in those that stay, and in tiles of two depths; which
+ * depths, threads and tiles goes round. */
 static void all_ways_have_the_serial_bits(void **state)
 {
     static const int depths[] = {2, 3, 4, 5, 8, 12, 16, 64};
@@ -115,6 +115,11 @@ static void all_ways_have_the_serial_bits(void **state)
         memcpy(wanted, start_of, (size_t)n * sizeof *wanted);
         serial(&g, STEPS, wanted, last);
         expect_same(&g, "copy", 0, 1 + number % FEW, number % 2);
+        expect_same(&g, turn % 4 ? "free" : "free2", 0, 1 + turn / 2 % FEW,
+                    turn % 2);
+        if (!g.k)
+            expect_same(&g, "cached", depths[turn / 2 % 8], 1 + turn / 8 % FEW,
+                        turn % 3 == 0);
         for (int k = 0; k < 2; k++, turn++)
             expect_same(&g, "tiles", depths[turn % 8], 1 + turn / 8 % FEW,
                         turn / 3 % 2);
@@ -447,6 +452,8 @@ static void descriptions_are_checked(void **state)
     refused(try_field(s), TACIT_INVALID, "weights 7");
     s = good;
     s.n[0] = s.n[1] = INT32_MAX;
+    refused(try_field(s), TACIT_NO_MEMORY, "the grid");
+    s = (tacit_stencil){.shape = "star3d1r", .n = {1, INT32_MAX, INT32_MAX}};
     refused(try_field(s), TACIT_NO_MEMORY, "the grid");
     s = (tacit_stencil){.shape = "box3d1r",
                         .n = {INT32_MAX, INT32_MAX, INT32_MAX}};

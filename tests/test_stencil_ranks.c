@@ -383,6 +383,10 @@ static void ranks_that_differ_are_refused(void **state)
     tacit_field *other = NULL;
     tacit_field_result r = {.size = sizeof r};
     tacit_field_options o = {.size = sizeof o, .steps = 4};
+    tacit_stencil huge = s;
+    huge.n[0] = huge.n[1] = INT32_MAX;
+    refused(tacit_field_create(b->q, &huge, &other), TACIT_NO_MEMORY,
+            "the grid");
     if (ranks > 1) {
         tacit_stencil t = s;
         t.n[1] += mine == ranks - 1;

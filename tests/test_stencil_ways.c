@@ -14,12 +14,19 @@
 #include "stencil/stepper.h"
 #include "steps_twin.h"
 
+<<<<<<< HEAD
 enum { GRIDS = 48 / EACH, STEPS = 9, FEW = 4, MANY = 90 };
 
 static bool on_gpu(void)
 {
     return strcmp(TEST_DEVICE, "cuda") == 0;
 }
+=======
+enum { GRIDS = 80 / EACH, STEPS = 9 };
+static const char *const in_place[] = {"overlap", "p2p",  "shmem",
+                                       "shmem1",  "free", "free2"};
+enum { IN_PLACE = 6 };
+>>>>>>> free
 
 /* --- splits --------------------------------------------------------------- */
 
@@ -33,7 +40,7 @@ static bool has(const tct_cell_box *b, const int64_t i[3])
 static void expect_split(const int64_t n[3], const int64_t low[3],
                          const int64_t high[3], int64_t unit)
 {
-    tct_split s;
+    tct_block_split s;
     int64_t i[3];
     tct_split_block(n, low, high, unit, &s);
     for (i[2] = 0; i[2] < n[2]; i[2]++)
@@ -151,7 +158,41 @@ static void ways_in_place_have_the_serial_bits(void **state)
     run_all(on_gpu() ? "cuda@peer" : "host", FEW, MANY, ways, 6);
 }
 
+<<<<<<< HEAD
 static bool opens(const char *queue)
+=======
+/* Tiles that stay, with ghosts of several steps: each depth that there is. */
+static void cached_has_the_serial_bits_at_all_depths(void **state)
+{
+    (void)state;
+    bench *b = open_bench("host");
+    int runs = 0;
+    for (uint64_t seed = 1000; seed < 1000 + GRIDS; seed++) {
+        grid g;
+        tacit_field *f = open_field(b, seed, &g);
+        if (!f || g.weights == TACIT_WEIGHTS_CELLS) {
+            tacit_field_destroy(&f);
+            continue;
+        }
+        const int most = tct_field_deepest(f) < 12 ? tct_field_deepest(f) : 12;
+        const tacit_field_options o = {.size = sizeof o,
+                                       .steps = STEPS,
+                                       .way = "cached",
+                                       .depth =
+                                           1 + (int)(seed % (uint64_t)most),
+                                       .norm_every = seed % 3 ? 0 : 4};
+        tacit_field_result r = {.size = sizeof r};
+        OK(tacit_field_run(f, &o, &r));
+        expect_wanted(b, &g, f, "cached");
+        tacit_field_destroy(&f);
+        runs++;
+    }
+    assert_true(runs > GRIDS / 4);
+    close_bench(b);
+}
+
+static bool has_mpi(void)
+>>>>>>> free
 {
     tacit_queue *q = NULL;
     const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
@@ -327,9 +368,14 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_cell_is_in_one_box),
         cmocka_unit_test(ways_in_place_have_the_serial_bits),
+<<<<<<< HEAD
         cmocka_unit_test(kernels_are_driven_right),
         cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
+=======
+        cmocka_unit_test(cached_has_the_serial_bits_at_all_depths),
+        cmocka_unit_test(messages_have_the_serial_bits),
+>>>>>>> free
         cmocka_unit_test(faults_of_a_halo_are_seen),
         cmocka_unit_test(a_way_names_the_link_that_it_needs)};
     TEST_GPU_MAIN(tests);

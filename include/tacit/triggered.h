@@ -115,22 +115,22 @@ TACIT_API tacit_status tacit_trigger_comm_set_patience(tacit_trigger_comm *comm,
 TACIT_API tacit_status tacit_trigger_send_init(tacit_trigger_comm *comm,
                                                const void *data, int64_t count,
                                                tacit_trigger_type type, int to,
-                                               int tag,
+                                               int64_t tag,
                                                tacit_trigger_request **out);
 TACIT_API tacit_status tacit_trigger_ssend_init(tacit_trigger_comm *comm,
                                                 const void *data, int64_t count,
                                                 tacit_trigger_type type, int to,
-                                                int tag,
+                                                int64_t tag,
                                                 tacit_trigger_request **out);
 TACIT_API tacit_status tacit_trigger_rsend_init(tacit_trigger_comm *comm,
                                                 const void *data, int64_t count,
                                                 tacit_trigger_type type, int to,
-                                                int tag,
+                                                int64_t tag,
                                                 tacit_trigger_request **out);
 TACIT_API tacit_status tacit_trigger_recv_init(tacit_trigger_comm *comm,
                                                void *data, int64_t count,
                                                tacit_trigger_type type,
-                                               int from, int tag,
+                                               int from, int64_t tag,
                                                tacit_trigger_request **out);
 
 /* Make a request of all ranks; each rank makes and matches them in one order.

@@ -32,6 +32,11 @@ static inline uint64_t tct_signal_value(const uint64_t *signal)
 {
     return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
 }
+/* The same within a GPU. */
+static inline void tct_signal_set(uint64_t *signal, uint64_t v)
+{
+    __atomic_store_n(signal, v, __ATOMIC_RELEASE);
+}
 /* Returns the old value; the caller sees earlier stores of all that added
  * before. */
 static inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)

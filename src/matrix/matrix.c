@@ -87,8 +87,8 @@ static tacit_status check_chain(const range *all, int size)
         if (all[r].rows < 0 || all[r].first != at ||
             all[r].rows > all[r].global_rows - at)
             FAIL(TACIT_INVALID,
-                 "rank %d has %" PRId64 " rows from row %" PRId64 " of %" PRId64
-                 ": expected a range that begins at row %" PRId64
+                 "rank %d has %" PRId64 " rows from `first` %" PRId64
+                 " on, of %" PRId64 ": expected `first` %" PRId64
                  ", where the rank before ends",
                  r, all[r].rows, all[r].first, all[r].global_rows, at);
         at += all[r].rows;
@@ -120,16 +120,17 @@ static tacit_status check_rows(range r, const int64_t *ptr, const int64_t *cols,
     for (int64_t i = 0; i < r.rows; i++)
         if (ptr[i + 1] < ptr[i])
             FAIL(TACIT_INVALID,
-                 "ptr falls from %" PRId64 " to %" PRId64 " at row %" PRId64,
-                 ptr[i], ptr[i + 1], r.first + i);
+                 "ptr falls from %" PRId64 " to %" PRId64 ", at ptr[%" PRId64
+                 "]",
+                 ptr[i], ptr[i + 1], i + 1);
     REQUIRE(ptr[r.rows] == 0 || (cols && vals));
     for (int64_t i = 0; i < r.rows; i++)
         for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)
             if (cols[k] < 0 || cols[k] >= r.global_rows)
                 FAIL(TACIT_INPUT,
-                     "row %" PRId64 " has an entry in column %" PRId64
-                     ": columns are 0 to %" PRId64,
-                     r.first + i, cols[k], r.global_rows - 1);
+                     "cols[%" PRId64 "] is %" PRId64 ", of row %" PRId64
+                     ": expected 0 to %" PRId64,
+                     k, cols[k], r.first + i + 1, r.global_rows - 1);
     return TACIT_OK;
 }
 
@@ -141,8 +142,8 @@ static tacit_status check_finite(const tct_csr *A)
             if (!isfinite(A->val[k]))
                 FAIL(TACIT_INPUT,
                      "row %" PRId64 ", column %" PRId64
-                     " (counted from 0) holds %g, which is not finite",
-                     A->first + i, tct_csr_col(A, k), A->val[k]);
+                     " holds %g, which is not finite",
+                     A->first + i + 1, tct_csr_col(A, k) + 1, A->val[k]);
     return TACIT_OK;
 }
 

@@ -37,6 +37,9 @@ tacit_status tct_field_change(tacit_field *f);
 
 /* device_ways.c. The data of a step of the block. */
 tct_step_work tct_device_work(const tacit_field *f);
+/* The changes of the step that was last, as tct_sweep_visit notes them; both
+ * buffers have all cells. */
+void tct_device_measure(tacit_field *f, double *changes);
 /* Has this grid tiles of `depth`? Their depths, descending, then 0.
  * Errors      UNSUPPORTED. */
 tacit_status tct_device_tiles_check(const tacit_field *f, int depth,

@@ -40,8 +40,7 @@ static void one_step(tacit_field *f)
     f->device->now ^= 1;
 }
 
-/* Of the step that was last. */
-static void measure(tacit_field *f, double *changes)
+void tct_device_measure(tacit_field *f, double *changes)
 {
     tct_field_device *d = f->device;
     const size_t count = (size_t)tct_field_all_blocks(f);
@@ -71,7 +70,7 @@ static void visit(void *state, int depth, double *changes)
     for (; left > 0; left--) one_step(f);
     if (changes) {
         one_step(f);
-        measure(f, changes);
+        tct_device_measure(f, changes);
     }
     f->device->host_is_older = true;
 }

@@ -83,7 +83,7 @@ static void end(tct_stepper *s)
 static void await_pending(tct_stepper *s)
 {
     if (s->pending == TCT_EXCHANGE) end(s);
-    if (s->pending == TCT_EDGES) s->ops->meet(s);
+    if (s->pending == TCT_EDGES) s->ops->await(s);
     s->pending = TCT_NOTHING;
 }
 
@@ -145,7 +145,7 @@ void tct_stepper_enter(tct_stepper *s)
 
 /* The CPUs of all ranks wait for the device and for each other; they learn of
  * each other's failures. */
-static void meet_cpus(tct_stepper *s)
+static void await_cpus(tct_stepper *s)
 {
     tacit_queue *q = s->field->queue;
     const tacit_status status = tct_agree(q->world, q_own_status(q));
@@ -180,14 +180,14 @@ static void copy_visit(tct_stepper *s, int depth)
 {
     tct_stepper_step(s, depth);
     tct_stepper_settle(s);
-    meet_cpus(s);
+    await_cpus(s);
 }
 
 static void overlap_visit(tct_stepper *s, int depth)
 {
     step_beside(s, depth);
     tct_stepper_settle(s);
-    meet_cpus(s);
+    await_cpus(s);
 }
 
 static void tiles_visit(tct_stepper *s, int depth)
@@ -207,7 +207,7 @@ static void p2p_visit(tct_stepper *s, int depth)
     (void)depth;
     s->ops->step(s, TCT_EDGES_PUT);
     turn(s);
-    meet_cpus(s);
+    await_cpus(s);
 }
 
 static void put_step(tct_stepper *s, int edges_do)

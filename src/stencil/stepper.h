@@ -42,7 +42,7 @@ typedef struct tct_stepper_ops {
     /* One step of all cells. */
     void (*step)(tct_stepper *s, int edges_do);
     /* Wait for the exchange that edges have made. */
-    void (*meet)(tct_stepper *s);
+    void (*await)(tct_stepper *s);
     /* The second lane: what follows goes there, after all so far; what is
      * there so far is what the first one waits for; what follows goes into the
      * first one; the first one waits. OPTIONAL: there is one lane */
@@ -80,7 +80,7 @@ struct tct_stepper {
     int deepest;       /* steps of a visit, at most                    */
     tct_halo_means means;
     tct_field_ghosts ghosts; /* messages of packed exchanges */
-    tct_split split;
+    tct_block_split split;
     int puts; /* of ghosts next to the block, as deep as visits */
     tct_halo_put put[TACIT_HALO_DIRECTIONS];
     bool entered; /* the ghosts are those of the last visit             */

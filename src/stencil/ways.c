@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stencil/ways.c - the registry of ways, and the rows of those that no device
- * has yet. */
+ * stencil/ways.c - the registry of ways. */
 #include "stencil/way.h"
-
-#define LATER "not in this version, which steps grids in one process"
-#define ROW(name, deep, text)                \
-    const tct_way tct_way_##name = {         \
-        .about = {#name, text, LATER, deep}, \
-    }
-
-ROW(free, false,
-    "one persistent kernel for all steps, halos put by its boundary blocks "
-    "(the paper's CPU-Free)");
-ROW(free2, false,
-    "two persistent kernels, inner cells and boundary (the paper's "
-    "alternative to CPU-Free)");
-ROW(cached, false,
-    "as free, the inner cells kept in registers and shared memory (the "
-    "paper's CPU-Free with PERKS)");
 
 static const tct_way *const ways[] = {
 #define X(name) &tct_way_##name,

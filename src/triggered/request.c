@@ -43,7 +43,8 @@ void tct_trigger_say_end(const tct_trigger_end *e, char *text, size_t size)
         tct_trigger_say(e->request, text, size);
         return;
     }
-    if (o->space == 0) snprintf(tag, sizeof tag, " with tag %d", (int)o->tag);
+    if (o->space == 0)
+        snprintf(tag, sizeof tag, " with tag %lld", (long long)o->tag);
     snprintf(text, size, "the %s of %lld bytes%s %s rank %d", name_of(e),
              (long long)o->bytes, tag,
              o->direction == TCT_SENDS ? "to" : "from", e->peer);
@@ -84,16 +85,19 @@ static bool message_differs(const tct_trigger_end *e, char *why, size_t size)
     const int rank = e->request->comm->rank, from = sends ? rank : e->peer,
               to = sends ? e->peer : rank;
     if (s->bytes > r->bytes)
-        snprintf(why, size,
-                 "tag %d: rank %d sends %lld bytes to rank %d, which receives "
-                 "%lld at most: make its buffer larger",
-                 (int)s->tag, from, (long long)s->bytes, to,
-                 (long long)r->bytes);
+        snprintf(
+            why, size,
+            "tag %lld: rank %d sends %lld bytes to rank %d, which receives "
+            "%lld at most: make its buffer larger",
+            (long long)s->tag, from, (long long)s->bytes, to,
+            (long long)r->bytes);
     else if (!types_agree(s->type, r->type))
-        snprintf(why, size,
-                 "tag %d: rank %d sends elements %s to rank %d, which receives "
-                 "%s: let both say the same, or BYTE",
-                 (int)s->tag, from, type_name(s->type), to, type_name(r->type));
+        snprintf(
+            why, size,
+            "tag %lld: rank %d sends elements %s to rank %d, which receives "
+            "%s: let both say the same, or BYTE",
+            (long long)s->tag, from, type_name(s->type), to,
+            type_name(r->type));
     else return false;
     return true;
 }
@@ -193,16 +197,16 @@ void tct_request_set_end(tct_trigger_end *e, tct_direction direction,
 static tacit_status make(const char *call, tacit_trigger_comm *c,
                          tct_direction direction, int detail, const void *data,
                          int64_t count, tacit_trigger_type type, int peer,
-                         int tag, tacit_trigger_request **out)
+                         int64_t tag, tacit_trigger_request **out)
 {
     if (!c || !out)
         FAIL(TACIT_INVALID, "%s: expected a communicator, and out", call);
     TRY(tct_request_check(call, c, data, count, type, peer));
     if (tag < 0)
         FAIL(TACIT_INVALID,
-             "%s: tag %d: expected 0 or more: a request that is "
+             "%s: tag %lld: expected 0 or more: a request that is "
              "matched has one tag",
-             call, tag);
+             call, (long long)tag);
     tacit_trigger_request *r = NULL;
     const int ends = peer != TACIT_TRIGGER_NOBODY;
     TRY(tct_request_new(c, TCT_NOT_ALL, ends, 0, &r));
@@ -216,7 +220,7 @@ static tacit_status make(const char *call, tacit_trigger_comm *c,
 
 tacit_status tacit_trigger_send_init(tacit_trigger_comm *comm, const void *data,
                                      int64_t count, tacit_trigger_type type,
-                                     int to, int tag,
+                                     int to, int64_t tag,
                                      tacit_trigger_request **out)
 {
     return make(__func__, comm, TCT_SENDS, TCT_SEND, data, count, type, to, tag,
@@ -225,8 +229,8 @@ tacit_status tacit_trigger_send_init(tacit_trigger_comm *comm, const void *data,
 
 tacit_status tacit_trigger_ssend_init(tacit_trigger_comm *comm,
                                       const void *data, int64_t count,
-                                      tacit_trigger_type type, int to, int tag,
-                                      tacit_trigger_request **out)
+                                      tacit_trigger_type type, int to,
+                                      int64_t tag, tacit_trigger_request **out)
 {
     return make(__func__, comm, TCT_SENDS, TCT_SEND_SYNC, data, count, type, to,
                 tag, out);
@@ -234,8 +238,8 @@ tacit_status tacit_trigger_ssend_init(tacit_trigger_comm *comm,
 
 tacit_status tacit_trigger_rsend_init(tacit_trigger_comm *comm,
                                       const void *data, int64_t count,
-                                      tacit_trigger_type type, int to, int tag,
-                                      tacit_trigger_request **out)
+                                      tacit_trigger_type type, int to,
+                                      int64_t tag, tacit_trigger_request **out)
 {
     return make(__func__, comm, TCT_SENDS, TCT_SEND_READY, data, count, type,
                 to, tag, out);
@@ -243,7 +247,7 @@ tacit_status tacit_trigger_rsend_init(tacit_trigger_comm *comm,
 
 tacit_status tacit_trigger_recv_init(tacit_trigger_comm *comm, void *data,
                                      int64_t count, tacit_trigger_type type,
-                                     int from, int tag,
+                                     int from, int64_t tag,
                                      tacit_trigger_request **out)
 {
     return make(__func__, comm, TCT_RECEIVES, 0, data, count, type, from, tag,

@@ -22,9 +22,10 @@ typedef enum tct_direction {
 
 /* An end as it is described to its peer. */
 typedef struct tct_offer {
-    int32_t direction, tag;
+    int64_t tag;
     int64_t space; /* 0: tags are the caller's; else a request of all ranks */
     int64_t bytes;
+    int32_t direction;
     int32_t type;   /* tacit_trigger_type */
     int32_t detail; /* tct_send_kind; of all ranks: what they do */
     int32_t root;

@@ -269,6 +269,12 @@ static __device__ inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)
                  : "memory");
     return before;
 }
+/* Set a signal that one thread alone changes: release within the GPU. */
+static __device__ inline void tct_signal_set(uint64_t *signal, uint64_t v)
+{
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(signal), "l"(v)
+                 : "memory");
+}
 static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
 {
     uint64_t v;

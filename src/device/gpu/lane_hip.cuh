@@ -184,6 +184,10 @@ static __device__ inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)
 {
     return __hip_atomic_fetch_add(signal, v, __ATOMIC_ACQ_REL, TCT_OF_GPU);
 }
+static __device__ inline void tct_signal_set(uint64_t *signal, uint64_t v)
+{
+    __hip_atomic_store(signal, v, __ATOMIC_RELEASE, TCT_OF_GPU);
+}
 static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
 {
     return __hip_atomic_load(signal, __ATOMIC_ACQUIRE, TCT_OF_GPU);

@@ -96,6 +96,7 @@ typedef struct cudaMemcpy3DParms gpu_copy_3d;
 #define gpu_function_attribute    cudaFuncSetAttribute
 #define GPU_DYNAMIC_SHARED        cudaFuncAttributeMaxDynamicSharedMemorySize
 #define gpu_launch_cooperative    cudaLaunchCooperativeKernel
+#define gpu_launch                cudaLaunchKernel
 #define GPU_ATTRIBUTE_COOPERATIVE cudaDevAttrCooperativeLaunch
 #define gpu_occupancy             cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define gpu_stream_wait_event     cudaStreamWaitEvent

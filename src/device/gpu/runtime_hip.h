@@ -116,6 +116,12 @@ static inline void gpu_model(const gpu_properties *p, char *text, size_t size)
 {
     snprintf(text, size, "%.60s", p->gcnArchName);
 }
+static inline gpu_error gpu_launch(const void *kernel, dim3 blocks,
+                                   dim3 threads, void **arguments,
+                                   size_t shared, gpu_stream stream)
+{
+    return hipLaunchKernel(kernel, blocks, threads, arguments, shared, stream);
+}
 static inline gpu_error gpu_launch_cooperative(const void *kernel, dim3 blocks,
                                                dim3 threads, void **arguments,
                                                size_t shared, gpu_stream stream)

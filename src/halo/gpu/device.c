@@ -10,6 +10,7 @@
 typedef struct {
     tct_halo_put *put;
     tct_halo_signals signals;
+    tct_open_link *held; /* the link with the windows; NULL: one rank */
 } near_gpu;
 
 /* --- lists ---------------------------------------------------------------- */
@@ -149,13 +150,15 @@ static tacit_status gpu_open(tacit_halo *h)
     h->near.device = own;
     if (!own) tacit_error_set(TACIT_NO_MEMORY, "no memory for a halo");
     TRY(tct_agree(q->world, own ? TACIT_OK : TACIT_NO_MEMORY));
-    if (q->ranks > 1) h->near.medium = *tct_peer_medium(q);
-    else
-        h->near.medium = (tct_medium){.world = q->world,
-                                      .state = q,
-                                      .take = alone_take,
-                                      .at = alone_at,
-                                      .give = alone_give};
+    h->near.medium = (tct_medium){.world = q->world,
+                                  .state = q,
+                                  .take = alone_take,
+                                  .at = alone_at,
+                                  .give = alone_give};
+    if (q->ranks == 1) return TACIT_OK;
+    h->near.medium = *tct_peer_medium(q);
+    own->held = &q->links[q->via];
+    own->held->holds++;
     return TACIT_OK;
 }
 
@@ -182,6 +185,7 @@ static void gpu_close(tacit_halo *h)
 {
     near_gpu *own = h->near.device;
     if (!own) return;
+    if (own->held) own->held->holds--;
     tct_gpu_release(own->put);
     tct_gpu_release(own->signals.ticket);
     tct_gpu_release(own->signals.number);

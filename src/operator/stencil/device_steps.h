@@ -61,7 +61,7 @@ typedef struct tct_device_steps {
     void (*boxes)(tacit_queue *q, const tct_step_work *w,
                   const tct_step_boxes *b);
     /* Wait on the device for the cells of the last exchange. */
-    void (*meet)(tacit_queue *q, const tct_step_halo *h);
+    void (*await)(tacit_queue *q, const tct_step_halo *h);
     /* A visit of `depth` steps, which is one of `depths`. */
     void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
     /* The depths of visits of this grid, descending, then 0. NULL: it has none,

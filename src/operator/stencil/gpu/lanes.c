@@ -72,7 +72,7 @@ void tct_lane_leave(tacit_queue *q, tct_step_lane *l)
     exchange_streams(q, l);
 }
 
-tct_peer_common tct_meet_common(const tacit_queue *q, const tct_step_halo *h)
+tct_peer_common tct_await_common(const tacit_queue *q, const tct_step_halo *h)
 {
     if (h->count == 0 || !(h->waits || h->tells)) return (tct_peer_common){0};
     const tct_peer_channels *p = tct_peer_medium(q)->state;

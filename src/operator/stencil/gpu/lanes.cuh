@@ -30,10 +30,11 @@ typedef struct tct_tile_grid {
 
 static tct_tile_grid tct_tile_grid_of(const tct_step_work *w)
 {
-    tct_tile_grid g = {.in = (const TCT_REAL *)w->in,
-                       .out = (TCT_REAL *)w->out,
-                       .pitch = w->pitch,
-                       .plane = w->plane};
+    tct_tile_grid g = {};
+    g.in = (const TCT_REAL *)w->in;
+    g.out = (TCT_REAL *)w->out;
+    g.pitch = w->pitch;
+    g.plane = w->plane;
     for (int d = 0; d < 3; d++) {
         g.n[d] = w->n[d];
         g.low[d] = w->low[d];

@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 /* What waits need: the time limit, and where a lost rank is noted. */
-tct_peer_common tct_meet_common(const tacit_queue *q, const tct_step_halo *h);
+tct_peer_common tct_await_common(const tacit_queue *q, const tct_step_halo *h);
 
 /* As in tct_device_steps. */
-void tct_step_meet(tacit_queue *q, const tct_step_halo *h);
+void tct_step_await(tacit_queue *q, const tct_step_halo *h);
 tacit_status tct_lane_open(tacit_queue *q, tct_step_lane **out);
 void tct_lane_close(tct_step_lane *lane);
 void tct_lane_fork(tacit_queue *q, tct_step_lane *lane);

@@ -19,11 +19,13 @@ enum {
     FILL_THREADS = 256
 };
 
+#ifndef TCT_CELLS_ONLY /* of a file with other kernels */
 static gpu_stream stream_of(tacit_queue *q)
 {
     tct_gpu_flush(q);
     return tct_gpu_of(q)->stream;
 }
+#endif
 
 /* --- rows ----------------------------------------------------------------- */
 
@@ -127,6 +129,7 @@ store_cell(const tct_step_work &w, TCT_REAL *row, int x, TCT_REAL value)
     if (x == w.n[0] - 1) row[-1] = value;
 }
 
+#ifndef TCT_CELLS_ONLY
 template <int SHAPE, int WEIGHTS>
 static __global__ void __launch_bounds__(STEP_THREADS)
     step_kernel(const __grid_constant__ tct_step_work w, unsigned strips)
@@ -247,4 +250,5 @@ static void change(tacit_queue *q, const tct_step_work *w, int64_t block,
     tct_gpu_ok(q, gpu_last_error(), "a change of a grid");
 }
 
+#endif
 #endif

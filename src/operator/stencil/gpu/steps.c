@@ -68,12 +68,12 @@ static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
                                tct_gpu_of(q)->stream));
 }
 
-#define COMMON                                                         \
-    .fill = fill, .step = step, .boxes = boxes, .meet = tct_step_meet, \
-    .visit = visit, .change = change, .put = put, .get = get,          \
-    .lane_open = tct_lane_open, .lane_close = tct_lane_close,          \
-    .lane_fork = tct_lane_fork, .lane_mark = tct_lane_mark,            \
-    .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,          \
+#define COMMON                                                           \
+    .fill = fill, .step = step, .boxes = boxes, .await = tct_step_await, \
+    .visit = visit, .change = change, .put = put, .get = get,            \
+    .lane_open = tct_lane_open, .lane_close = tct_lane_close,            \
+    .lane_fork = tct_lane_fork, .lane_mark = tct_lane_mark,              \
+    .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,            \
     .lane_leave = tct_lane_leave
 
 static const tct_device_steps steps = {COMMON, .depths = depths};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/stencil/gpu/own_free.cuh - the kernel of ways free and free2, for
+ * the type TCT_REAL: all cells are in memory, and a visit is a step. A warp has
+ * a strip of columns of the tile and some of its lines, which it walks along,
+ * so that rows come from the L1 when they are read again. */
+#ifndef TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
+#define TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
+#include "operator/stencil/gpu/own_meet.cuh"
+#include "operator/stencil/gpu/step.cuh"
+
+enum {
+    FREE_CELLS = 4, /* of a line, by a lane */
+    FREE_WARPS = TCT_FREE_THREADS / GPU_WAVE
+};
+
+/* Lines of a warp: [lo, hi) in y and z. */
+typedef struct tct_own_lines {
+    int x, wide; /* first column; columns of a strip              */
+    int next;    /* columns to this warp's next strip             */
+    int lo[2], hi[2];
+} tct_own_lines;
+
+static __device__ __forceinline__ int part_of(int n, int part, int parts)
+{
+    return n / parts * part + n % parts * part / parts;
+}
+
+static __device__ inline int most_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Strips are as wide as they can be with work for all warps. */
+static __device__ inline tct_own_lines lines_of(const tct_box &b)
+{
+    const int nx = b.hi[0] - b.lo[0];
+    const int n[2] = {b.hi[1] - b.lo[1], b.hi[2] - b.lo[2]};
+    tct_own_lines l;
+    l.wide = GPU_WAVE * FREE_CELLS;
+    while (l.wide > GPU_WAVE &&
+           ((nx - 1) / l.wide + 1) * n[0] * n[1] < FREE_WARPS)
+        l.wide /= 2;
+    const int strips = (nx - 1) / l.wide + 1;
+    const int sharing = most_of(1, FREE_WARPS / strips);
+    const int parts[2] = {min(sharing, n[0]),
+                          min(n[1], most_of(1, sharing / n[0]))};
+    const int group = tct_warp() / strips;
+    const int part[2] = {group % parts[0], group / parts[0]};
+    for (int d = 0; d < 2; d++) {
+        l.lo[d] = b.lo[1 + d] + part_of(n[d], part[d], parts[d]);
+        l.hi[d] = b.lo[1 + d] + part_of(n[d], part[d] + 1, parts[d]);
+    }
+    l.x = b.lo[0] + tct_warp() % strips * l.wide;
+    l.next = min(strips, FREE_WARPS) * l.wide;
+    if (part[1] >= parts[1]) l.hi[0] = l.lo[0]; /* a warp to spare */
+    return l;
+}
+
+/* As rows_of, from buffer `in`. */
+template <int DIM>
+static __device__ __forceinline__ tct_near_rows<DIM>
+rows_in(const tct_step_work &w, const TCT_REAL *in, int z, int y)
+{
+    tct_near_rows<DIM> r;
+#pragma unroll
+    for (int i = 0; i < (DIM == 2 ? 3 : 9); i++) {
+        const int at = DIM == 2 ? z + i - 1 : z + i / 3 - 1;
+        const int line = DIM == 2 ? y : y + i % 3 - 1;
+        const bool there = is_there(w, 2, at) && is_there(w, 1, line);
+        r.row[i] = there ? in + line_of(w, place(w, 2, at), place(w, 1, line))
+                         : (const TCT_REAL *)w.outside;
+    }
+    return r;
+}
+
+/* The cells of a lane in one line, before any is stored. */
+template <int SHAPE, int WEIGHTS>
+static __device__ __forceinline__ void
+step_line(const tct_step_work &w, const TCT_REAL *in, int z, int y, int x,
+          int end, TCT_REAL (&value)[FREE_CELLS])
+{
+    constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3;
+    const tct_near_rows<DIM> r = rows_in<DIM>(w, in, z, y);
+    const int64_t first = ((int64_t)z * w.n[1] + y) * w.n[0];
+#pragma unroll
+    for (int i = 0; i < FREE_CELLS; i++) {
+        const int at = x + i * GPU_WAVE;
+        if (at >= end) break;
+        if constexpr (WEIGHTS == TACIT_WEIGHTS_CELLS)
+            value[i] = by_cell<SHAPE>(w, r, first + at, at);
+        else
+            value[i] =
+                weighted(WEIGHTS == TACIT_WEIGHTS_CONSTANT, (TCT_REAL)w.centre,
+                         r.row[DIM == 2 ? 1 : 4][at], (TCT_REAL)w.neighbours,
+                         neighbours_of<SHAPE>(r, at));
+    }
+}
+
+/* Buffers of a step. */
+typedef struct tct_free_step {
+    const tct_own_job &J;
+    const tct_own_place &p;
+    const TCT_REAL *in;
+    TCT_REAL *out;
+    int step;
+    bool puts; /* cells go to neighbours of other ranks, too */
+} tct_free_step;
+
+static __device__ __forceinline__ void
+store_line(const tct_free_step &s, int z, int y, int x, int end,
+           const TCT_REAL (&value)[FREE_CELLS])
+{
+    const tct_step_work &w = s.J.w;
+    TCT_REAL *row = s.out + line_of(w, z, y);
+#pragma unroll
+    for (int i = 0; i < FREE_CELLS; i++)
+        if (x + i * GPU_WAVE < end)
+            store_cell(w, row, x + i * GPU_WAVE, value[i]);
+    for (int k = 0; s.puts && k < s.p.sides; k++) {
+        const tct_halo_put &put = s.p.put[k];
+        if (!tct_own_sends(put, z, y)) continue;
+        row = (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
+#pragma unroll
+        for (int i = 0; i < FREE_CELLS; i++) {
+            const int64_t at = x + i * GPU_WAVE + s.J.x - put.send[0];
+            if (x + i * GPU_WAVE < end && at >= 0 && at < put.extent[0])
+                store_cell(w, row, x + i * GPU_WAVE, value[i]);
+        }
+    }
+}
+
+/* Weights by cell of a box are too many for several cells at a time. */
+template <int SHAPE>
+static __device__ __forceinline__ void
+step_cells(const tct_free_step &s, const tct_own_lines &l, int x, int end)
+{
+    constexpr int DIM = SHAPE < TCT_STAR3 ? 2 : 3;
+    const tct_step_work &w = s.J.w;
+    for (int z = l.lo[1]; z < l.hi[1]; z++)
+        for (int y = l.lo[0]; y < l.hi[0]; y++) {
+            const tct_near_rows<DIM> r = rows_in<DIM>(w, s.in, z, y);
+            const int64_t first = ((int64_t)z * w.n[1] + y) * w.n[0];
+#pragma unroll 1
+            for (int at = x; at < end; at += GPU_WAVE) {
+                TCT_REAL value[FREE_CELLS];
+                value[0] = by_cell<SHAPE>(w, r, first + at, at);
+                store_line(s, z, y, at, at + 1, value);
+            }
+        }
+}
+
+/* A strip, two lines at a time: their loads are under way together. */
+template <int SHAPE, int WEIGHTS>
+static __device__ __forceinline__ void
+step_strip(const tct_free_step &s, const tct_own_lines &l, int x, int end)
+{
+    constexpr int AT_ONCE = SHAPE == TCT_BOX3 ? 1 : 2;
+    int y = l.lo[0], z = l.lo[1];
+    while (z < l.hi[1]) {
+        TCT_REAL value[AT_ONCE][FREE_CELLS];
+        int at[AT_ONCE][2];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            at[i][0] = y;
+            at[i][1] = z;
+            if (z < l.hi[1])
+                step_line<SHAPE, WEIGHTS>(s.J.w, s.in, z, y, x, end, value[i]);
+            if (++y < l.hi[0]) continue;
+            y = l.lo[0];
+            z++;
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (at[i][1] < l.hi[1])
+                store_line(s, at[i][1], at[i][0], x, end, value[i]);
+    }
+}
+
+template <int SHAPE, int WEIGHTS>
+static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
+    free_kernel(const __grid_constant__ tct_own_job J)
+{
+    constexpr bool CELLS = WEIGHTS == TACIT_WEIGHTS_CELLS && SHAPE != TCT_STAR2;
+    __shared__ tct_own_place p;
+    const uint64_t *mine = tct_own_open(J, p);
+    const tct_box box = J.box[p.tile];
+    const tct_own_lines l = lines_of(box);
+    const int lane = tct_lane();
+    for (int step = 0; step < J.steps; step++) {
+        const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
+        TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
+        const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
+        if (step > 0 && !tct_own_meet(J, p, mine, step)) return;
+        if (l.lo[0] < l.hi[0])
+            for (int x = l.x; x < box.hi[0]; x += l.next) {
+                const int end = min(x + l.wide, box.hi[0]);
+                if constexpr (CELLS) step_cells<SHAPE>(s, l, x + lane, end);
+                else step_strip<SHAPE, WEIGHTS>(s, l, x + lane, end);
+            }
+        tct_own_done(J, p, step + 1);
+    }
+}
+
+template <int SHAPE> static const void *free_of(int weights)
+{
+    switch (weights) {
+    case TACIT_WEIGHTS_MEAN:
+        return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_MEAN>;
+    case TACIT_WEIGHTS_CONSTANT:
+        return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_CONSTANT>;
+    default: return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_CELLS>;
+    }
+}
+
+static const void *find_free(const tct_step_work *w)
+{
+    switch (w->shape) {
+    case TCT_STAR2: return free_of<TCT_STAR2>(w->weights);
+    case TCT_BOX2: return free_of<TCT_BOX2>(w->weights);
+    case TCT_STAR3: return free_of<TCT_STAR3>(w->weights);
+    default: return free_of<TCT_BOX3>(w->weights);
+    }
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stencil/own_device.h - ways of a GPU whose kernels stay for all steps:
+ * operator/stencil/persistent.h. */
+#ifndef TCT_STENCIL_OWN_DEVICE_H
+#define TCT_STENCIL_OWN_DEVICE_H
+#include "stencil/way.h"
+
+extern const tct_way_ops tct_device_free, tct_device_free2, tct_device_cached;
+
+#endif
