@@ -308,6 +308,16 @@ static int divide(const tct_grid_stencil *s, int depth, int count[3])
     return draw(count[0] * count[1] * count[2]);
 }
 
+/* Ghosts that are as wide as the depth, or some cells wider. */
+static int ghosts_of(const tct_grid_stencil *s, const int count[3], int depth)
+{
+    int most = depth + draw(6);
+    for (int d = 0; d < 3; d++)
+        if (count[d] > 1 && s->n[d] / count[d] < most)
+            most = (int)(s->n[d] / count[d]);
+    return most;
+}
+
 static void compare(const tct_grid_stencil *s, const emulated_visit *v,
                     bool divided)
 {
@@ -316,7 +326,7 @@ static void compare(const tct_grid_stencil *s, const emulated_visit *v,
     int count[3] = {1, 1, 1}, rank = 0;
     serial_begin(&g, s, v->seed);
     if (divided) rank = divide(s, v->depth, count);
-    make_block(&r, &g, count, rank, v->depth);
+    make_block(&r, &g, count, rank, ghosts_of(s, count, v->depth));
     const tct_step_work w = work_of(&r, s);
     if (s->single) emulated_visit_float(&w, v);
     else emulated_visit_double(&w, v);

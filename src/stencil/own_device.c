@@ -134,22 +134,28 @@ static const int *cached_depths(const tacit_field *f)
     return f->coefficient || f->s.about->dimensions == 3 ? NULL : depths;
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 const tct_way_ops tct_device_free = {.open = free_open,
                                      .visit = visit,
                                      .describe = describe,
                                      .finish = finish,
                                      .close = destroy,
-                                     .most = STAY};
+                                     .most = stay};
 const tct_way_ops tct_device_free2 = {.open = free2_open,
                                       .visit = visit,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = destroy,
-                                      .most = STAY};
+                                      .most = stay};
 const tct_way_ops tct_device_cached = {.open = cached_open,
                                        .visit = visit,
                                        .describe = describe,
                                        .finish = finish,
                                        .close = destroy,
                                        .depths = cached_depths,
-                                       .most = STAY};
+                                       .most = stay};
