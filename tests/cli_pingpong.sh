@@ -6,13 +6,13 @@
 cd "$work" || exit 1
 
 for mode in send ready; do
-    accepted pingpong --ranks 2 --min 3 --max 20000 --trials 1 --mode $mode
-    [ "$(awk -F'\t' 'NR > 1 && NF == 7 && $3 > 0 && $7 > 0' out | wc -l)" = 13 ] ||
+    accepted pingpong --ranks 2 --min 3000 --max 20000 --trials 1 --mode $mode
+    [ "$(awk -F'\t' 'NR > 1 && NF == 7 && $3 > 0 && $7 > 0' out | wc -l)" = 3 ] ||
         complain "$mode: $(cat out)"
     [ "$(awk -F'\t' 'NR > 1 { print $1 }' out | tr '\n' ' ')" = \
-        '3 6 12 24 48 96 192 384 768 1536 3072 6144 12288 ' ] || complain "$mode: other sizes"
+        '3000 6000 12000 ' ] || complain "$mode: other sizes"
 done
-run 1 pingpong --ranks 4 --min 64 --max 64 --trials 2 -q
+run 1 pingpong --ranks 4 --min 64 --max 64 --trials 1 -q
 [ "$status" = 0 ] || complain "4 ranks: status $status"
 [ -s out ] && complain '-q prints'
 if [ -n "$MPIRUN" ]; then
