@@ -237,6 +237,25 @@ static const cli_option table[] = {
 /* clang-format on */
 enum { OPTIONS = sizeof table / sizeof *table };
 
+bool cli_was_said(const cli_settings *set, const cli_option *o)
+{
+    const size_t row = (size_t)(o - table);
+    return set->said[row / 64] >> row % 64 & 1;
+}
+
+/* Of a deprecated option, which is no row, nothing is noted. A file that is
+ * written is said once: who says two expects two. */
+static tacit_status note_said(cli_settings *set, const cli_option *o)
+{
+    _Static_assert(OPTIONS <= 128, "cli_settings.said has a bit for each");
+    if (o < table || o >= table + OPTIONS) return TACIT_OK;
+    const size_t row = (size_t)(o - table);
+    if (o->kind == CLI_WRITE && cli_was_said(set, o))
+        FAIL(TACIT_INVALID, "--%s is said twice: leave one out", o->name);
+    set->said[row / 64] |= UINT64_C(1) << row % 64;
+    return TACIT_OK;
+}
+
 unsigned cli_command_bit(const cli_command *command)
 {
     for (int i = 0; i < CLI_COMMAND_COUNT; i++)
@@ -313,6 +332,7 @@ static tacit_status take_value(parser *p, const cli_option *o,
         glued = *p->argv++;
         p->left--;
     }
+    TRY(note_said(p->set, o));
     return set_value(p, o, glued);
 }
 
@@ -448,7 +468,7 @@ static tacit_status check_together(const cli_settings *set)
         TRY(check_precond(item));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
-    return TACIT_OK;
+    return cli_check_belongs(set, 0);
 }
 
 /* The options whose values have keys. */

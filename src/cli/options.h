@@ -61,6 +61,7 @@ typedef struct cli_settings {
     const char *spelling;
     struct cli_word *words; /* memory of values that were taken apart */
     uint64_t deprecated;    /* bits: keys (cli_key_at) given as options */
+    uint64_t said[2];       /* bits: rows of the table of options */
     bool given;             /* MATRIX is a factor */
     bool pure;              /* of methods */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
@@ -168,6 +169,13 @@ typedef struct cli_option {
  * NULL. */
 const cli_option *cli_option_at(const cli_command *command, int i);
 const cli_option *cli_option_find(const cli_command *command, const char *name);
+
+/* Did the command line have `o`, a row of the table? */
+bool cli_was_said(const cli_settings *set, const cli_option *o);
+/* Has each option of `set` an effect with the others, on so many ranks (0: not
+ * known yet)?
+ * Errors      INVALID: what the option belongs to. */
+tacit_status cli_check_belongs(const cli_settings *set, int ranks);
 
 /* Set the field of `o`, an option or a key, to what `text` says.
  * Errors      INVALID, UNSUPPORTED: what is wrong with the value, and which
