@@ -128,6 +128,12 @@ static void destroy(void *state)
     tct_free(e);
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 static const int *cached_depths(const tacit_field *f)
 {
     static const int depths[] = {8, 1, 0};
@@ -139,17 +145,17 @@ const tct_way_ops tct_device_free = {.open = free_open,
                                      .describe = describe,
                                      .finish = finish,
                                      .close = destroy,
-                                     .most = STAY};
+                                     .most = stay};
 const tct_way_ops tct_device_free2 = {.open = free2_open,
                                       .visit = visit,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = destroy,
-                                      .most = STAY};
+                                      .most = stay};
 const tct_way_ops tct_device_cached = {.open = cached_open,
                                        .visit = visit,
                                        .describe = describe,
                                        .finish = finish,
                                        .close = destroy,
                                        .depths = cached_depths,
-                                       .most = STAY};
+                                       .most = stay};
