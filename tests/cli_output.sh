@@ -161,7 +161,7 @@ accepted solve poisson3d:17x9x11 --format csr -o stored.mtx --device host
 accepted solve poisson3d:17x9x11 --format stencil -o stencil.mtx --device host
 cmp -s stored.mtx stencil.mtx || complain 'format stencil has other bits'
 accepted solve poisson3d:17x9x11 --format stencil --precond amg --device host -q
-refused solve jump3d:9,100 --format stencil --device host
+refused 1 'constant coefficients' solve jump3d:9,100 --format stencil --device host
 
 accepted solve graph.mtx --format csr@rcm --json order.json --device host
 [ "$(value order.json order)" = '"rcm"' ] || complain 'csr@rcm: order'

@@ -8,7 +8,10 @@
  * DEVICE: each */
 #include "gpu.h"
 
-static const bool on_host = sizeof TEST_DEVICE == sizeof "host";
+static bool on_host(void)
+{
+    return strcmp(TEST_DEVICE, "host") == 0;
+}
 
 /* A gallery matrix, and the stencil that it is of, if it has one name. */
 typedef struct {
@@ -67,7 +70,7 @@ static void open_pair(pair *p, const grid_case *c, const char *partition,
         partition ? tacit_matrix_partition(m, partition, NULL) : TACIT_OK;
     if (cut != TACIT_UNSUPPORTED) OK(cut); /* a box would be empty */
     p->q = open_queue(TEST_DEVICE);
-    p->stored = operator_in(p->q, m, on_host ? "sell@none" : "sell/f64@none");
+    p->stored = operator_in(p->q, m, on_host() ? "sell@none" : "sell/f64@none");
     if (of_stencil) {
         const tacit_stencil s = stencil_of(c->shape, c->centre);
         OK(tacit_operator_from_stencil(p->q, &s, &p->A));
@@ -130,7 +133,7 @@ static void expect_sums(const pair *p, const char *what, int count,
 {
     double *a = host_copy(p->q, (size_t)count, got);
     double *b = host_copy(p->q, (size_t)count, want);
-    const double eps = on_host ? 0.0 : 1e-13 * (double)(p->n + 1) * 60.0;
+    const double eps = on_host() ? 0.0 : 1e-13 * (double)(p->n + 1) * 60.0;
     for (int i = 0; i < count; i++)
         if (!(fabs(a[i] - b[i]) <= eps))
             fail_msg("%s: %s: sum %d is %.17g, not %.17g", p->what, what, i,
@@ -317,7 +320,7 @@ static int compare_solves(const pair *p, const char *method,
             fail_msg("%s: %s: %lld iterations, not %lld", p->what, what,
                      (long long)b.result.iterations,
                      (long long)a.result.iterations);
-        if (on_host) expect_bits(p, what, p->n, b.x, a.x);
+        if (on_host()) expect_bits(p, what, p->n, b.x, a.x);
     }
     end(p, &a);
     end(p, &b);
@@ -364,7 +367,10 @@ static void preconditioners_get_the_matrix(void **state)
         EXPECT(TACIT_UNSUPPORTED,
                tacit_precond_create(p.A, about->name, &none));
         assert_non_null(strstr(tacit_error_message(), "entries"));
-        OK(tacit_precond_create_of(p.A, m, about->name, NULL, &M));
+        const tacit_status made =
+            tacit_precond_create_of(p.A, m, about->name, NULL, &M);
+        if (made == TACIT_UNSUPPORTED && !on_host()) continue;
+        OK(made);
         run(&p, p.A, "cg", "none", "host", &a);
         OK(tacit_solver_set_precond(a.s, M));
         OK(tacit_queue_fill(q, p.n, 0.0, a.x));
@@ -375,7 +381,7 @@ static void preconditioners_get_the_matrix(void **state)
         tacit_operator_destroy(&M);
         tried++;
     }
-    assert_true(tried >= 3);
+    assert_true(tried >= (on_host() ? 4 : 1));
     tacit_operator_destroy(&p.stored);
     tacit_operator_destroy(&p.A);
     tacit_queue_destroy(&q);
@@ -500,7 +506,7 @@ static void check_bare(const char *name)
     pair p = {.q = open_queue(TEST_DEVICE)};
     tacit_matrix *m = gallery_matrix(name), *bare = numbers_of(name, 0.0);
     tacit_operator *none = NULL;
-    p.stored = operator_in(p.q, m, on_host ? "sell@none" : "sell/f64@none");
+    p.stored = operator_in(p.q, m, on_host() ? "sell@none" : "sell/f64@none");
     OK(tacit_operator_create(p.q, bare, NULL, &p.A));
     tacit_operator_destroy(&p.A);
     OK(tacit_operator_take(p.q, bare, "stencil", &p.A));

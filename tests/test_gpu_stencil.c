@@ -88,7 +88,40 @@ static void expect_same(const tacit_stencil *s, tacit_field *a, tacit_field *b,
     free(v);
 }
 
-/* `s` in way copy, and where it has tiles in them, of each depth. */
+static bool on_host(void)
+{
+    return strcmp(TEST_DEVICE, "host") == 0;
+}
+
+/* Kernels that stay: a call is all steps, some of them, or those to the next
+ * measured one. What does not fit is refused. */
+static void compare_staying(const tacit_stencil *s, tacit_field *a)
+{
+    static const char *const ways[] = {"free", "free2", "cached", "cached",
+                                       "cached"};
+    static const int depths[] = {0, 0, 1, 4, 8};
+    for (int k = 0; k < 5; k++) {
+        char what[40];
+        tacit_field *b = field_on(device, s);
+        tacit_field_options o = {.size = sizeof o,
+                                 .steps = STEPS,
+                                 .way = ways[k],
+                                 .depth = depths[k],
+                                 .norm_every = k % 2 ? 8 : 0};
+        tacit_field_result r = {.size = sizeof r};
+        const tacit_status status = tacit_field_run(b, &o, &r);
+        const bool can = k < 2 || ((s->n[2] == 0 || on_host()) &&
+                                   s->weights != TACIT_WEIGHTS_CELLS);
+        snprintf(what, sizeof what, "%s, depth %d", ways[k], depths[k]);
+        if (can) OK(status);
+        else assert_int_equal(status, TACIT_UNSUPPORTED);
+        if (can) expect_same(s, a, b, what);
+        tacit_field_destroy(&b);
+    }
+}
+
+/* `s` in way copy, in those that stay, and where it has tiles in them, of each
+ * depth. */
 static void compare(const tacit_stencil *s)
 {
     static const struct {
@@ -98,6 +131,7 @@ static void compare(const tacit_stencil *s)
         {"copy", 0}, {"tiles", 5}, {"tiles", 4}, {"tiles", 0}, {NULL, 0}};
     tacit_field *a = field_on(host, s);
     run(a, "copy", 0, STEPS, 0);
+    compare_staying(s, a);
     const int most = s->weights == TACIT_WEIGHTS_CELLS || points_of(s) == 27 ? 0
                      : s->n[2] == 0                                          ? 8
                                     : 4;
@@ -221,6 +255,34 @@ static void values_go_in_and_out_between_runs(void **state)
     tacit_field_destroy(&b);
 }
 
+/* 1 to 50 steps, on grids whose tiles are small and large, some of them in
+ * shared memory too. */
+static void any_number_of_steps_has_the_bits_of_the_host(void **state)
+{
+    static const int64_t sizes[][2] = {
+        {256, 256}, {1000, 37}, {37, 1009}, {2100, 2400}};
+    static const int depths[] = {1, 3, 8, 12};
+    (void)state;
+    for (int number = 0; number < 16; number++) {
+        tacit_stencil s =
+            stencil(number % 3 ? "star2d1r" : "box2d1r", sizes[number % 4][0],
+                    sizes[number % 4][1], 0, number);
+        if (s.weights == TACIT_WEIGHTS_CELLS) s.weights = TACIT_WEIGHTS_MEAN;
+        if (number % 4 == 3) s.type = "float";
+        const int steps = 1 + number * 49 / 15;
+        tacit_field *a = field_on(host, &s), *b = field_on(device, &s);
+        run(a, "copy", 0, steps, 0);
+        run(b, number % 2 ? "cached" : "free",
+            number % 2 ? depths[number / 4] : 0, steps, 0);
+        expect_same(&s, a, b, "with kernels that stay");
+        run(a, "copy", 0, 5, 0);
+        run(b, "free2", 0, 5, 0);
+        expect_same(&s, a, b, "and steps after them");
+        tacit_field_destroy(&a);
+        tacit_field_destroy(&b);
+    }
+}
+
 static void what_no_kernel_has_is_refused(void **state)
 {
     (void)state;
@@ -266,6 +328,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(inner_tiles_have_the_bits_of_the_host),
         cmocka_unit_test(changes_have_the_bits_of_the_host),
         cmocka_unit_test(values_go_in_and_out_between_runs),
+        cmocka_unit_test(any_number_of_steps_has_the_bits_of_the_host),
         cmocka_unit_test(what_no_kernel_has_is_refused),
         cmocka_unit_test(queues_close),
     };

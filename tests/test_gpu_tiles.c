@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { GRIDS = 200, MARGIN = 64 };
+enum { GRIDS = 150, MARGIN = 64 }; /* grids of a type and shape */
 
 /* --- the serial loop ------------------------------------------------------ */
 
@@ -318,13 +318,14 @@ static int ghosts_of(const tct_grid_stencil *s, const int count[3], int depth)
     return most;
 }
 
-static void compare(const tct_grid_stencil *s, const emulated_visit *v)
+static void compare(const tct_grid_stencil *s, const emulated_visit *v,
+                    bool divided)
 {
     serial g;
     rank_block r;
-    int count[3];
+    int count[3] = {1, 1, 1}, rank = 0;
     serial_begin(&g, s, v->seed);
-    const int rank = divide(s, v->depth, count);
+    if (divided) rank = divide(s, v->depth, count);
     make_block(&r, &g, count, rank, ghosts_of(s, count, v->depth));
     const tct_step_work w = work_of(&r, s);
     if (s->single) emulated_visit_float(&w, v);
@@ -346,7 +347,7 @@ static void compare_all(const char *shape, bool flat)
                                   .group = draw(2) ? 16 : 32,
                                   .sms = 1 + draw(4),
                                   .seed = (uint64_t)k};
-        compare(&s, &v);
+        compare(&s, &v, true);
     }
 }
 
@@ -368,12 +369,43 @@ static void tiles_of_star3d1r(void **state)
     compare_all("star3d1r", false);
 }
 
+/* Grids with a tile that touches no side. */
+static void inner_tiles(void **state)
+{
+    static const struct {
+        const char *name, *type;
+        int group;
+    } grids[] = {{"star3d1r:246x61x14", "float", 32},
+                 {"star3d1r:117x133x13", "float", 16},
+                 {"star3d1r:116x62x13", "double", 32},
+                 {"star3d1r:53x132x14", "double", 16},
+                 {"star2d1r:241x60", "float", 0},
+                 {"box2d1r:145x61", "double", 0}};
+    (void)state;
+    for (int k = 0; k < 2 * (int)(sizeof grids / sizeof *grids); k++) {
+        tct_grid_stencil s;
+        tacit_stencil t = {.size = sizeof t, .type = grids[k / 2].type};
+        assert_int_equal(tacit_stencil_parse(grids[k / 2].name, &t), TACIT_OK);
+        t.boundary = 0.375;
+        t.weights = (tacit_stencil_weights)(k % 2);
+        t.centre = -0.3;
+        t.neighbours = 0.2;
+        assert_int_equal(tct_stencil_read(&t, &s), TACIT_OK);
+        const emulated_visit v = {.depth = grids[k / 2].group ? 4 : 8,
+                                  .group = grids[k / 2].group,
+                                  .sms = 1,
+                                  .seed = (uint64_t)k + 1};
+        compare(&s, &v, false);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_star2d1r),
         cmocka_unit_test(tiles_of_box2d1r),
         cmocka_unit_test(tiles_of_star3d1r),
+        cmocka_unit_test(inner_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

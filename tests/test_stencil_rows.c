@@ -287,6 +287,36 @@ static void new_values_are_taken_or_refused(void **state)
     free(x), free(y), free(z);
 }
 
+/* Rows of a sample are those of the grid from where its pieces begin. */
+static void a_sample_has_rows_of_the_grid(void **state)
+{
+    (void)state;
+    enum { PIECE = 700, ROWS = 2 * PIECE + 130 };
+    static const int64_t first[] = {100, 1300, 2201};
+    range r;
+    open_range(&r, "poisson3d27:17x13x11", 0.0, 1.0);
+    expect_grid(&r);
+    tct_local sample = *r.A;
+    int64_t ptr[ROWS + 1] = {0}; /* of which the last counts */
+    sample.rows = ROWS;
+    sample.ptr = ptr;
+    sample.sample = first;
+    sample.piece = PIECE;
+    double *x = numbers(r.A->rows, 1), *y = numbers(r.A->rows, 2);
+    double *z = numbers(ROWS, 3);
+    tct_block *all = block_of(&tct_format_stencil, r.A, 2);
+    tct_block *B = block_of(&tct_format_stencil, &sample, 2);
+    all->ops->multiply(all, x, y, NULL);
+    B->ops->multiply(B, x, z, NULL);
+    for (int n = 0; n < 3; n++)
+        expect_bits(&r, "sample", z + n * PIECE, y + first[n],
+                    n < 2 ? PIECE : ROWS - 2 * PIECE);
+    all->ops->destroy(all);
+    B->ops->destroy(B);
+    tct_parts_clear(&r.parts);
+    free(x), free(y), free(z);
+}
+
 /* --- the choice ----------------------------------------------------------- */
 
 static void the_choice_measures_it(void **state)
@@ -393,6 +423,7 @@ int main(void)
         cmocka_unit_test(one_entry_makes_it_another),
         cmocka_unit_test(grids_beyond_32_bits_are_refused),
         cmocka_unit_test(new_values_are_taken_or_refused),
+        cmocka_unit_test(a_sample_has_rows_of_the_grid),
         cmocka_unit_test(the_choice_measures_it),
         cmocka_unit_test(no_memory_is_survived),
         cmocka_unit_test(neighbours_are_those_of_64_bits),

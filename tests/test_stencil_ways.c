@@ -14,19 +14,12 @@
 #include "stencil/stepper.h"
 #include "steps_twin.h"
 
-<<<<<<< HEAD
 enum { GRIDS = 48 / EACH, STEPS = 9, FEW = 4, MANY = 90 };
 
 static bool on_gpu(void)
 {
     return strcmp(TEST_DEVICE, "cuda") == 0;
 }
-=======
-enum { GRIDS = 80 / EACH, STEPS = 9 };
-static const char *const in_place[] = {"overlap", "p2p",  "shmem",
-                                       "shmem1",  "free", "free2"};
-enum { IN_PLACE = 6 };
->>>>>>> free
 
 /* --- splits --------------------------------------------------------------- */
 
@@ -149,27 +142,25 @@ static void run_all(const char *queue, int grids, int steps, const run_of *ways,
 
 static void ways_in_place_have_the_serial_bits(void **state)
 {
-    static const run_of ways[] = {{"overlap", NULL}, {"p2p", NULL},
-                                  {"shmem", NULL},   {"shmem1", NULL},
-                                  {"copy", NULL},    {"tiles", NULL}};
+    static const run_of ways[] = {
+        {"overlap", NULL}, {"p2p", NULL},   {"shmem", NULL}, {"shmem1", NULL},
+        {"copy", NULL},    {"tiles", NULL}, {"free", NULL},  {"free2", NULL}};
     (void)state;
     if (!gpu_for_each()) skip();
-    run_all(on_gpu() ? "cuda@peer" : "host", GRIDS, STEPS, ways, 6);
-    run_all(on_gpu() ? "cuda@peer" : "host", FEW, MANY, ways, 6);
+    run_all(on_gpu() ? "cuda@peer" : "host", GRIDS, STEPS, ways, 8);
+    run_all(on_gpu() ? "cuda@peer" : "host", FEW, MANY, ways, 8);
 }
 
-<<<<<<< HEAD
-static bool opens(const char *queue)
-=======
 /* Tiles that stay, with ghosts of several steps: each depth that there is. */
 static void cached_has_the_serial_bits_at_all_depths(void **state)
 {
     (void)state;
-    bench *b = open_bench("host");
+    if (!gpu_for_each()) skip();
+    bench *b = open_bench(on_gpu() ? "cuda@peer" : "host");
     int runs = 0;
     for (uint64_t seed = 1000; seed < 1000 + GRIDS; seed++) {
         grid g;
-        tacit_field *f = open_field(b, seed, &g);
+        tacit_field *f = open_field(b, seed, STEPS, &g);
         if (!f || g.weights == TACIT_WEIGHTS_CELLS) {
             tacit_field_destroy(&f);
             continue;
@@ -182,17 +173,19 @@ static void cached_has_the_serial_bits_at_all_depths(void **state)
                                            1 + (int)(seed % (uint64_t)most),
                                        .norm_every = seed % 3 ? 0 : 4};
         tacit_field_result r = {.size = sizeof r};
-        OK(tacit_field_run(f, &o, &r));
-        expect_wanted(b, &g, f, "cached");
+        const tacit_status status = tacit_field_run(f, &o, &r);
+        if (!on_gpu() || status != TACIT_UNSUPPORTED) {
+            OK(status);
+            expect_wanted(b, &g, f, "cached");
+            runs++;
+        }
         tacit_field_destroy(&f);
-        runs++;
     }
-    assert_true(runs > GRIDS / 4);
+    assert_true(runs > GRIDS / 8);
     close_bench(b);
 }
 
-static bool has_mpi(void)
->>>>>>> free
+static bool opens(const char *queue)
 {
     tacit_queue *q = NULL;
     const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
@@ -368,14 +361,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_cell_is_in_one_box),
         cmocka_unit_test(ways_in_place_have_the_serial_bits),
-<<<<<<< HEAD
         cmocka_unit_test(kernels_are_driven_right),
         cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
-=======
         cmocka_unit_test(cached_has_the_serial_bits_at_all_depths),
-        cmocka_unit_test(messages_have_the_serial_bits),
->>>>>>> free
         cmocka_unit_test(faults_of_a_halo_are_seen),
         cmocka_unit_test(a_way_names_the_link_that_it_needs)};
     TEST_GPU_MAIN(tests);

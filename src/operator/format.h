@@ -25,11 +25,14 @@ typedef struct tct_local {
     bool owned;
     const char *store; /* the store of values of a GPU format: see
                               * gpu/slices.h; NULL: any */
-    /* Its rows as cells of a grid with one stencil, perhaps of more rows: then
-     * those are a sample, or entries are not given (`ptr` NULL). NULL: it is
-     * none, and why (NULL: not looked for) */
+    /* Its rows as cells of a grid with one stencil; entries need not be given
+     * then (`ptr` NULL). NULL: it is none, and why (NULL: not looked for) */
     const struct tct_grid_rows *grid;
     const char *no_grid;
+    /* Of a sample: each `piece` rows are those of the grid from sample[0],
+     * sample[1], ... on; NULL: all rows */
+    const int64_t *sample;
+    int64_t piece;
     tct_difference *differs; /* gets the first difference of patterns in a
                               * refill; may be NULL */
 } tct_local;

@@ -140,6 +140,12 @@ static const int *cached_depths(const tacit_field *f)
     return f->coefficient || f->s.about->dimensions == 3 ? NULL : depths;
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 const tct_way_ops tct_device_free = {.open = free_open,
                                      .visit = visit,
                                      .describe = describe,

@@ -98,6 +98,12 @@ static const int *cached_depths(const tacit_field *f)
     return f->coefficient ? NULL : depths;
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 static const tct_way_ops host_free = {.open = free_open,
                                       .visit = free_visit,
                                       .describe = describe,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/emulated/tiles_text.h - the kernels of tiles for the emulator, for the
  * type TCT_REAL of the file that includes this. */
+#ifndef TESTS_EMULATED_TILES_TEXT_H
+#define TESTS_EMULATED_TILES_TEXT_H
 #include "operator/stencil/gpu/tiles.cuh"
 #include "operator/stencil/gpu/tiles3.cuh"
 #include "tiles.h"
@@ -19,7 +21,7 @@ template <class T> static void flat_thread(const void *args)
 template <class T>
 static void flat_run(const tct_step_work *w, const emulated_visit *v)
 {
-    run_args<tct_strips> a = {tct_grid_of(w), {}};
+    run_args<tct_strips> a = {tct_tile_grid_of(w), {}};
     a.cut = cut_rows<T>(&a.g, v->sms);
     emulator_run(tct_strips_blocks(&a.cut), TILE_WARPS * GPU_WAVE,
                  sizeof(tct_rings), flat_thread<T>, &a, v->seed);
@@ -35,7 +37,7 @@ template <class T>
 static void solid_run(const tct_step_work *w, const emulated_visit *v)
 {
     double cost;
-    run_args<tct_cut3> a = {tct_grid_of(w), {}};
+    run_args<tct_cut3> a = {tct_tile_grid_of(w), {}};
     a.cut = cut_planes<T>(&a.g, v->sms, &cost);
     static_assert(sizeof(tct_block_memory<T>) <= EMULATOR_SHARED_MOST, "fits");
     emulator_run(a.cut.tiles[0] * a.cut.tiles[1] * a.cut.tiles[2], T::THREADS,
@@ -64,3 +66,5 @@ static void emulate(const tct_step_work *w, const emulated_visit *v)
         any_visit<TACIT_WEIGHTS_CONSTANT>(w, v);
     else any_visit<TACIT_WEIGHTS_MEAN>(w, v);
 }
+
+#endif

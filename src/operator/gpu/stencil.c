@@ -33,7 +33,7 @@ static void fill(const tct_local *A, tct_gpu_slices *S)
                             .walk = GPU_GRID,
                             .groups = A->rows,
                             .slices = (A->rows + GPU_LANES - 1) / GPU_LANES,
-                            .grid = tct_grid_part(A->grid, A->rows)};
+                            .grid = *A->grid};
     base->nonzeros = A->ptr ? A->ptr[A->rows] : tct_grid_entries(&S->d.grid);
     base->stored = base->nonzeros;
     base->takes_pass = tct_gpu_takes_pass(S);

@@ -9,6 +9,8 @@
 typedef struct {
     tct_block base;
     tct_grid_rows grid;
+    const int64_t *sample; /* as in tct_local, borrowed */
+    int64_t piece;
     tct_chunks chunks;
 } stencil_block;
 
@@ -29,15 +31,31 @@ static tct_grid_kernel *kernel_best(void)
 
 /* --- products ------------------------------------------------------------- */
 
+/* Rows [from, to) of a sample, which are somewhere in the grid. */
+static void multiply_sample(const stencil_block *B, int64_t from, int64_t to,
+                            const double *x, double *y)
+{
+    tct_grid_kernel *const product = kernel_best();
+    for (int64_t i = from, end; i < to; i = end) {
+        const int64_t n = i / B->piece, apart = B->sample[n] - n * B->piece;
+        end = (n + 1) * B->piece < to ? (n + 1) * B->piece : to;
+        double *const row_0 =
+            (double *)((uintptr_t)y - (uintptr_t)apart * sizeof *y);
+        product(&B->grid, i + apart, end + apart, x, row_0);
+    }
+}
+
 static void multiply_columns(const tct_kernels *kernels, const tct_block *block,
                              int64_t from, int64_t to, const tct_panel *x,
                              const tct_panel *y)
 {
     tct_grid_kernel *const product = kernel_best();
+    const stencil_block *B = stencil_of(block);
     (void)kernels;
     for (int j = 0; j < x->columns; j++)
-        product(&stencil_of(block)->grid, from, to, tct_column(x, j),
-                tct_column(y, j));
+        if (B->sample)
+            multiply_sample(B, from, to, tct_column(x, j), tct_column(y, j));
+        else product(&B->grid, from, to, tct_column(x, j), tct_column(y, j));
 }
 
 typedef struct {
@@ -108,7 +126,9 @@ static tacit_status stencil_create(tct_local *A, tct_team *team,
              tct_no_grid(A));
     stencil_block *B = tct_calloc(sizeof *B);
     if (!B) FAIL(TACIT_NO_MEMORY, "no memory for a stencil");
-    B->grid = tct_grid_part(A->grid, A->rows);
+    B->grid = *A->grid;
+    B->sample = A->sample;
+    B->piece = A->piece;
     const int64_t nonzeros =
         A->ptr ? A->ptr[A->rows] : tct_grid_entries(&B->grid);
     B->base = (tct_block){.ops = &stencil_ops,

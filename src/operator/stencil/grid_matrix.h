@@ -32,12 +32,4 @@ int64_t tct_grid_entries(const tct_grid_rows *g);
 /* "7 points", "a line of 3". */
 void tct_grid_describe(const tct_grid_rows *g, char *text, size_t size);
 
-/* The same for `rows` consecutive rows from the first: a sample. */
-static inline tct_grid_rows tct_grid_part(const tct_grid_rows *g, int64_t rows)
-{
-    tct_grid_rows part = *g;
-    part.rows = (int32_t)rows;
-    return part;
-}
-
 #endif

@@ -5,7 +5,7 @@
 #define TCT_OPERATOR_STENCIL_GPU_AWAIT_CUH
 #include "comm/link/gpu/peer.cuh"
 #include "halo/put.h"
-#include "operator/stencil/gpu/lanes.h"
+#include "operator/stencil/gpu/side_lane.h"
 
 /* Wait for exchange `number` of all neighbours; by all threads of a block, which
  * has as many as there are directions. What they read afterwards is what the

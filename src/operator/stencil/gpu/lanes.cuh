@@ -28,7 +28,7 @@ typedef struct tct_tile_grid {
     TCT_REAL boundary, centre, neighbours;
 } tct_tile_grid;
 
-static tct_tile_grid tct_grid_of(const tct_step_work *w)
+static inline tct_tile_grid tct_tile_grid_of(const tct_step_work *w)
 {
     tct_tile_grid g = {};
     g.in = (const TCT_REAL *)w->in;

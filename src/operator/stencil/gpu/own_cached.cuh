@@ -16,7 +16,7 @@
  * them, and then no register is left out. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_OWN_CACHED_CUH
 #define TCT_OPERATOR_STENCIL_GPU_OWN_CACHED_CUH
-#include "operator/stencil/gpu/own_meet.cuh"
+#include "operator/stencil/gpu/own_wait.cuh"
 #include "operator/stencil/gpu/step.cuh"
 
 template <int SHAPE, int WEIGHTS, bool WITH_MORE> struct tct_own_tile {
@@ -493,7 +493,7 @@ static __global__ void __launch_bounds__(TCT_CACHED_THREADS, 1)
         TCT_REAL *out = (TCT_REAL *)(visit & 1 ? (void *)J.w.in : J.w.out);
         const int steps = min(J.reach, J.steps - made);
         made += steps;
-        if (visit > 0 && !tct_own_meet(J, p, mine, visit)) return;
+        if (visit > 0 && !tct_own_wait(J, p, mine, visit)) return;
         load_rows<T>(J, block, lane, in, visit == 0, rows);
         if (block.touches)
             make_steps<T, true>(J, lane, steps, block, rows, turn);

@@ -5,7 +5,7 @@
  * so that rows come from the L1 when they are read again. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
 #define TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
-#include "operator/stencil/gpu/own_meet.cuh"
+#include "operator/stencil/gpu/own_wait.cuh"
 #include "operator/stencil/gpu/step.cuh"
 
 enum {
@@ -190,7 +190,7 @@ static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
         const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
         TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
         const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
-        if (step > 0 && !tct_own_meet(J, p, mine, step)) return;
+        if (step > 0 && !tct_own_wait(J, p, mine, step)) return;
         if (l.lo[0] < l.hi[0])
             for (int x = l.x; x < box.hi[0]; x += l.next) {
                 const int end = min(x + l.wide, box.hi[0]);

@@ -2,7 +2,7 @@
  * operator/stencil/gpu/steps.c - the steps of device cuda. */
 #include "device/gpu/gpu.h"
 #include "operator/stencil/device_steps.h"
-#include "operator/stencil/gpu/lanes.h"
+#include "operator/stencil/gpu/side_lane.h"
 
 static const tct_step_kernels *kernels_of(bool single)
 {

@@ -11,7 +11,7 @@
 template <class T> static void launch(tacit_queue *q, const tct_step_work *w)
 {
     const gpu_stream stream = stream_of(q);
-    const tct_tile_grid g = tct_grid_of(w);
+    const tct_tile_grid g = tct_tile_grid_of(w);
     const tct_strips c = cut_rows<T>(&g, tct_gpu_of(q)->sms);
     const unsigned blocks = (unsigned)tct_strips_blocks(&c);
     visit_kernel<T>
@@ -59,7 +59,7 @@ static void visit_solid(tacit_queue *q, const tct_step_work *w)
     typedef tct_plane_tile<WEIGHTS, 32> wide;
     typedef tct_plane_tile<WEIGHTS, 16> high;
     double cost[2];
-    const tct_tile_grid g = tct_grid_of(w);
+    const tct_tile_grid g = tct_tile_grid_of(w);
     const int sms = tct_gpu_of(q)->sms;
     const tct_cut3 a = cut_planes<wide>(&g, sms, &cost[0]);
     const tct_cut3 b = cut_planes<high>(&g, sms, &cost[1]);

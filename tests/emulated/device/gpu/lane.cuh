@@ -4,8 +4,8 @@
  * block are fibres of one thread of the host; lanes of a warp switch where they
  * exchange values, warps at barriers. Copies ahead are made as late as they may
  * be, and until then their target is NaN. */
-#ifndef TCT_DEVICE_GPU_LANE_CUH
-#define TCT_DEVICE_GPU_LANE_CUH
+#ifndef TESTS_EMULATED_DEVICE_GPU_LANE_CUH
+#define TESTS_EMULATED_DEVICE_GPU_LANE_CUH
 #include "device/wave.h"
 #include "emulator.h"
 #include <stdint.h>

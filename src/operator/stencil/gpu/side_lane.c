@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/stencil/gpu/lanes.c - a second lane of a queue: while the queue is in
+ * operator/stencil/gpu/side_lane.c - a second lane of a queue: while the queue is in
  * it, its stream is another one, so that kernels, messages and copies go there.
  * The lane has high priority: its few thread blocks start between those of a
  * kernel that fills the GPU. */
-#include "operator/stencil/gpu/lanes.h"
+#include "operator/stencil/gpu/side_lane.h"
 #include "comm/channel/channel.h"
 #include "device/gpu/fork.h"
 #include "device/gpu/gpu.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/stencil/gpu/own_meet.cuh - how blocks that stay wait for those
+ * operator/stencil/gpu/own_wait.cuh - how blocks that stay wait for those
  * around them. A flag is set by a release and read by an acquire, both with a
  * barrier of the block, so that plain loads after it see plain stores before
  * it. */
-#ifndef TCT_OPERATOR_STENCIL_GPU_OWN_MEET_CUH
-#define TCT_OPERATOR_STENCIL_GPU_OWN_MEET_CUH
+#ifndef TCT_OPERATOR_STENCIL_GPU_OWN_WAIT_CUH
+#define TCT_OPERATOR_STENCIL_GPU_OWN_WAIT_CUH
 #include "device/gpu/lane.cuh"
 #include "device/gpu/late.h"
 #include "device/protocol.h"
 #include "operator/stencil/gpu/own_job.h"
 
-/* A block's part in meetings, in shared memory. Threads below `others` wait for
+/* A block's part in waits, in shared memory. Threads below `others` wait for
  * a tile each, those that follow for a neighbour of another rank. */
 typedef struct tct_own_place {
     int tile, others, sides; /* tiles, neighbours that it waits for */
@@ -76,8 +76,9 @@ static __device__ inline void tct_own_late(const tct_own_job &J,
 
 /* Wait until the tiles around have made `visit` visits of this kernel, and
  * neighbours as many exchanges. False: one did not come in time; all end. */
-static __device__ inline bool tct_own_meet(const tct_own_job &J, tct_own_place &p, const uint64_t *mine,
-             int visit)
+static __device__ inline bool tct_own_wait(const tct_own_job &J,
+                                           tct_own_place &p,
+                                           const uint64_t *mine, int visit)
 {
     const bool is_peer = (int)threadIdx.x >= p.others;
     const uint64_t before = is_peer ? J.exchange : J.visited;

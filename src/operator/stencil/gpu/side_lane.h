@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/stencil/gpu/lanes.h - a second lane of a queue on a GPU: a stream of
+ * operator/stencil/gpu/side_lane.h - a second lane of a queue on a GPU: a stream of
  * high priority, and a kernel that waits for neighbours. */
-#ifndef TCT_OPERATOR_STENCIL_GPU_LANES_H
-#define TCT_OPERATOR_STENCIL_GPU_LANES_H
+#ifndef TCT_OPERATOR_STENCIL_GPU_SIDE_LANE_H
+#define TCT_OPERATOR_STENCIL_GPU_SIDE_LANE_H
 #include "comm/link/gpu/peer.h"
 #include "operator/stencil/device_steps.h"
 
