@@ -128,12 +128,6 @@ static void destroy(void *state)
     tct_free(e);
 }
 
-static int stay(const tacit_field *f)
-{
-    (void)f;
-    return STAY;
-}
-
 static const int *cached_depths(const tacit_field *f)
 {
     static const int depths[] = {8, 1, 0};
