@@ -4,7 +4,7 @@
 #include "operator/stencil/own_steps.h"
 #include "device/gpu/fork.h"
 #include "device/gpu/persistent_grid.h"
-#include "operator/stencil/gpu/lanes.h"
+#include "operator/stencil/gpu/side_lane.h"
 #include "operator/stencil/gpu/own_job.h"
 
 typedef struct own_steps {
