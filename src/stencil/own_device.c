@@ -128,25 +128,49 @@ static void destroy(void *state)
     tct_free(e);
 }
 
+/* auto tries what can be, on all ranks alike. */
+static bool is_in_place(const tacit_field *f)
+{
+    return !f->halo || !tct_halo_why_packed(f->halo);
+}
+
+static bool depth_fits(const tacit_field *f, int depth)
+{
+    const tct_step_work w = tct_device_work(f);
+    const tct_grid_block *b = &f->block;
+    int64_t n[3];
+    for (int d = 0; d < 3; d++) n[d] = (b->grid[d] - 1) / b->count[d] + 1;
+    return tct_own_steps_on(f->queue)->fits(f->queue, n, &w, depth);
+}
+
 static const int *cached_depths(const tacit_field *f)
 {
-    static const int depths[] = {8, 1, 0};
-    return f->coefficient || f->s.about->dimensions == 3 ? NULL : depths;
+    static const int both[] = {8, 1, 0}, one[] = {1, 0};
+    if (f->coefficient || f->s.about->dimensions == 3) return NULL;
+    return depth_fits(f, both[0]) ? both : one;
+}
+
+static bool cached_fits(const tacit_field *f)
+{
+    return is_in_place(f) && cached_depths(f) && depth_fits(f, 1);
 }
 
 const tct_way_ops tct_device_free = {.open = free_open,
+                                     .fits = is_in_place,
                                      .visit = visit,
                                      .describe = describe,
                                      .finish = finish,
                                      .close = destroy,
                                      .most = STAY};
 const tct_way_ops tct_device_free2 = {.open = free2_open,
+                                      .fits = is_in_place,
                                       .visit = visit,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = destroy,
                                       .most = STAY};
 const tct_way_ops tct_device_cached = {.open = cached_open,
+                                       .fits = cached_fits,
                                        .visit = visit,
                                        .describe = describe,
                                        .finish = finish,
