@@ -111,6 +111,10 @@ static void describe(const void *state, tacit_field_result *out)
     const tct_own_about about = e->ops->about(e->state);
     const int arrays = 2 + (f->coefficient ? f->s.about->points : 0);
     out->threads = 1;
+    out->tiles = about.blocks;
+    out->boundary_tiles = about.of_layer;
+    out->boundary_formula = about.formula;
+    out->on_chip = about.on_chip;
     if (f->halo) out->halo_bytes = tct_field_sent_bytes(f, e->depth);
     out->moved_bytes = about.exchanged * (double)f->s.bytes * arrays;
 }
