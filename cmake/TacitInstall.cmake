@@ -6,9 +6,10 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/tacit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h"
-        PATTERN "mpi.h" EXCLUDE PATTERN "cuda.h" EXCLUDE)
+        PATTERN "mpi.h" EXCLUDE PATTERN "triggered_mpi.h" EXCLUDE
+        PATTERN "cuda.h" EXCLUDE)
 if(TACIT_MPI)
-  install(FILES include/tacit/mpi.h
+  install(FILES include/tacit/mpi.h include/tacit/triggered_mpi.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tacit)
 endif()
 if(TACIT_HAVE_CUDA)
@@ -34,6 +35,13 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tacitConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/tacitConfig.cmake
               ${PROJECT_BINARY_DIR}/tacitConfigVersion.cmake
         DESTINATION ${package_dir})
+
+# Programs link it as tacit::triggered_mpi, or by -ltacit-triggered-mpi.
+if(TACIT_MPI)
+  install(TARGETS tacit_triggered_mpi EXPORT tacit_triggered_mpi_targets)
+  install(EXPORT tacit_triggered_mpi_targets NAMESPACE tacit::
+          FILE tacit-triggered-mpi.cmake DESTINATION ${package_dir})
+endif()
 
 # From <libdir>/pkgconfig up to the prefix.
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

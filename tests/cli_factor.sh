@@ -152,7 +152,7 @@ refused 4 'the solution is beyond the range of doubles' solve small.mtx two.mtx 
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1e200\n2 2 1e200\n2 1 3e200\n1 2 3e200\n' >indefinite.mtx
 told 2 'comes to the pivot -8e+200' solve indefinite.mtx --precond direct --device host
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n2 2 2\n2 1 0\n' >zero.mtx
-told 2 'leave zeros out (--drop-zeros)' factor zero.mtx
+told 2 'leave zeros out (drop zeros)' factor zero.mtx
 accepted factor zero.mtx --drop-zeros
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 -1\n' >count.mtx
 told 2 'count.mtx:2: -1 entries' info count.mtx

@@ -163,7 +163,7 @@ for grid in 2x1x1 1x2x1; do
     cmp -s one.mtx grid.mtx || complain "trsv: $grid: other bits than one GPU"
 done
 refused trsv poisson3d:4 --gpus 2 --oversubscribe --comm shm --grid 2x1x1
-has err 'take --comm peer, or a grid of 1x1x2'
+has err 'take link peer, or a grid of 1x1x2'
 refused trsv poisson3d:4 --gpus 2 --oversubscribe --scheme p2p
 has err 'there is 3d alone'
 

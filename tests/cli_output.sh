@@ -156,6 +156,13 @@ for np in 1 ${MPIRUN:+3}; do
     done
 done
 cmp -s graph.mtx graph.before || complain 'an order changes its input'
+# a grid's stencil solves with the bits of its matrix, made or not
+accepted solve poisson3d:17x9x11 --format csr -o stored.mtx --device host
+accepted solve poisson3d:17x9x11 --format stencil -o stencil.mtx --device host
+cmp -s stored.mtx stencil.mtx || complain 'format stencil has other bits'
+accepted solve poisson3d:17x9x11 --format stencil --precond amg --device host -q
+refused 1 'constant coefficients' solve jump3d:9,100 --format stencil --device host
+
 accepted solve graph.mtx --format csr@rcm --json order.json --device host
 [ "$(value order.json order)" = '"rcm"' ] || complain 'csr@rcm: order'
 accepted compare graph.mtx --reorder rcm --repeat 1 --device host --method cg

@@ -8,6 +8,15 @@
 #include "said.h"
 #include <tacit/halo.h>
 
+static inline int rank_of(void)
+{
+    return tacit_world_rank(test_world());
+}
+static inline int size_of(void)
+{
+    return tacit_world_size(test_world());
+}
+
 /* A grid: blocks of a direction may differ in width. */
 typedef struct {
     int dimensions, blocks[3];
@@ -137,14 +146,13 @@ static inline void number_cell(const part *p, const int64_t at[3], char *cell,
     number_inside(p, at, cell, round);
 }
 
-static inline void check_cell(const part *p, const int64_t at[3], char *cell,
-                              int round)
+static inline void check_bytes(const part *p, const int64_t at[3],
+                               const char *cell, const int64_t *global,
+                               int round)
 {
-    int64_t global[3] = {0};
-    const bool comes = find_source(p, at, global);
     for (int64_t i = 0; i < p->about.bytes; i++) {
         const unsigned char wanted =
-            comes ? byte_of(p, global, round, i) : UNTOUCHED;
+            global ? byte_of(p, global, round, i) : UNTOUCHED;
         if ((unsigned char)cell[i] != wanted)
             fail_msg("cell %d %d %d of block %d %d %d, byte %d, round %d: %d, "
                      "expected %d",
@@ -152,6 +160,27 @@ static inline void check_cell(const part *p, const int64_t at[3], char *cell,
                      p->place[1], p->place[2], (int)i, round,
                      (unsigned char)cell[i], wanted);
     }
+}
+
+static inline void check_cell(const part *p, const int64_t at[3], char *cell,
+                              int round)
+{
+    int64_t global[3] = {0};
+    const bool comes = find_source(p, at, global);
+    check_bytes(p, at, cell, comes ? global : NULL, round);
+}
+
+/* After an exchange of the ghosts of faces next to the block: others are of
+ * round 0. */
+static inline void check_next_to_block(const part *p, const int64_t at[3],
+                                       char *cell, int round)
+{
+    int64_t global[3] = {0};
+    int64_t away = 0;
+    const bool comes = find_source(p, at, global);
+    for (int d = 0; d < 3; d++)
+        away += at[d] < 0 ? -at[d] : at[d] >= p->n[d] ? at[d] - p->n[d] + 1 : 0;
+    check_bytes(p, at, cell, comes ? global : NULL, away <= 1 ? round : 0);
 }
 
 /* --- which grids ---------------------------------------------------------- */

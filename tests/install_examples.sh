@@ -85,21 +85,17 @@ run_all() { # FOLDER
         # shellcheck disable=SC2086 # a command and its options
         must $MPIRUN -np $np "$1/mpi_rows"
         # shellcheck disable=SC2086
+        [ ! -x "$1/triggered_halo" ] || must $MPIRUN -np $np "$1/triggered_halo"
+        # shellcheck disable=SC2086
         must $MPIRUN -np $np "$1/matrix_free"
         grep -q "^$np ranks: " "$work/log" ||
             { echo "FAILED: matrix_free on $np ranks"; cat "$work/log"; exit 1; }
     done
 }
 
-# A project in C++ alone, which asks for MPI and names it nowhere.
-build_cxx() {
-    command -v c++ >/dev/null || { echo "skipped: no C++ compiler"; return; }
-    mkdir "$work/cxx"
-    echo 'cmake_minimum_required(VERSION 3.24)
-project(cxx LANGUAGES CXX)
-find_package(tacit 0.2 REQUIRED COMPONENTS mpi)
-add_executable(cxx cxx.cpp)
-target_link_libraries(cxx PRIVATE tacit::tacit)' >"$work/cxx/CMakeLists.txt"
+# In C++, with MPI: Tacit's header before MPI's, in $1/after.cpp behind it.
+write_cxx() { # FOLDER
+    mkdir -p "$1"
     echo '#include <tacit/mpi.h>
 #include <tacit/tacit.h>
 int main(int argc, char **argv)
@@ -110,12 +106,47 @@ int main(int argc, char **argv)
     tacit_world_destroy(&world);
     MPI_Finalize();
     return status;
-}' >"$work/cxx/cxx.cpp"
+}' >"$1/before.cpp"
+    { echo '#include <mpi.h>'; cat "$1/before.cpp"; } >"$1/after.cpp"
+}
+
+# MPI's bindings for C++, which lie in a library that nothing here names.
+pkg_config_cxx() {
+    [ -n "$MPIRUN" ] || return 0
+    command -v c++ >/dev/null || return 0
+    write_cxx "$work/cxx"
+    flags=$(pkg-config --cflags --libs tacit-mpi) || exit 1
+    for name in before after; do
+        # shellcheck disable=SC2086 # a list of options
+        must c++ "$work/cxx/$name.cpp" -o "$work/cxx/$name" $flags
+        # shellcheck disable=SC2086 # a command and its options
+        must $MPIRUN -np 2 "$work/cxx/$name"
+    done
+    # Tacit's header needs no options for it
+    # shellcheck disable=SC2086
+    must c++ "$work/cxx/before.cpp" -o "$work/cxx/bare" \
+        $(printf '%s' "$flags" | sed 's/-D[A-Z]*_SKIP_MPICXX=1//g')
+}
+
+# A project in these languages, which asks for MPI and names it nowhere.
+build_cxx() { # LANGUAGES
+    command -v c++ >/dev/null || { echo "skipped: no C++ compiler"; return; }
+    rm -rf "$work/cxx"
+    write_cxx "$work/cxx"
+    echo "cmake_minimum_required(VERSION 3.24)
+project(cxx LANGUAGES $1)
+find_package(tacit 0.2 REQUIRED COMPONENTS mpi)
+foreach(name before after)
+  add_executable(\${name} \${name}.cpp)
+  target_link_libraries(\${name} PRIVATE tacit::tacit)
+endforeach()" >"$work/cxx/CMakeLists.txt"
     if [ -n "$MPIRUN" ]; then
         must cmake -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$prefix"
         must cmake --build "$work/cxx/build"
         # shellcheck disable=SC2086 # a command and its options
-        must $MPIRUN -np 2 "$work/cxx/build/cxx"
+        must $MPIRUN -np 2 "$work/cxx/build/before"
+        # shellcheck disable=SC2086
+        must $MPIRUN -np 2 "$work/cxx/build/after"
     elif cmake -S "$work/cxx" -B "$work/cxx/build" \
         -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then
         echo "FAILED: the component mpi is found without MPI"; exit 1
@@ -130,7 +161,8 @@ find_package)
     build_with_cmake tacit
     [ -z "$MPIRUN" ] || [ -x "$work/tacit/mpi_rows" ] ||
         { echo "FAILED: the component mpi is not found"; exit 1; }
-    build_cxx
+    build_cxx CXX
+    build_cxx "C CXX"
     run_all "$work/tacit"
     build_with_cmake static
     run_all "$work/static"
@@ -139,6 +171,7 @@ pkg_config)
     build_with_pkg_config
     export LD_LIBRARY_PATH="$library"
     run_all "$work/tacit"
+    pkg_config_cxx
     ;;
 *) echo "FAILED: $how?"; exit 1 ;;
 esac

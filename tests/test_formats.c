@@ -420,6 +420,10 @@ static void everywhere(check what, bool with_blocks)
                     if (blocks && !shapes[shape].block &&
                         status == TACIT_UNSUPPORTED)
                         continue;
+                    if (format == &tct_format_stencil) { /* test_stencil_rows */
+                        assert_int_equal(status, TACIT_UNSUPPORTED);
+                        continue;
+                    }
                     assert_int_equal(status, TACIT_OK);
                     assert_int_equal(B->rows, A.rows);
                     assert_int_equal(B->nonzeros, A.ptr[A.rows]);
@@ -703,7 +707,8 @@ static void owned_arrays_are_used_up(void **state)
                 block->ops->destroy(block);
             } else {
                 assert_int_equal(status, TACIT_UNSUPPORTED);
-                assert_int_equal(shapes[shape].block, 0);
+                if (tct_format_at("host", f) != &tct_format_stencil)
+                    assert_int_equal(shapes[shape].block, 0);
             }
             clear(&A);
             assert_int_equal(tct_memory_blocks(), blocks);
@@ -718,6 +723,7 @@ static void no_memory_is_survived(void **state)
               C = make(shape_of("blocks of 3"), ANY);
     for (int f = 0; tct_format_at("host", f); f++) {
         const tct_format *format = tct_format_at("host", f);
+        if (format == &tct_format_stencil) continue;
         tct_local *M = strcmp(format->about.name, "bsell") == 0 ? &C : &A;
         const size_t blocks = tct_memory_blocks();
         tacit_status status = TACIT_NO_MEMORY;
@@ -944,7 +950,7 @@ static void the_choice_is_the_fastest(void **state)
         int count = 0;
         const tct_format *best = tct_format_choose(&A, NULL, trials, &count);
         assert_non_null(best);
-        assert_int_equal(count, 3);
+        assert_int_equal(count, 4);
         double least = 1e30, chosen = 1e30;
         for (int i = 0; i < count; i++) {
             if (trials[i].bytes < 0) continue;

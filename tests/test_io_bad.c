@@ -403,7 +403,7 @@ static void bad_tacit(void **state)
     damage(path, 0, 256 + 1, "\1", 1); /* a value */
     BAD_FILE(path, TACIT_INPUT, "checksum does not agree");
     damage(path, 0, 128 + 8, "\77", 1); /* a row start */
-    BAD_FILE(path, TACIT_INPUT, "row 1", "damaged");
+    BAD_FILE(path, TACIT_INPUT, "row 2", "damaged");
     damage(path, 0, 192, "\77", 1); /* a column */
     BAD_FILE(path, TACIT_INPUT, "d.tacit");
 }
@@ -430,7 +430,7 @@ static void bad_petsc(void **state)
     damage(path, 0, 16, "\377\377\377\377", 4);
     BAD_FILE(path, TACIT_INPUT, "row lengths", "negative");
     damage(path, 0, 28, "\0\0\0\3", 4); /* a column */
-    BAD_FILE(path, TACIT_INPUT, "column 3");
+    BAD_FILE(path, TACIT_INPUT, "column 4");
     damage(path, 0, 40, "\0\0\0\0", 4); /* row 2: column 0 twice */
     BAD_FILE(path, TACIT_INPUT, "twice");
     damage(path, 0, 44, "\177\370\0\0", 4);

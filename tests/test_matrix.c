@@ -99,7 +99,7 @@ static void bad_ranges_fail_on_every_rank(void **state)
                                             rows - last, g.ptr, g.cols, g.vals,
                                             &m),
                      TACIT_INVALID);
-    assert_message("expected a range that begins at row");
+    assert_message("expected `first` ");
     assert_int_equal(tacit_matrix_from_rows(test_world(), n, first, rows - last,
                                             g.ptr, g.cols, g.vals, &m),
                      TACIT_INVALID);
@@ -132,13 +132,13 @@ static void bad_entries_name_row_and_column(void **state)
     assert_int_equal(tacit_matrix_from_rows(test_world(), n, first, rows, g.ptr,
                                             g.cols, g.vals, &m),
                      TACIT_INPUT);
-    assert_message("row 9 has an entry in column 10: columns are 0 to 9");
+    assert_message("is 10, of row 10: expected 0 to 9");
     if (last) g.cols[end] = n - 1;
     if (last) g.vals[end] = NAN;
     assert_int_equal(tacit_matrix_from_rows(test_world(), n, first, rows, g.ptr,
                                             g.cols, g.vals, &m),
                      TACIT_INPUT);
-    assert_message("row 9, column 9");
+    assert_message("row 10, column 10 holds");
     if (last) { /* finite, but their sum is not */
         g.vals[end] = g.vals[end - 1] = 1e308;
         g.cols[end - 1] = n - 1;
@@ -470,8 +470,7 @@ static void unsymmetric_entries_are_named(void **state)
         const int64_t low = i < j ? i : j, high = i < j ? j : i;
         snprintf(sentence, sizeof sentence,
                  "row %" PRId64 ", column %" PRId64
-                 " holds %s, but row %" PRId64 ", column %" PRId64
-                 " holds %s (counted from 1)",
+                 " holds %s, but row %" PRId64 ", column %" PRId64 " holds %s",
                  low + 1, high + 1, i < j ? "-1.5" : "-1", high + 1, low + 1,
                  i < j ? "-1" : "-1.5");
         expect_unsymmetric(sentence);

@@ -529,6 +529,14 @@ static void senseless_exchanges_are_refused(void **state)
            tacit_exchange_create(q, 1, NULL, index, 1, &self, 1, &e));
     EXPECT(TACIT_INVALID,
            tacit_exchange_create(NULL, 1, &self, index, 1, &self, 1, &e));
+    for (int bad = -1; bad < size; bad++) {
+        static const int32_t below[] = {0, -7};
+        const bool mine = bad < 0 || bad == rank;
+        EXPECT(TACIT_INVALID,
+               tacit_exchange_create(q, 1, &self, mine ? below : index, 1,
+                                     &self, 1, &e));
+        assert_non_null(strstr(tacit_error_message(), "index[1] is -7"));
+    }
     assert_null(e);
     tacit_queue_destroy(&q);
 }

@@ -401,7 +401,7 @@ static void test_bad_files(void **state)
         {NODES, "1 4\n0 0 1 2\n", NULL, TACIT_INPUT, "a node"},
         {NODES, "1 4\n0 0 1 2 2\n", NULL, TACIT_INPUT, "is in no element"},
         {NODES, "2 4\n0 0 1 2 3\n1 0 1 2 2\n", NULL, TACIT_INPUT,
-         "element 1 of the mesh"},
+         "element 2 of the mesh"},
         {NODES, TETS, "1\n4 0\n", TACIT_INPUT, "bad.spc:2: node 4"},
         {NODES, TETS, "1\n3 3\n", TACIT_INPUT, "component 3, expected 0 to 2"},
         {NODES, TETS, "2\n3 1\n", TACIT_INPUT, "ends after 1 of 2 supports"},

@@ -221,6 +221,85 @@ static void an_exchange_of_nothing_fails_the_queue(void **state)
     tacit_queue_destroy(&q);
 }
 
+static void vectors_that_share_memory_are_refused(void **state)
+{
+    (void)state;
+    system_of S;
+    double seconds = -1.0;
+    tacit_result result[2] = {{.size = sizeof *result},
+                              {.size = sizeof *result}};
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+    open_system(&S, "cg", "jacobi");
+    double *const panels[] = {S.b, S.b + 1, S.b + S.n};
+    for (int i = 0; i < 3; i++) {
+        REFUSED(tacit_precond_solve(S.A, S.M, 2, S.b, S.n, panels[i], S.n,
+                                    &stop, result));
+        assert_non_null(strstr(tacit_error_message(), "share memory"));
+    }
+    REFUSED(tacit_operator_measure_product(S.A, 2, S.b, S.b + 1, &seconds));
+    assert_non_null(strstr(tacit_error_message(), "share memory"));
+    assert_true(seconds == -1.0);
+    OK(tacit_operator_measure_product(S.A, 2, S.b, S.b + S.n, &seconds));
+    close_system(&S);
+}
+
+/* A function of the caller's that fails, with a message or without. */
+typedef struct {
+    size_t n;
+    tacit_status status; /* now */
+    const char *why;
+} user;
+
+static tacit_status fails_or_copies(void *ctx, tacit_queue *q, const double *x,
+                                    double *y)
+{
+    const user *u = ctx;
+    (void)q;
+    memcpy(y, x, u->n * sizeof *y);
+    if (u->why) return tacit_error_set(u->status, "%s", u->why);
+    return u->status;
+}
+
+static tacit_status fails_for_its_diagonal(void *ctx, tacit_queue *q, double *d)
+{
+    const user *u = ctx;
+    (void)q;
+    (void)d;
+    return u->status;
+}
+
+static void failed_as(user u, bool diagonal, const char *text)
+{
+    double x[4] = {1.0}, y[4];
+    system_of S = {.w = test_world(), .n = 4};
+    tacit_operator_function f = {.size = sizeof f,
+                                 .apply = fails_or_copies,
+                                 .diagonal = fails_for_its_diagonal,
+                                 .ctx = &u,
+                                 .norm = 1.0};
+    OK(tacit_queue_create(S.w, "host", 1, &S.q));
+    OK(tacit_operator_from_function(S.q, 4, &f, &S.A));
+    (void)tacit_error_set(TACIT_INVALID, "an old message");
+    const tacit_status got = diagonal
+                                 ? tacit_precond_create(S.A, "jacobi", &S.M)
+                                 : tacit_operator_apply(S.A, x, y);
+    assert_int_equal(got, u.status);
+    if (!strstr(tacit_error_message(), text))
+        fail_msg("'%s' does not say '%s'", tacit_error_message(), text);
+    tacit_operator_destroy(&S.A);
+    tacit_queue_destroy(&S.q);
+}
+
+static void users_that_fail_are_named(void **state)
+{
+    (void)state;
+    const user silent = {4, TACIT_IO, NULL}, tells = {4, TACIT_IO, "it tore"};
+    failed_as(silent, false, "`apply` returned IO (-4) without a message");
+    failed_as(silent, true, "`diagonal` returned IO (-4) without a message");
+    failed_as(tells, false, "it tore");
+    failed_as((user){4, TACIT_OK, NULL}, false, "an old message");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +308,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(getters_of_nothing),
         cmocka_unit_test(nothing_where_something_is_needed),
         cmocka_unit_test(an_exchange_of_nothing_fails_the_queue),
+        cmocka_unit_test(vectors_that_share_memory_are_refused),
+        cmocka_unit_test(users_that_fail_are_named),
     };
     TEST_MPI_MAIN(tests);
 }

@@ -336,9 +336,22 @@ static void queues_fill_and_measure(void **state)
     tacit_matrix_destroy(&m);
 }
 
+static void the_headers_have_the_version_of_the_library(void **state)
+{
+    (void)state;
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d.%d", TACIT_VERSION_MAJOR,
+             TACIT_VERSION_MINOR, TACIT_VERSION_PATCH);
+    assert_string_equal(text, tacit_version());
+#if TACIT_VERSION_NUMBER < 200
+    fail_msg("version %d", TACIT_VERSION_NUMBER);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_headers_have_the_version_of_the_library),
         cmocka_unit_test(links_and_devices_say_what_they_lack),
         cmocka_unit_test(what_is_listed_is_taken),
         cmocka_unit_test(methods_are_found_by_name),

@@ -675,8 +675,7 @@ static void expect_named(tacit_queue *q, const char *format, row_fn base,
         assert_int_equal(tacit_operator_update(A, new), TACIT_INVALID);
         char sentence[160];
         snprintf(sentence, sizeof sentence,
-                 "row %" PRId64 ", column %" PRId64 " (counting from 1) was %s",
-                 i + 1, j + 1,
+                 "row %" PRId64 ", column %" PRId64 " was %s", i + 1, j + 1,
                  change.more ? "not stored and is now"
                              : "stored and is not now");
         assert_message(sentence);

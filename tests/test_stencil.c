@@ -453,6 +453,8 @@ static void descriptions_are_checked(void **state)
     s = good;
     s.n[0] = s.n[1] = INT32_MAX;
     refused(try_field(s), TACIT_NO_MEMORY, "the grid");
+    s = (tacit_stencil){.shape = "star3d1r", .n = {1, INT32_MAX, INT32_MAX}};
+    refused(try_field(s), TACIT_NO_MEMORY, "the grid");
     s = (tacit_stencil){.shape = "box3d1r",
                         .n = {INT32_MAX, INT32_MAX, INT32_MAX}};
     refused(try_field(s), TACIT_INPUT, "exceed 64 bits");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_stencil_ways.c - ways that step grids of several ranks: twins on
- * the host of those of GPUs, against a serial loop, to the last bit; random
+ * tests/test_stencil_ways.c - ways that step grids of several ranks, on GPUs,
+ * or their twins on the host, against a serial loop, to the last bit; random
  * blocks, shapes, types, weights, sides and sizes.
  *
- * RUN: np=2,4
+ * DEVICE: each
+ * RUN: np=2,3
  * THREADS: 2,3
  * PROCESSES: 2 */
 #include "device/signals.h"
@@ -11,11 +12,14 @@
 #include "halo/state.h"
 #include "operator/stencil/split.h"
 #include "stencil/stepper.h"
+#include "steps_twin.h"
 
-enum { GRIDS = 80 / EACH, STEPS = 9 };
-static const char *const in_place[] = {"overlap", "p2p",  "shmem",
-                                       "shmem1",  "free", "free2"};
-enum { IN_PLACE = 6 };
+enum { GRIDS = 48 / EACH, STEPS = 9, FEW = 4, MANY = 90 };
+
+static bool on_gpu(void)
+{
+    return strcmp(TEST_DEVICE, "cuda") == 0;
+}
 
 /* --- splits --------------------------------------------------------------- */
 
@@ -29,7 +33,7 @@ static bool has(const tct_cell_box *b, const int64_t i[3])
 static void expect_split(const int64_t n[3], const int64_t low[3],
                          const int64_t high[3], int64_t unit)
 {
-    tct_split s;
+    tct_block_split s;
     int64_t i[3];
     tct_split_block(n, low, high, unit, &s);
     for (i[2] = 0; i[2] < n[2]; i[2]++)
@@ -65,28 +69,48 @@ static void each_cell_is_in_one_box(void **state)
 
 /* --- bits ----------------------------------------------------------------- */
 
-static void run_way(bench *b, const grid *g, tacit_field *f, const char *way,
-                    int64_t norm_every)
+typedef struct run_of {
+    const char *way, *loop;
+} run_of;
+
+/* Steps at a time of tiles, 0: they are not for this grid. */
+static int depth_of(const grid *g, const tacit_field *f)
 {
-    const tacit_field_options o = {
-        .size = sizeof o, .steps = STEPS, .way = way, .norm_every = norm_every};
+    const int most = tct_field_deepest(f), usual = g->dim == 2 ? 8 : 4;
+    if (g->weights == TACIT_WEIGHTS_CELLS || g->points == 27) return 0;
+    return most < usual ? most : usual;
+}
+
+/* False: the way is not for this grid. */
+static bool run_way(bench *b, const grid *g, tacit_field *f, run_of one,
+                    int steps, int64_t norm_every)
+{
+    const bool deep = strcmp(one.way, "tiles") == 0;
+    const tacit_field_options o = {.size = sizeof o,
+                                   .steps = steps,
+                                   .way = one.way,
+                                   .loop = one.loop,
+                                   .depth = deep ? depth_of(g, f) : 0,
+                                   .norm_every = norm_every};
     tacit_field_result r = {.size = sizeof r};
+    if (deep && o.depth == 0) return false;
     OK(tacit_field_run(f, &o, &r));
-    assert_int_equal(r.steps, STEPS);
-    assert_string_equal(r.way, way);
+    assert_int_equal(r.steps, steps);
+    assert_string_equal(r.way, one.way);
     assert_true(r.halo_bytes > 0.0);
-    expect_wanted(b, g, f, way);
+    expect_wanted(b, g, f, one.way);
+    return true;
 }
 
 /* A random grid, or NULL: it has more blocks than cells. */
-static tacit_field *open_field(bench *b, uint64_t seed, grid *g)
+static tacit_field *open_field(bench *b, uint64_t seed, int steps, grid *g)
 {
     int blocks[3];
     tacit_field *f = NULL;
     *g = grid_of(seed);
     pick_blocks(seed, g->dim, blocks);
     if (deepest(g, blocks) == 0) return NULL;
-    make_wanted(b, g, seed, STEPS);
+    make_wanted(b, g, seed, steps);
     const tacit_stencil s = stencil_of(g, blocks);
     OK(tacit_field_create(b->q, &s, &f));
     put_all(b, g, f);
@@ -96,41 +120,47 @@ static tacit_field *open_field(bench *b, uint64_t seed, grid *g)
 
 /* All that `ways` has, each after a run of another one in the same field: the
  * buffers and the numbers of exchanges go on. */
-static void run_all(bench *b, const char *const *ways, int count)
+static void run_all(const char *queue, int grids, int steps, const run_of *ways,
+                    int count)
 {
     int runs = 0;
-    for (uint64_t seed = 0; seed < GRIDS; seed++) {
+    bench *b = open_bench(queue);
+    for (uint64_t seed = 0; seed < (uint64_t)grids; seed++) {
         grid g;
-        tacit_field *f = open_field(b, seed, &g);
+        tacit_field *f = open_field(b, seed, steps, &g);
         if (!f) continue;
         for (int k = 0; k < count; k++) {
             const int way = (k + (int)seed) % count;
             if (k > 0) OK(tacit_field_put(f, 0, cells_of(&g), b->start));
-            run_way(b, &g, f, ways[way], seed % 3 ? 0 : 4);
-            runs++;
+            runs += run_way(b, &g, f, ways[way], steps, seed % 3 ? 0 : 4);
         }
         tacit_field_destroy(&f);
     }
-    assert_true(runs > GRIDS * count / 4);
+    close_bench(b);
+    assert_true(runs > grids * count / 4);
 }
 
 static void ways_in_place_have_the_serial_bits(void **state)
 {
+    static const run_of ways[] = {
+        {"overlap", NULL}, {"p2p", NULL},   {"shmem", NULL}, {"shmem1", NULL},
+        {"copy", NULL},    {"tiles", NULL}, {"free", NULL},  {"free2", NULL}};
     (void)state;
-    bench *b = open_bench("host");
-    run_all(b, in_place, IN_PLACE);
-    close_bench(b);
+    if (!gpu_for_each()) skip();
+    run_all(on_gpu() ? "cuda@peer" : "host", GRIDS, STEPS, ways, 8);
+    run_all(on_gpu() ? "cuda@peer" : "host", FEW, MANY, ways, 8);
 }
 
 /* Tiles that stay, with ghosts of several steps: each depth that there is. */
 static void cached_has_the_serial_bits_at_all_depths(void **state)
 {
     (void)state;
-    bench *b = open_bench("host");
+    if (!gpu_for_each()) skip();
+    bench *b = open_bench(on_gpu() ? "cuda@peer" : "host");
     int runs = 0;
     for (uint64_t seed = 1000; seed < 1000 + GRIDS; seed++) {
         grid g;
-        tacit_field *f = open_field(b, seed, &g);
+        tacit_field *f = open_field(b, seed, STEPS, &g);
         if (!f || g.weights == TACIT_WEIGHTS_CELLS) {
             tacit_field_destroy(&f);
             continue;
@@ -143,31 +173,80 @@ static void cached_has_the_serial_bits_at_all_depths(void **state)
                                            1 + (int)(seed % (uint64_t)most),
                                        .norm_every = seed % 3 ? 0 : 4};
         tacit_field_result r = {.size = sizeof r};
-        OK(tacit_field_run(f, &o, &r));
-        expect_wanted(b, &g, f, "cached");
+        const tacit_status status = tacit_field_run(f, &o, &r);
+        if (!on_gpu() || status != TACIT_UNSUPPORTED) {
+            OK(status);
+            expect_wanted(b, &g, f, "cached");
+            runs++;
+        }
         tacit_field_destroy(&f);
-        runs++;
     }
-    assert_true(runs > GRIDS / 4);
+    assert_true(runs > GRIDS / 8);
     close_bench(b);
 }
 
-static bool has_mpi(void)
+static bool opens(const char *queue)
 {
     tacit_queue *q = NULL;
-    const bool has = tacit_queue_create(test_world(), "host@mpi", 1, &q) >= 0;
+    const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
     tacit_queue_destroy(&q);
-    return has;
+    return can;
 }
 
-static void messages_have_the_serial_bits(void **state)
+static void messages_of_mpi_have_the_serial_bits(void **state)
 {
-    static const char *const ways[] = {"mpi", "overlap", "copy"};
+    static const run_of ways[] = {
+        {"mpi", NULL}, {"overlap", NULL}, {"copy", NULL}, {"tiles", NULL}};
     (void)state;
-    if (!has_mpi()) skip();
-    bench *b = open_bench("host@mpi");
-    run_all(b, ways, 3);
+    if (!gpu_for_each() || !opens(TEST_DEVICE "@mpi")) skip();
+    run_all(TEST_DEVICE "@mpi", GRIDS / 2, STEPS, ways, 4);
+}
+
+static void messages_of_nccl_have_the_serial_bits(void **state)
+{
+    static const run_of ways[] = {{"nccl", NULL},
+                                  {"nccl", "graph"},
+                                  {"overlap", NULL},
+                                  {"copy", NULL},
+                                  {"tiles", NULL}};
+    (void)state;
+    if (!on_gpu() || !gpu_for_each() || !opens("cuda@nccl")) skip();
+    run_all("cuda@nccl", GRIDS / 2, STEPS, ways, 5);
+    run_all("cuda@nccl", FEW, MANY, ways, 5);
+}
+
+/* --- the device's part ----------------------------------------------------- */
+
+/* What drives the kernels of GPUs, with the twin of the kernels. */
+static void kernels_are_driven_right(void **state)
+{
+    static const run_of ways[] = {{"overlap", NULL}, {"p2p", NULL},
+                                  {"shmem", NULL},   {"shmem1", NULL},
+                                  {"copy", NULL},    {"tiles", NULL}};
+    (void)state;
+    if (on_gpu()) skip();
+    bench *b = open_bench("host");
+    int lanes = 0, visits = 0, steps = 0;
+    for (uint64_t seed = 0; seed < GRIDS; seed++) {
+        grid g;
+        tacit_field *f = open_field(b, seed, STEPS, &g);
+        if (!f) continue;
+        const int depth = depth_of(&g, f);
+        if (depth > 0) OK(tct_field_widen(f, depth));
+        open_steps_twin(f);
+        for (int k = 0; k < 6; k++) {
+            if (k > 0) OK(tacit_field_put(f, 0, cells_of(&g), b->start));
+            (void)run_way(b, &g, f, ways[(k + (int)seed) % 6], STEPS,
+                          seed % 3 ? 0 : 4);
+        }
+        lanes += twin_of_steps.lanes;
+        visits += twin_of_steps.visits;
+        steps += twin_of_steps.steps;
+        close_steps_twin(f);
+        tacit_field_destroy(&f);
+    }
     close_bench(b);
+    assert_true(lanes > 0 && visits > 0 && steps > 0);
 }
 
 /* --- faults --------------------------------------------------------------- */
@@ -213,7 +292,7 @@ static int wrong_cells(bench *b, fault faulty)
     void *stepper = NULL;
     OK(tacit_field_create(b->q, &s, &f));
     put_all(b, &g, f);
-    OK(tct_stepper_open(f, &tct_step_shmem1, NULL, &stepper));
+    OK(tct_stepper_open(f, &tct_step_shmem1, 1, NULL, &stepper));
     planted = faulty;
     ops.step = faulty_step;
     ((tct_stepper *)stepper)->ops = &ops;
@@ -232,6 +311,7 @@ static int wrong_cells(bench *b, fault faulty)
 static void faults_of_a_halo_are_seen(void **state)
 {
     (void)state;
+    if (on_gpu()) skip();
     bench *b = open_bench("host");
     for (fault f = SOUND; f <= (TCT_TSAN ? NO_PUT : WAITS_NOT); f++) {
         int64_t wrong = wrong_cells(b, f);
@@ -256,12 +336,22 @@ static void expect_refused(tacit_field *f, const char *way, const char *word)
 static void a_way_names_the_link_that_it_needs(void **state)
 {
     (void)state;
-    bench *b = open_bench("host");
+    if (!gpu_for_each()) skip();
+    bench *b = open_bench(on_gpu() ? "cuda@peer" : "host");
     grid g;
-    tacit_field *f = open_field(b, 12, &g);
+    tacit_field_options o = {.size = sizeof o, .steps = 1};
+    tacit_field_result r = {.size = sizeof r};
+    tacit_field *f = open_field(b, 12, STEPS, &g);
     assert_non_null(f);
-    expect_refused(f, "mpi", "--comm mpi");
+    expect_refused(f, "mpi", TCT_HAVE_MPI ? "--comm mpi" : "without MPI");
     expect_refused(f, "nccl", "nccl");
+    o.way = "copy";
+    o.loop = "graph";
+    EXPECT(TACIT_INVALID, tacit_field_run(f, &o, &r));
+    assert_non_null(strstr(tacit_error_message(), "loop"));
+    o.loop = "grapf";
+    EXPECT(TACIT_INVALID, tacit_field_run(f, &o, &r));
+    assert_non_null(strstr(tacit_error_message(), "did you mean 'graph'"));
     tacit_field_destroy(&f);
     close_bench(b);
 }
@@ -271,9 +361,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_cell_is_in_one_box),
         cmocka_unit_test(ways_in_place_have_the_serial_bits),
+        cmocka_unit_test(kernels_are_driven_right),
+        cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
+        cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
         cmocka_unit_test(cached_has_the_serial_bits_at_all_depths),
-        cmocka_unit_test(messages_have_the_serial_bits),
         cmocka_unit_test(faults_of_a_halo_are_seen),
         cmocka_unit_test(a_way_names_the_link_that_it_needs)};
-    TEST_MPI_MAIN(tests);
+    TEST_GPU_MAIN(tests);
 }

@@ -36,9 +36,9 @@ typedef struct tacit_channel {
  *   index    [sum of send[].count]  from 0
  *   receive  [receives]
  * Collective.  Borrows `queue`; copies the lists.
- * Errors      INVALID (a rank that does not exist, a count below 0, columns
- *             below 1, a rank that does not receive what it is sent),
- *             NO_MEMORY, COMM. */
+ * Errors      INVALID (a rank that does not exist, a count or an index below 0,
+ *             columns below 1, a rank that does not receive what it is sent),
+ *             NO_MEMORY, COMM. An index beyond the vector is not noticed. */
 TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
                                              const tacit_channel *send,
                                              const int32_t *index, int receives,

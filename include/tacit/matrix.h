@@ -48,6 +48,10 @@ typedef struct tacit_matrix_options {
     size_t size;     /* set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */
     bool drop_zeros; /* drop entries that are stored but zero then     */
+    bool no_entries; /* only the numbering of a gallery matrix whose rows have
+                      * one stencil of constant coefficients: operators in
+                      * format stencil, descriptions and vectors need no more,
+                      * and the rest is refused */
 } tacit_matrix_options;
 
 /* Read a file, whose format its content shows, or make a gallery matrix,
@@ -58,7 +62,8 @@ typedef struct tacit_matrix_options {
  * Collective.  Borrows `world`.
  * Errors      INVALID (unknown gallery name, with the nearest known one), INPUT
  *             (the fault, with line and column; a shift of a matrix that is not
- *             square), IO, NO_MEMORY (before anything is allocated). */
+ *             square), UNSUPPORTED (no_entries of another matrix), IO,
+ *             NO_MEMORY (before anything is allocated). */
 TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                          const tacit_matrix_options *options,
                                          tacit_matrix **out);

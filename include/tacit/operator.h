@@ -10,6 +10,7 @@
 #define TACIT_OPERATOR_H
 #include <tacit/matrix.h>
 #include <tacit/queue.h>
+#include <tacit/stencil.h>
 
 TACIT_BEGIN_DECLS
 
@@ -17,7 +18,7 @@ typedef struct tacit_operator tacit_operator;
 
 /* A format of the local block. */
 typedef struct tacit_format {
-    const char *name;   /* "csr", "sell", "bsell" */
+    const char *name;   /* "csr", "sell", "bsell", "stencil" */
     const char *device; /* "host", "cuda" */
     const char *summary;
     bool stores; /* values in the fewest bits that lose nothing, unless
@@ -41,8 +42,9 @@ typedef struct tacit_order {
 TACIT_API const tacit_order *tacit_order_at(int i);
 
 /* Build the operator of `matrix` on the device of `queue`, the local block in
- * `format`: "csr", "sell", "bsell" (and "sell32" on a GPU), or "auto" (NULL):
- * the fastest, measured on a sample or, on a GPU, on the matrix. On a GPU
+ * `format`: "csr", "sell", "bsell", "stencil" of a gallery matrix whose rows
+ * have one stencil of constant coefficients (and "sell32" on a GPU), or "auto"
+ * (NULL): the fastest, measured on a sample or, on a GPU, on the matrix. On a GPU
  * "FORMAT/STORE" sets the storage of values: "auto" (the smallest without
  * loss), "f64", "f32", "dict8", "dict16" (only if they lose nothing). For mixed
  * precision append "+low32" or "+low48", which add values of 32 or 48 bits, or
@@ -71,6 +73,24 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
                                            const char *format,
                                            tacit_operator **out);
 
+/* The operator y = C x + N S of a grid: S is the sum of the neighbours of a
+ * cell, all cells outside the grid are 0. Nothing is stored but C and N, and
+ * entries in columns of other ranks. `stencil` has TACIT_WEIGHTS_CONSTANT, with
+ * centre C and neighbours N: 6 and -1 of star3d1r is the gallery's poisson3d,
+ * 26 and -1 of box3d1r poisson3d27. Rows are cells, x fastest, divided among
+ * ranks as those of that gallery matrix; a product has the bits of its format
+ * stencil. Solvers take it like the operator of a matrix. A preconditioner made
+ * of entries needs the matrix too (tacit_precond_create_of); jacobi does not.
+ * Collective.  Borrows `queue`, which must outlive the operator.
+ * Memory      of surfaces between ranks; in set-up of several ranks 8 bytes a
+ *             row.
+ * Errors      INVALID (the description; a boundary that is not 0; ranks with
+ *             other stencils), UNSUPPORTED (periodic sides, other weights,
+ *             type float), INPUT (too many cells), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_operator_from_stencil(tacit_queue *queue,
+                                                   const tacit_stencil *stencil,
+                                                   tacit_operator **out);
+
 /* An operator given by a function instead of a matrix. */
 typedef struct tacit_operator_function {
     size_t size; /* sizeof, as in {.size = sizeof f} */
@@ -80,11 +100,11 @@ typedef struct tacit_operator_function {
      * tacit_exchange_begin, tacit_exchange_end and tacit_queue_stream of this
      * library. A must be symmetric, and linear.
      * Returns     TACIT_OK; below 0 ends the solve, on all ranks, with that
-     *             status and the message of tacit_error_set; the queue is
-     *             unusable then. It may fail on one rank alone: the library
-     *             then makes the exchanges of the previous call, whose order is
-     *             the same in every call. Only a first call must make its
-     *             exchanges before it fails. */
+     *             status and the message of tacit_error_set, or one that says
+     *             that there is none; the queue is unusable then. It may fail
+     *             on one rank alone: the library then makes the exchanges of
+     *             the previous call, whose order is the same in every call.
+     *             Only a first call must make its exchanges before it fails. */
     tacit_status (*apply)(void *ctx, tacit_queue *queue, const double *x,
                           double *y);
     /* The diagonal of A into `d` [rows], in the same way: for preconditioners
@@ -191,8 +211,8 @@ TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
  * follow one another. The vectors are device vectors [local rows], and taken to
  * be in the order that the operator keeps; the exchange changes none.
  * Collective.
- * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), any of the
- *             queue. */
+ * Errors      INVALID (y shares memory with x), UNSUPPORTED (one process
+ *             exchanges nothing), any of the queue. */
 TACIT_API tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                                       int64_t times,
                                                       const double *x,

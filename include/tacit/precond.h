@@ -326,8 +326,9 @@ TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
  * Returns     the status of the worst column, as tacit_solver_run_block.
  *             NOT_CONVERGED, with stop reason STAGNATION, also if a step leaves
  *             more than 9 tenths of a residual.
- * Errors      INVALID (M is for another operator; sizes), INPUT (a column of B
- *             is not finite), NO_MEMORY, DEVICE, COMM. */
+ * Errors      INVALID (M is for another operator; sizes; X shares memory
+ *             with B), INPUT (a column of B is not finite), NO_MEMORY, DEVICE,
+ *             COMM. */
 TACIT_API tacit_status tacit_precond_solve(const tacit_operator *A,
                                            const tacit_operator *M, int columns,
                                            const double *B, size_t B_stride,

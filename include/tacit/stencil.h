@@ -24,8 +24,11 @@
  *     box3d1r   (P_d + P_u) + Q          P = a + q, Q = a + p, a = q_n + q_s
  * No product is fused with a sum, unless the text below writes fma.
  *
- * So far a field is of one process. On a GPU its buffers are in that memory,
- * and the host has a third one, through which values go in and out.
+ * On several ranks the grid is cut into blocks, one a rank, and a rank has ghost
+ * cells, those of its neighbours, on the sides of its block. Results have the
+ * same bits for any blocks; a change may differ in its last bits. On a GPU the
+ * buffers are in that memory, and the host has a third one, through which values
+ * go in and out.
  *
  * Threads: a field is for one thread at a time, as its queue is. */
 #ifndef TACIT_STENCIL_H
@@ -94,49 +97,56 @@ TACIT_API double tacit_stencil_bytes(const tacit_stencil *stencil);
 typedef struct tacit_field tacit_field;
 
 /* Make a field with all cells 0, and with coefficients 0 where they are given
- * by cell. Borrows `queue`.
- * Memory      two values a cell, and the coefficients: tacit_stencil_bytes; it
- *             is refused if it is not free.
- * Errors      INVALID (the description), INPUT (its cells exceed 64 bits),
- *             UNSUPPORTED (more than one rank), NO_MEMORY, DEVICE. */
+ * by cell. Borrows `queue`. Without blocks in the description these are slabs
+ * of rows, in 3D of planes, where they are thick enough, else the blocks with
+ * the fewest ghost cells.
+ * Collective.
+ * Memory      two values a cell, and the coefficients: tacit_stencil_bytes, of
+ *             all ranks together, and ghosts; it is refused if it is not free.
+ * Errors      INVALID (the description; ranks whose descriptions differ; blocks
+ *             that are not as many as ranks, or more than cells), INPUT (its
+ *             cells exceed 64 bits), NO_MEMORY, DEVICE, COMM; on all ranks. */
 TACIT_API tacit_status tacit_field_create(tacit_queue *queue,
                                           const tacit_stencil *stencil,
                                           tacit_field **out);
 
-/* The block of this rank: along x, y and z how many blocks there are, and which
- * cells of the grid are this one's. */
+/* The block of this rank. */
 typedef struct tacit_field_block {
-    size_t size; /* set by the caller: status.h */
-    int ranks, blocks[3];
-    int64_t first[3], n[3];
+    size_t size;            /* set by the caller: status.h */
+    int ranks, blocks[3];   /* of the grid along x, y, z            */
+    int64_t first[3], n[3]; /* of this rank: its cells of the grid */
 } tacit_field_block;
 
+/* Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_field_block_of(const tacit_field *field,
                                             tacit_field_block *out);
 
-/* Free `*field` and set it to NULL; NULL is fine. */
+/* Free `*field` and set it to NULL; NULL is fine. Collective. */
 TACIT_API void tacit_field_destroy(tacit_field **field);
 
 /* Set cells [first, first + count), rounded to the type of the field, or get
- * them.
+ * them. Numbers are those of the grid on all ranks. A rank sets and gets the
+ * cells of its block, and leaves values of others alone: all ranks may put all
+ * cells, or each its own.
  * Errors      INVALID (no such cells). */
 TACIT_API tacit_status tacit_field_put(tacit_field *field, int64_t first,
                                        int64_t count, const double *values);
 TACIT_API tacit_status tacit_field_get(const tacit_field *field, int64_t first,
                                        int64_t count, double *values);
 
-/* Set all cells to `value`. */
+/* Set all cells of this rank's block to `value`. */
 TACIT_API tacit_status tacit_field_fill(tacit_field *field, double value);
 
 /* Set coefficient `point` of cells [first, first + count), of a field with
  * WEIGHTS_CELLS: point 0 is the cell itself, the others are its neighbours in
- * the order of z, then y, then x, ascending: of a star d, n, w, e, s, u.
+ * the order of z, then y, then x, ascending: of a star d, n, w, e, s, u. As
+ * tacit_field_put, of the cells of its block.
  * Errors      INVALID (no such cells or point; other weights). */
 TACIT_API tacit_status tacit_field_put_weights(tacit_field *field, int point,
                                                int64_t first, int64_t count,
                                                const double *values);
 
-/* --- files ---------------------------------------------------------------- */
+/* --- files: collective; rank 0 reads and writes, some cells at a time ------ */
 
 /* Set all cells from a file: NumPy's .npy of ny rows by nx, or nz by ny by nx,
  * or of one dimension; or plain text, numbers between blanks. "nan" and "inf"
@@ -167,7 +177,8 @@ TACIT_API tacit_status tacit_field_write_png(const tacit_field *field,
 
 /* --- steps ---------------------------------------------------------------- */
 
-/* Called after a step whose change was measured; not 0 ends the run. */
+/* Called on each rank after a step whose change was measured; not 0 on any rank
+ * ends the run. It may get and put values. */
 typedef int tacit_field_monitor(void *ctx, int64_t step, double change);
 
 typedef struct tacit_field_options {
@@ -225,11 +236,16 @@ typedef struct tacit_field_result {
 /* Make steps. With way "auto", or a deep way without a depth, the first steps
  * are made by each candidate in turn, and the fastest makes the others: no step
  * is made twice. Visits of several steps are cut where a change is measured.
+ * Collective: all ranks give the same options, or all a monitor. A visit of
+ * several steps needs blocks as wide as these, and weights that are not by cell
+ * where there are several ranks; ghosts are widened where it needs more.
  * Returns     OK; with rtol NOT_CONVERGED if the steps run out before the
  *             change is small, BREAKDOWN if a measured change is not finite;
  *             INTERRUPTED (the monitor).
- * Errors      INVALID (an option; an unknown way, with the nearest name),
- *             UNSUPPORTED (a way that this build lacks), NO_MEMORY. */
+ * Errors      INVALID (an option; ranks that differ in one; an unknown way,
+ *             with the nearest name; a depth that exceeds a block), UNSUPPORTED
+ *             (a way that this build, or the link, lacks), NO_MEMORY, DEVICE,
+ *             COMM; on all ranks. */
 TACIT_API tacit_status tacit_field_run(tacit_field *field,
                                        const tacit_field_options *options,
                                        tacit_field_result *out);

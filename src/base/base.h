@@ -26,6 +26,13 @@
  * name). */
 void tct_set_error_message(const char *text);
 
+/* Around a call of the user: hide the message, so that one that he sets shows.
+ * The end shows it again where he has set none; after an error it says that,
+ * with the status and the name of his `function`. */
+char tct_user_call_begin(void);
+tacit_status tct_user_call_end(char hidden, tacit_status status,
+                               const char *function);
+
 /* `function`, which returns no status, was called to free `what` during a run:
  * set the error message (INVALID) and log a warning. */
 void tct_refuse_destroy(const char *function, const char *what);
@@ -77,6 +84,14 @@ size_t tct_stack_bytes(void); /* a thread's default */
  * large blocks also if the system would give addresses without memory. */
 void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
+/* Do the arrays `a` [m] and `b` [n] share memory? */
+static inline bool tct_overlap(const double *a, size_t m, const double *b,
+                               size_t n)
+{
+    const uintptr_t at = (uintptr_t)a, other = (uintptr_t)b;
+    return m > 0 && n > 0 && at < other + n * sizeof *b &&
+           other < at + m * sizeof *a;
+}
 /* Free memory of tct_alloc; NULL is allowed. */
 void tct_free(void *p);
 /* Is the block kept for later calls? It is not counted then among those in

@@ -25,6 +25,26 @@ void tct_set_error_message(const char *text)
     snprintf(message, sizeof message, "%s", text);
 }
 
+char tct_user_call_begin(void)
+{
+    const char hidden = message[0];
+    message[0] = '\0';
+    return hidden;
+}
+
+tacit_status tct_user_call_end(char hidden, tacit_status status,
+                               const char *function)
+{
+    if (message[0] != '\0') return status;
+    if (status < 0)
+        FAIL(status,
+             "the caller's function `%s` returned %s (%d) without a message: "
+             "set one by tacit_error_set",
+             function, tacit_status_name(status), (int)status);
+    message[0] = hidden;
+    return status;
+}
+
 void tct_refuse_destroy(const char *function, const char *what)
 {
     tacit_error_set(TACIT_INVALID,

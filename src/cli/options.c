@@ -64,7 +64,9 @@ static const cli_option table[] = {
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
- "f32, dict8 or dict16, none of which loses a bit",
+ "f32, dict8 or dict16, none of which loses a bit; stencil is for gallery "
+ "grids, whose entries solve does not even make where no preconditioner needs "
+ "them",
  &cli_axis_format, 0, 0, 0},
 {"The path", "precision", 0, CLI_CHOICE, ON_RUNS, AT(precision), "NAME",
  "of the matrix values (double)", &cli_axis_precision, 0, 0, 0},
@@ -98,6 +100,9 @@ static const cli_option table[] = {
  "how steps are made (auto: the first steps measure it)", &cli_axis_way, 0, 0, 0},
 {"The path", "depth", 0, CLI_INT, ON_jacobi, AT(depth), "K",
  "of --way tiles: steps at a time (measured)", NULL, 1, TACIT_FIELD_DEPTH_MOST, 0},
+{"The path", "loop", 0, CLI_TEXT, ON_jacobi, AT(loop), "NAME",
+ "of --way mpi and nccl: host, where the CPU enqueues each step, or graph, a "
+ "recording that is replayed (host)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv | ON_jacobi, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},

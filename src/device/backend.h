@@ -206,6 +206,7 @@ typedef struct tct_open_link {
     bool on_device;               /* exchanges use device memory */
     const tct_launcher *launcher; /* set when it opens; NULL: none */
     const char *detail;           /* for reports; may be NULL */
+    int holds; /* by clients whose memory is in its windows: it stays open */
 } tct_open_link;
 
 #endif

@@ -11,6 +11,7 @@
 #ifndef TCT_DEVICE_QUEUE_H
 #define TCT_DEVICE_QUEUE_H
 #include "device/backend.h"
+#include "device/symbols.h"
 #include "device/team.h"
 #include "device/wave.h"
 

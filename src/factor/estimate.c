@@ -17,9 +17,8 @@ tacit_status tct_factor_refuse(double bytes, double rows, double entries,
     const double incomplete = 18.0 * entries + 92.0 * rows; /* with set-up */
     FAIL(TACIT_NO_MEMORY,
          "the factor needs at least %.3g GiB of memory%s, and %.3g GiB are "
-         "free: an "
-         "incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a method "
-         "with --precond ic0 or amg, or with more memory",
+         "free: an incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a "
+         "method with preconditioner ic0 or amg, or with more memory",
          bytes / 0x1p30, why, (double)tct_memory_available() / 0x1p30,
          incomplete / 0x1p30);
 }

@@ -231,7 +231,7 @@ static tacit_status check_structure(const tct_csr *A)
     if (bad < 0) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s %" PRId64 " of the matrix has no entries, so that it is singular: "
-         "leave it out, or shift the matrix (--shift)",
+         "leave it out, or solve another matrix, A + shift I",
          row ? "row" : "column", bad + 1);
 }
 
@@ -240,7 +240,7 @@ static tacit_status check_matrix(const tacit_matrix *m, tacit_factor_kind kind)
     if (m->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
              "a factor is made by one process, and here are %d: run it with "
-             "one, or use --precond amg",
+             "one, or use preconditioner amg",
              m->world->size);
     TRY(tct_matrix_require_entries(m));
     if (m->A.global_rows != m->A.global_cols)

@@ -577,8 +577,8 @@ static tacit_status run(numeric *N)
         return tct_refuse_pivot(L, failed - 1, pivot_of(L, failed), 0.0);
     FAIL(TACIT_INPUT,
          "the matrix is not positive definite: its row %" PRId64
-         " comes to the pivot %g: shift it (--shift), or factor it as L D L' "
-         "(--kind ldlt)",
+         " comes to the pivot %g: factor it as L D L' (kind ldlt), or solve "
+         "another matrix, A + shift I",
          (int64_t)L->order.old[failed - 1] + 1,
          tct_as_given(L, pivot_of(L, failed)));
 }

@@ -14,7 +14,7 @@ static const char *const what = "the check of a factor's pivots";
 #define BACKWARD_SMALL 1e-10
 #define ADVICE                                                          \
     "nothing is pivoted here: permute or scale the matrix so that its " \
-    "diagonal is safe, or shift it (--shift)"
+    "diagonal is safe, or solve another one, A + shift I"
 
 static int64_t original_of(const tacit_factor *L, int64_t row)
 {
@@ -238,7 +238,8 @@ tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
             FAIL(TACIT_INPUT,
                  "the matrix is singular, or not positive definite: its row "
                  "%" PRId64 " comes to the pivot %g, which is but rounding "
-                 "beside its diagonal %g: shift it (--shift)",
+                 "beside its diagonal %g: another matrix, A + shift I, may be "
+                 "solved",
                  i + 1, tct_as_given(L, l * l), tct_as_given(L, a));
         }
     }

@@ -323,9 +323,9 @@ tacit_status tct_fem_fill(const tct_fem_part *part, tct_csr *A)
     const int64_t bad = atomic_load(&p.bad);
     if (bad < part->fem->mesh.elements)
         FAIL(TACIT_INPUT,
-             "element %lld of the mesh (counting from 0) is flat "
+             "element %lld of the mesh is flat "
              "or inside out: mend the mesh",
-             (long long)bad);
+             (long long)bad + 1);
     return TACIT_OK;
 }
 
@@ -347,9 +347,9 @@ static tacit_status check_nodes(tct_fem *fem)
     tct_free(met);
     if (lonely >= 0)
         FAIL(TACIT_INPUT,
-             "node %lld of the mesh (counting from 0) is in no "
+             "node %lld of the mesh is in no "
              "element: remove it",
-             (long long)lonely);
+             (long long)lonely + 1);
     return TACIT_OK;
 }
 

@@ -12,6 +12,7 @@
  * by formula, and a random number is a hash of its place. */
 #ifndef TCT_GALLERY_GALLERY_H
 #define TCT_GALLERY_GALLERY_H
+#include "sparse/constant_stencil.h"
 #include "sparse/csr.h"
 #include <tacit/matrix.h>
 
@@ -66,11 +67,12 @@ struct tct_gallery_matrix {
     int64_t widest;  /* entries of a row, at most */
     double nonzeros; /* of the whole matrix, to about 10 % if `guessed` */
     bool guessed;
-    bool irregular;  /* partition by METIS by default */
-    bool indefinite; /* not positive definite */
-    bool elastic;    /* rows are displacements of points, those of
+    bool irregular;               /* partition by METIS by default */
+    bool indefinite;              /* not positive definite */
+    bool elastic;                 /* rows are displacements of points, those of
                       * maker->points, or three of each point of the grid */
-    char name[256];  /* as given, maybe truncated */
+    char name[256];               /* as given, maybe truncated */
+    tct_constant_stencil stencil; /* of all rows, if they have one */
 };
 
 /* The family of `name` ("poisson3d:100"); NULL: a file, or misspelt.

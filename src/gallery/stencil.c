@@ -131,11 +131,28 @@ static double entries(const tct_stencil *s)
     return sum;
 }
 
+/* Of one row a point; points that are no whole star or box are described
+ * otherwise: entries differ then. */
+static void say_stencil(const tct_stencil *s, int64_t entries,
+                        tct_constant_stencil *out)
+{
+    if (s->dof > 1) return;
+    memcpy(out->n, s->n, sizeof out->n);
+    for (int k = 0; k < s->points; k++) {
+        const int *d = s->shift[k];
+        const int arms = (d[0] != 0) + (d[1] != 0) + (d[2] != 0);
+        out->k[9 * (d[2] + 1) + 3 * (d[1] + 1) + d[0] + 1] = s->block[k][0];
+        out->box = out->box || arms > 1;
+    }
+    if (tct_stencil_facts_of(out).entries != entries) out->n[0] = 0;
+}
+
 tacit_status tct_stencil_open(tct_gallery_matrix *g, const tct_stencil *s)
 {
     TRY(tct_gallery_size_grid(g, s->n, s->dof, s->points * s->dof));
     TRY(tct_gallery_keep(g, s, sizeof *s));
     g->maker = &stencil_maker;
     g->nonzeros = entries(s);
+    say_stencil(s, (int64_t)g->nonzeros, &g->stencil);
     return TACIT_OK;
 }

@@ -146,14 +146,18 @@ void tacit_halo_exchange(tacit_halo *halo, void *cell)
 
 /* --- of the buffers ------------------------------------------------------- */
 
-void tct_halo_start(tacit_halo *h, int slot, tct_halo_means means)
+/* Has the halo the buffers for it? If not, the queue fails. */
+static bool is_possible(tacit_halo *h, tct_halo_means means)
 {
     const char *why = tct_halo_why_packed(h);
-    if (!h->taken || (means != TCT_HALO_PACKED && why)) {
-        q_fail(h->q, TACIT_INVALID, "halo: no exchange in place: %s", why);
-        return;
-    }
-    if (!is_in_turn(h, true)) return;
+    if (h->taken && (means == TCT_HALO_PACKED || !why)) return true;
+    q_fail(h->q, TACIT_INVALID, "halo: no exchange in place: %s", why);
+    return false;
+}
+
+void tct_halo_start(tacit_halo *h, int slot, tct_halo_means means)
+{
+    if (!is_possible(h, means) || !is_in_turn(h, true)) return;
     h->means = means;
     if (means != TCT_HALO_PACKED) {
         tct_halo_near_start(h, slot, means);
@@ -168,4 +172,15 @@ void tct_halo_finish(tacit_halo *h)
     if (!is_in_turn(h, false)) return;
     if (h->means == TCT_HALO_PACKED) tct_halo_packed_end(h);
     else tct_halo_near_finish(h);
+}
+
+void tct_halo_swap(tacit_halo *h, int slot, tct_halo_means means)
+{
+    if (means != TCT_HALO_STORES) {
+        tct_halo_start(h, slot, means);
+        tct_halo_finish(h);
+    } else if (is_possible(h, means) && is_in_turn(h, true)) {
+        tct_halo_near_swap(h, slot);
+        h->begun = false;
+    }
 }

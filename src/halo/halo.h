@@ -62,6 +62,8 @@ tacit_status tct_halo_narrow(tacit_halo *h, int64_t width, bool faces_only);
 void tct_halo_start(tacit_halo *h, int slot, tct_halo_means means);
 /* Enqueue the wait for the ghosts. */
 void tct_halo_finish(tacit_halo *h);
+/* Both; in place by STORES one kernel of a GPU does it all. */
+void tct_halo_swap(tacit_halo *h, int slot, tct_halo_means means);
 /* Enqueue what must come before a client's own stores into peers' buffers
  * `slot`; tct_halo_start calls it itself. */
 void tct_halo_ready(tacit_halo *h, int slot);

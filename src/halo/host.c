@@ -116,6 +116,12 @@ static tacit_status host_await(tacit_halo *h)
     return TACIT_OK;
 }
 
+static tacit_status host_swap(tacit_halo *h, const tct_halo_copies *list)
+{
+    TRY(host_put(h, list, TCT_HALO_STORES));
+    return host_await(h);
+}
+
 const tct_halo_device tct_halo_host = {.give_list = host_give_list,
                                        .take_list = host_take_list,
                                        .zero = host_zero,
@@ -124,4 +130,5 @@ const tct_halo_device tct_halo_host = {.give_list = host_give_list,
                                        .give_puts = host_give_puts,
                                        .close = host_close,
                                        .put = host_put,
-                                       .await = host_await};
+                                       .await = host_await,
+                                       .swap = host_swap};

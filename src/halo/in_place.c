@@ -92,14 +92,14 @@ static tct_halo_put narrowed(const tacit_halo *h, int k)
     return p;
 }
 
-/* The copies of all directions from buffer `slot`. */
+/* The copies of all directions from buffer `slot`; those that are not sent are
+ * of no plane, since copies are numbered as directions are. */
 static void list_copies(const tacit_halo *h, int slot, tct_halo_copies *out)
 {
     const tct_halo_shape *s = &h->shape;
     out->count = 0;
     for (int k = 0; k < h->near.puts.count; k++) {
         const tct_halo_put narrow = narrowed(h, k), *p = &narrow;
-        if (p->extent[2] == 0) continue;
         const tct_halo_shape peer = {
             .bytes = s->bytes, .pitch = p->pitch, .plane = p->plane};
         const uintptr_t from = (uintptr_t)h->cell[slot];
@@ -331,10 +331,12 @@ static tacit_status put(void *ctx, tacit_queue *q, const double *x, double *y)
 {
     const tct_halo_turn *t = ctx;
     tacit_halo *h = t->halo;
+    const tct_halo_copies *list = &h->near.list[t->slot];
     (void)q;
     (void)x;
     (void)y;
-    return h->device->put(h, &h->near.list[t->slot], t->means);
+    return t->ends ? h->device->swap(h, list)
+                   : h->device->put(h, list, t->means);
 }
 
 static tacit_status await(void *ctx, tacit_queue *q, const double *x, double *y)
@@ -346,10 +348,11 @@ static tacit_status await(void *ctx, tacit_queue *q, const double *x, double *y)
     return h->device->await(h);
 }
 
-static void put_next(tacit_halo *h, int slot, tct_halo_means means)
+static void put_next(tacit_halo *h, int slot, tct_halo_means means, bool ends)
 {
-    tct_halo_turn *t = &h->near.turn[slot][means];
-    *t = (tct_halo_turn){h, slot, means};
+    enum { ENDS = 4 };
+    tct_halo_turn *t = &h->near.turn[slot][ends ? ENDS : (int)means];
+    *t = (tct_halo_turn){h, slot, means, ends};
     h->near.number++;
     q_call(h->q, put, t, NULL, NULL);
 }
@@ -358,7 +361,7 @@ void tct_halo_ready(tacit_halo *h, int slot)
 {
     tct_halo_near *n = &h->near;
     while (n->packed_came || tct_buffer_of(n->number + 1) != slot) {
-        put_next(h, 0, TCT_HALO_SIGNALS);
+        put_next(h, 0, TCT_HALO_SIGNALS, false);
         tct_halo_near_finish(h);
         n->packed_came = false;
     }
@@ -367,7 +370,13 @@ void tct_halo_ready(tacit_halo *h, int slot)
 void tct_halo_near_start(tacit_halo *h, int slot, tct_halo_means means)
 {
     tct_halo_ready(h, slot);
-    put_next(h, slot, means);
+    put_next(h, slot, means, false);
+}
+
+void tct_halo_near_swap(tacit_halo *h, int slot)
+{
+    tct_halo_ready(h, slot);
+    put_next(h, slot, TCT_HALO_STORES, true);
 }
 
 void tct_halo_near_finish(tacit_halo *h)

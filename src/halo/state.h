@@ -30,6 +30,8 @@ typedef struct tct_halo_device {
                         tct_halo_means means);
     /* Wait for the counters. */
     tacit_status (*await)(tacit_halo *h);
+    /* Both by STORES. */
+    tacit_status (*swap)(tacit_halo *h, const tct_halo_copies *list);
 } tct_halo_device;
 
 extern const tct_halo_device tct_halo_host, tct_halo_gpu;
@@ -50,6 +52,7 @@ typedef struct tct_halo_turn {
     tacit_halo *halo;
     int slot;
     tct_halo_means means;
+    bool ends; /* it waits, too */
 } tct_halo_turn;
 
 /* In place: buffers of all ranks in windows of a medium, counters of
@@ -66,7 +69,7 @@ typedef struct tct_halo_near {
     tct_halo_put *put; /* [puts.count] */
     tct_halo_puts puts;
     tct_halo_copies list[2];  /* of each buffer */
-    tct_halo_turn turn[2][4]; /* of a buffer, by its means */
+    tct_halo_turn turn[2][5]; /* of a buffer, by its means */
     uint64_t number;          /* exchanges that are enqueued */
     uint64_t made;            /* ... that the host has made */
     bool packed_came;         /* since the last exchange in place */
@@ -99,6 +102,7 @@ void tct_halo_packed_end(tacit_halo *h);
 
 void tct_halo_near_close(tacit_halo *h);
 void tct_halo_near_start(tacit_halo *h, int slot, tct_halo_means means);
+void tct_halo_near_swap(tacit_halo *h, int slot);
 void tct_halo_near_finish(tacit_halo *h);
 
 #endif

@@ -37,14 +37,14 @@ static tacit_status check_batch(const char *path, const tct_source *s,
             const bool inside = e->row >= 0 && e->row < s->rows &&
                                 e->col >= 0 && e->col < s->cols;
             if (inside && isfinite(e->val)) continue;
-            const long long entry = before + 1, i = e->row, j = e->col;
+            const long long entry = before + 1, i = e->row + 1, j = e->col + 1;
             if (!inside)
                 FAIL(TACIT_INPUT,
-                     "%s: entry %lld is in row %lld, column %lld (counting "
-                     "from 0) of a %lld x %lld matrix: the file is damaged",
+                     "%s: entry %lld is in row %lld, column %lld of a "
+                     "%lld x %lld matrix: the file is damaged",
                      path, entry, i, j, (long long)s->rows, (long long)s->cols);
             FAIL(TACIT_INPUT,
-                 "%s: entry %lld (row %lld, column %lld, counting from 0) is "
+                 "%s: entry %lld (row %lld, column %lld) is "
                  "%g: all values must be finite",
                  path, entry, i, j, e->val);
         }

@@ -229,9 +229,9 @@ static tacit_status open_own(const char *path, int *fd, header *h)
 static tacit_status damaged(const char *path, const tct_csr *A, int64_t row)
 {
     FAIL(TACIT_INPUT,
-         "%s: row %lld (counting from 0) is damaged: write the "
+         "%s: row %lld is damaged: write the "
          "file again",
-         path, (long long)(A->first + row));
+         path, (long long)(A->first + row + 1));
 }
 
 static tacit_status check_rows(const char *path, const header *h,
@@ -344,9 +344,9 @@ static tacit_status read_values(const char *path, int fd, const header *h,
         for (int64_t k = 0; k < v->count; k++)
             if (!isfinite(out[k]))
                 FAIL(TACIT_INPUT,
-                     "%s: value %lld (counting from 0) is %g: all "
+                     "%s: value %lld is %g: all "
                      "values must be finite",
-                     path, (long long)(first + k), out[k]);
+                     path, (long long)(first + k + 1), out[k]);
     }
     return TACIT_OK;
 }

@@ -21,8 +21,8 @@ tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
     if (bad == INT64_MAX) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s: row %lld has %g on the diagonal: the matrix is not positive "
-         "definite: shift it (--shift), or take method minres with precond "
-         "jacobi or none",
+         "definite: take method minres with precond jacobi or none, or solve "
+         "another matrix, A + shift I",
          who, (long long)tct_original(m, bad) + 1,
          tct_csr_diagonal(&m->A, bad));
 }
@@ -242,20 +242,43 @@ static void fill_info(const tacit_matrix *m, const tally *t, int block,
     };
 }
 
+/* The same by formula, of a matrix without entries. */
+static tally tally_of_stencil(const tacit_matrix *m)
+{
+    const tct_stencil_facts f = tct_stencil_facts_of(m->stencil);
+    const double d = m->stencil->k[TCT_CELL];
+    const int64_t bad = d > 0.0 ? 0 : m->A.global_rows;
+    return (tally){
+        .sum = {f.zeros, d < 0.0 ? 0 : bad, d < 0.0 ? bad : 0},
+        .least = {f.row_min, bad ? 0 : INT64_MAX, -f.row_max, -f.bandwidth},
+        .real = {d, -d, -f.norm}};
+}
+
+static tacit_status tally_all(const tacit_matrix *m, tally *t, int *block)
+{
+    *block = 1;
+    if (m->stencil) {
+        *t = tally_of_stencil(m);
+        return TACIT_OK;
+    }
+    *t = nothing;
+    look_at_rows(m, t);
+    TRY(tct_reduce_i64(m->world, TCT_SUM, SUMS, t->sum));
+    TRY(tct_reduce_i64(m->world, TCT_MIN, LEASTS, t->least));
+    TRY(tct_reduce_f64(m->world, TCT_MIN, REAL_LEASTS, t->real));
+    return tct_matrix_block(m, block);
+}
+
 tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
                                    tacit_matrix_info *out)
 {
     REQUIRE(matrix && out);
     TRY(tct_check_sized("tacit_matrix_info", out));
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
-    TRY(tct_matrix_require_entries(matrix));
-    tally t = nothing;
-    look_at_rows(matrix, &t);
-    TRY(tct_reduce_i64(matrix->world, TCT_SUM, SUMS, t.sum));
-    TRY(tct_reduce_i64(matrix->world, TCT_MIN, LEASTS, t.least));
-    TRY(tct_reduce_f64(matrix->world, TCT_MIN, REAL_LEASTS, t.real));
+    if (!matrix->stencil) TRY(tct_matrix_require_entries(matrix));
+    tally t;
     int block;
-    TRY(tct_matrix_block(matrix, &block));
+    TRY(tally_all(matrix, &t, &block));
     tacit_matrix_info info;
     fill_info(matrix, &t, block, &info);
     tct_write_sized(&info, sizeof info, out);

@@ -59,7 +59,7 @@ void tacit_matrix_destroy(tacit_matrix **matrix)
     if (!matrix || !*matrix) return;
     tacit_matrix *m = *matrix;
     tct_csr_clear(&m->A);
-    TCT_FREE(m->starts, m->original, m->dealt, m->points, m);
+    TCT_FREE(m->starts, m->original, m->dealt, m->points, m->stencil, m);
     *matrix = NULL;
 }
 
@@ -87,8 +87,8 @@ static tacit_status check_chain(const range *all, int size)
         if (all[r].rows < 0 || all[r].first != at ||
             all[r].rows > all[r].global_rows - at)
             FAIL(TACIT_INVALID,
-                 "rank %d has %" PRId64 " rows from row %" PRId64 " of %" PRId64
-                 ": expected a range that begins at row %" PRId64
+                 "rank %d has %" PRId64 " rows from `first` %" PRId64
+                 " on, of %" PRId64 ": expected `first` %" PRId64
                  ", where the rank before ends",
                  r, all[r].rows, all[r].first, all[r].global_rows, at);
         at += all[r].rows;
@@ -120,16 +120,17 @@ static tacit_status check_rows(range r, const int64_t *ptr, const int64_t *cols,
     for (int64_t i = 0; i < r.rows; i++)
         if (ptr[i + 1] < ptr[i])
             FAIL(TACIT_INVALID,
-                 "ptr falls from %" PRId64 " to %" PRId64 " at row %" PRId64,
-                 ptr[i], ptr[i + 1], r.first + i);
+                 "ptr falls from %" PRId64 " to %" PRId64 ", at ptr[%" PRId64
+                 "]",
+                 ptr[i], ptr[i + 1], i + 1);
     REQUIRE(ptr[r.rows] == 0 || (cols && vals));
     for (int64_t i = 0; i < r.rows; i++)
         for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)
             if (cols[k] < 0 || cols[k] >= r.global_rows)
                 FAIL(TACIT_INPUT,
-                     "row %" PRId64 " has an entry in column %" PRId64
-                     ": columns are 0 to %" PRId64,
-                     r.first + i, cols[k], r.global_rows - 1);
+                     "cols[%" PRId64 "] is %" PRId64 ", of row %" PRId64
+                     ": expected 0 to %" PRId64,
+                     k, cols[k], r.first + i + 1, r.global_rows - 1);
     return TACIT_OK;
 }
 
@@ -141,8 +142,8 @@ static tacit_status check_finite(const tct_csr *A)
             if (!isfinite(A->val[k]))
                 FAIL(TACIT_INPUT,
                      "row %" PRId64 ", column %" PRId64
-                     " (counted from 0) holds %g, which is not finite",
-                     A->first + i, tct_csr_col(A, k), A->val[k]);
+                     " holds %g, which is not finite",
+                     A->first + i + 1, tct_csr_col(A, k) + 1, A->val[k]);
     return TACIT_OK;
 }
 
@@ -225,14 +226,64 @@ static tacit_status find_points(const tct_gallery_matrix *g, const tct_csr *A,
     return TACIT_OK;
 }
 
+/* The rows without entries, and what makes up for these. */
+static tacit_status number_rows(tacit_world *w, const tct_gallery_matrix *g,
+                                const tacit_matrix_options *o, tct_csr *A,
+                                tct_constant_stencil **out)
+{
+    const tct_slabs slabs = tct_slabs_of(g->grid, g->rows, w->size);
+    const int64_t first = tct_slab_first(&slabs, w->rank);
+    if (g->stencil.n[0] == 0)
+        FAIL(TACIT_UNSUPPORTED,
+             "%s: not opened without entries: its rows are not those of one "
+             "stencil with constant coefficients",
+             g->name);
+    if (!isfinite(o->shift))
+        FAIL(TACIT_INVALID, "a shift of %g: it must be finite", o->shift);
+    TRY(TCT_ALLOC(1, "a stencil", out));
+    **out = g->stencil;
+    (*out)->k[TCT_CELL] += o->shift;
+    *A = (tct_csr){.global_rows = g->rows,
+                   .global_cols = g->rows,
+                   .first = first,
+                   .rows = tct_slab_first(&slabs, w->rank + 1) - first};
+    return TACIT_OK;
+}
+
+/* `A` has no entries, and is a matrix of `s`. */
+static tacit_status adopt_numbers(tacit_world *world, tacit_status status,
+                                  const tct_csr *A, tct_constant_stencil *s,
+                                  tacit_matrix **out)
+{
+    tct_csr none = {.global_rows = A->global_rows,
+                    .global_cols = A->global_cols,
+                    .first = A->first};
+    if (status >= 0)
+        status =
+            tct_csr_rows(&none, A->global_rows, A->global_cols, A->first, 0);
+    status = tct_matrix_adopt(world, status, &none, out);
+    if (status < 0) {
+        tct_free(s);
+        return status;
+    }
+    (*out)->stencil = s;
+    (*out)->nonzeros = tct_stencil_facts_of(s).entries;
+    tct_matrix_release_entries(*out);
+    (*out)->A.rows = A->rows;
+    return TACIT_OK;
+}
+
 static tacit_status open_gallery(tacit_world *world, const char *name,
                                  const tacit_matrix_options *o,
                                  tacit_matrix **out)
 {
     tct_gallery_matrix *g = NULL;
     tct_csr A = {0};
+    tct_constant_stencil *stencil = NULL;
     tacit_status status = tct_gallery_open(name, &g);
-    if (status >= 0) status = make_rows(world, g, o, &A);
+    if (status >= 0)
+        status = o->no_entries ? number_rows(world, g, o, &A, &stencil)
+                               : make_rows(world, g, o, &A);
     const bool irregular = status >= 0 && g->irregular;
     const bool elastic = status >= 0 && g->elastic;
     int64_t grid[3] = {0};
@@ -240,7 +291,8 @@ static tacit_status open_gallery(tacit_world *world, const char *name,
     if (status >= 0) memcpy(grid, g->grid, sizeof grid);
     if (elastic && g->maker->points) status = find_points(g, &A, &points);
     tct_gallery_close(&g);
-    status = tct_matrix_adopt(world, status, &A, out);
+    status = o->no_entries ? adopt_numbers(world, status, &A, stencil, out)
+                           : tct_matrix_adopt(world, status, &A, out);
     if (status < 0) tct_free(points);
     TRY(status);
     (*out)->format = "gallery";
@@ -279,6 +331,9 @@ static tacit_status open_file(tacit_world *world, const char *path,
     TRY(tct_agree(world, looks ? check_misspelt(path) : TACIT_OK));
     tct_csr A = {0};
     tct_file_info info = {0};
+    if (o->no_entries)
+        FAIL(TACIT_UNSUPPORTED,
+             "%s: only a gallery matrix is opened without entries", path);
     tacit_status status = tct_read_matrix(world, path, &A, &info);
     if (status >= 0) status = alter(path, o, &A);
     TRY(tct_matrix_adopt(world, status, &A, out));
@@ -311,6 +366,10 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
 tacit_status tct_matrix_require_entries(const tacit_matrix *m)
 {
     if (!m->released) return TACIT_OK;
+    if (m->stencil)
+        FAIL(TACIT_INVALID, "this matrix was opened without entries "
+                            "(no_entries): open it with them, or take "
+                            "format stencil, which needs none");
     FAIL(TACIT_INVALID, "the entries of this matrix were taken by an operator");
 }
 

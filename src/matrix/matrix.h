@@ -8,6 +8,7 @@
 #ifndef TCT_MATRIX_MATRIX_H
 #define TCT_MATRIX_MATRIX_H
 #include "comm/world/world.h"
+#include "sparse/constant_stencil.h"
 #include "sparse/csr.h"
 #include <tacit/matrix.h>
 
@@ -28,7 +29,9 @@ struct tacit_matrix {
     double shift;   /* added to the diagonal on opening */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular, own_rhs;
-    bool released; /* an operator has taken the entries */
+    bool released;                 /* an operator has taken the entries, or: */
+    tct_constant_stencil *stencil; /* of a matrix opened without entries; NULL:
+                                    * with them */
 };
 
 /* The original number of local row `i`. */

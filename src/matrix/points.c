@@ -45,8 +45,7 @@ tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
         const int c = component[i];
         if (c < 0 || c >= dims)
             FAIL(TACIT_INVALID,
-                 "rigid-body modes: row %lld here has component %d: expected 0 "
-                 "to %d",
+                 "rigid-body modes: component[%lld] is %d: expected 0 to %d",
                  (long long)i, c, dims - 1);
         for (int d = 0; d < dims; d++) x[d] = points[i * dims + d] - mean[d];
         for (int d = 0; d < dims; d++, to += rows) *to = c == d ? 1.0 : 0.0;

@@ -245,15 +245,15 @@ static tacit_status check(const tacit_matrix *matrix, bool pattern_only)
         FAIL(TACIT_INPUT,
              "not symmetric: row %" PRId64 ", column %" PRId64
              " holds %.12g, but row %" PRId64 ", column %" PRId64
-             " holds %.12g (counted from 1)",
+             " holds %.12g",
              e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1,
              e->partner);
     FAIL(TACIT_INPUT,
          "not symmetric: row %" PRId64 ", column %" PRId64
          " holds %.12g, but row %" PRId64 ", column %" PRId64
-         " is not stored (counted from 1)%s",
+         " is not stored%s",
          e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1,
-         e->value == 0.0 ? ": leave zeros out (--drop-zeros)" : "");
+         e->value == 0.0 ? ": leave zeros out (drop zeros)" : "");
 }
 
 tacit_status tct_matrix_check_pattern(const tacit_matrix *m)

@@ -6,6 +6,8 @@
 #include "comm/exchange/plan.h"
 #include "operator/operator.h"
 #include "operator/pattern/split.h"
+#include "operator/stencil/grid_matrix.h"
+#include "sparse/constant_stencil.h"
 
 /* A rank's own rows and columns as stored, and the trials of other formats. */
 typedef struct tct_stored {
@@ -72,6 +74,13 @@ void tct_assembled_describe(tct_assembled *A);
 /* Update A's info from its exchange. Collective.  Errors COMM. */
 tacit_status tct_assembled_describe_exchange(tct_assembled *A);
 
+/* --- from_stencil.c ------------------------------------------------------ */
+
+/* The operator of a grid without entries; `format` is stencil, or auto.
+ * Collective.  Errors as tacit_operator_from_stencil, INVALID (the format). */
+tacit_status tct_operator_of_grid(tacit_queue *q, const tct_constant_stencil *s,
+                                  const char *format, tacit_operator **out);
+
 /* --- update.c ------------------------------------------------------------ */
 
 /* See tacit_operator_update. */
@@ -83,13 +92,20 @@ tacit_status tct_assembled_update(tacit_operator *A, const tacit_matrix *m);
  * they are far from it. Collective.
  * Errors      INPUT (no power of 2 suits all entries). */
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
+/* The exponent for entries of which the largest and the inverse of the smallest
+ * that is not 0 are given. Errors INPUT. */
+tacit_status tct_scale_exponent(const double extent[2], int *out);
 
 /* --- choice/store.c ------------------------------------------------------ */
 
 /* Store this rank's `rows`, which are consumed, without communication. `format`
- * as in tacit/operator.h. */
+ * as in tacit/operator.h; `at`: where they are in a grid. */
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
-                              tct_csr *rows);
+                              const tct_grid_place *at, tct_csr *rows);
+/* Replace A's block by one of `local` in another format, without a store. It
+ * stays after an error. */
+tacit_status tct_store_again(tct_assembled *A, const char *format,
+                             tct_local *local);
 /* Store its ghost block, from the ghost part of `parts`.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts);

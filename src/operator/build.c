@@ -111,6 +111,24 @@ void tct_assembled_describe(tct_assembled *A)
 
 /* --- build ---------------------------------------------------------------- */
 
+/* Where this rank's rows are in the grid of `m`, one to a point. Of rows that
+ * were moved to a rank the first and the last show which box they could be. */
+static tct_grid_place place_of(const tacit_matrix *m)
+{
+    const int64_t *n = m->grid, *was = m->original, last = m->A.rows - 1;
+    tct_grid_place at = {.first = m->A.first};
+    if (n[0] == 0 || n[0] * n[1] * n[2] != m->A.global_rows) return at;
+    memcpy(at.n, n, sizeof at.n);
+    if (!was || last < 0) return at;
+    const int64_t step[3] = {1, n[0], n[0] * n[1]};
+    at.first = 0;
+    for (int d = 0; d < 3; d++)
+        at.n[d] = was[last] / step[d] % n[d] - was[0] / step[d] % n[d] + 1;
+    const bool box = at.n[0] > 0 && at.n[1] > 0 && at.n[2] > 0 &&
+                     at.n[0] * at.n[1] * at.n[2] == m->A.rows;
+    return box ? at : (tct_grid_place){.first = 0};
+}
+
 /* `rows` is consumed. Every rank calls it, with any `status`. */
 static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
                           tct_csr *rows, tacit_status status,
@@ -119,6 +137,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
     tacit_operator *base = &A->base;
     tacit_world *w = base->world;
     int64_t extent[3] = {0};
+    const tct_grid_place at = place_of(matrix);
     TRY(tct_agree(w, status));
     TRY(tct_scale(base, rows));
     if (status >= 0) {
@@ -131,7 +150,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
         base->n = rows->rows;
         base->info.rows = matrix->A.global_rows;
         base->info.nonzeros = matrix->nonzeros;
-        status = tct_store_blocks(A, format, rows);
+        status = tct_store_blocks(A, format, &at, rows);
     }
     tct_csr_clear(rows);
     TRY(tct_agree(w, status));
@@ -177,6 +196,8 @@ tacit_status tacit_operator_create(tacit_queue *queue,
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
+    if (matrix->stencil)
+        return tct_operator_of_grid(queue, matrix->stencil, format, out);
     tct_csr rows = {0};
     const tacit_status status = tct_copy_rows(queue, matrix, &rows);
     return create(queue, matrix, &rows, status, format, out);
@@ -188,6 +209,8 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
+    if (matrix->stencil)
+        return tct_operator_of_grid(queue, matrix->stencil, format, out);
     tct_csr rows = {0};
     const tacit_status status = require_square(matrix);
     if (status >= 0) {

@@ -23,11 +23,25 @@ typedef struct tct_local {
     int32_t *col; /* [ptr[rows]] ascending in each row */
     double *val;  /* [ptr[rows]]          */
     bool owned;
-    const char *store;       /* the store of values of a GPU format: see
+    const char *store; /* the store of values of a GPU format: see
                               * gpu/slices.h; NULL: any */
+    /* Its rows as cells of a grid with one stencil; entries need not be given
+     * then (`ptr` NULL). NULL: it is none, and why (NULL: not looked for) */
+    const struct tct_grid_rows *grid;
+    const char *no_grid;
+    /* Of a sample: each `piece` rows are those of the grid from sample[0],
+     * sample[1], ... on; NULL: all rows */
+    const int64_t *sample;
+    int64_t piece;
     tct_difference *differs; /* gets the first difference of patterns in a
                               * refill; may be NULL */
 } tct_local;
+
+/* The reason why `A` has no grid. */
+static inline const char *tct_no_grid(const tct_local *A)
+{
+    return A->no_grid ? A->no_grid : "only for gallery matrices of a grid";
+}
 
 /* Free its arrays. */
 void tct_local_free(tct_local *A);
@@ -79,9 +93,10 @@ typedef struct tct_format {
     void (*diagonal)(const tct_block *B, double *d);
 } tct_format;
 
-#define TCT_FORMATS(X)     X(csr) X(sell) X(bsell)
-#define TCT_GPU_FORMATS(X) X(gpu_csr) X(gpu_sell32) X(gpu_sell) X(gpu_bsell)
-#define X(name)            extern const tct_format tct_format_##name;
+#define TCT_FORMATS(X) X(csr) X(sell) X(bsell) X(stencil)
+#define TCT_GPU_FORMATS(X) \
+    X(gpu_csr) X(gpu_sell32) X(gpu_sell) X(gpu_bsell) X(gpu_stencil)
+#define X(name) extern const tct_format tct_format_##name;
 TCT_FORMATS(X)
 TCT_GPU_FORMATS(X)
 #undef X

@@ -45,7 +45,9 @@ static tacit_status call(void *ctx, tacit_queue *q, const double *x, double *y)
     }
     tct_call_log log = {.freed = q->freed};
     q->log = &log;
-    const tacit_status status = A->user.apply(A->user.ctx, q, x, y);
+    const char hidden = tct_user_call_begin();
+    tacit_status status = A->user.apply(A->user.ctx, q, x, y);
+    status = tct_user_call_end(hidden, status, "apply");
     q->log = NULL;
     q_enter(q);
     if (status >= 0 && q->failed == TACIT_OK) A->log = log;
@@ -67,9 +69,10 @@ static tacit_status call_diagonal(void *ctx, tacit_queue *q, const double *x,
 {
     const function *A = ctx;
     (void)x;
+    const char hidden = tct_user_call_begin();
     const tacit_status status = A->user.diagonal(A->user.ctx, q, d);
     q_enter(q);
-    return status;
+    return tct_user_call_end(hidden, status, "diagonal");
 }
 
 static tacit_status function_diagonal(const tacit_operator *A, double *d)

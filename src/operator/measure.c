@@ -36,6 +36,7 @@ tacit_status tacit_operator_measure_product(const tacit_operator *A,
 {
     REQUIRE(A != NULL && seconds != NULL && times > 0);
     REQUIRE(A->n == 0 || (x != NULL && y != NULL));
+    TRY(tct_agree(A->world, tct_refuse_overlap(A, x, y, __func__)));
     q_enter(A->q);
     const double start = tct_seconds();
     for (int64_t i = 0; i < times; i++) apply(A, A->q, x, y);

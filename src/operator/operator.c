@@ -10,7 +10,8 @@ static bool is_block(const tacit_operator *A, const tacit_queue *q)
     return !A->ops->for_batch || !A->ops->for_batch(A, q);
 }
 
-void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
+void tct_apply(const tacit_operator *A, tacit_queue *q, const double *x,
+               double *y)
 {
     if (is_block(A, q)) apply_block(A, q, q_panel(q, x), q_panel(q, y));
     else A->ops->apply(A, q, x, y, NULL);
@@ -94,21 +95,22 @@ tacit_status tct_operator_columns(tacit_operator *A, int columns)
 
 /* --- public --------------------------------------------------------------- */
 
-static bool overlap(const double *x, const double *y, int64_t n)
+tacit_status tct_refuse_overlap(const tacit_operator *A, const double *x,
+                                const double *y, const char *function)
 {
-    return (uintptr_t)x < (uintptr_t)(y + n) &&
-           (uintptr_t)y < (uintptr_t)(x + n);
+    const size_t n = (size_t)A->n;
+    if (!tct_overlap(x, n, y, n)) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "%s: x and y share memory: y is written while x is needed, so they "
+         "must be two vectors",
+         function);
 }
 
 tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
                                   double *y)
 {
     REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
-    if (overlap(x, y, A->n))
-        FAIL(TACIT_INVALID,
-             "%s: x and y share memory: y is written while x is needed, so "
-             "they must be two vectors",
-             __func__);
+    TRY(tct_refuse_overlap(A, x, y, __func__));
     q_enter(A->q);
     const tct_order *o = A->order;
     const size_t n = (size_t)A->n;

@@ -10,6 +10,13 @@
 #include "operator/pattern/order.h"
 #include <tacit/operator.h>
 
+/* Symbols of the static library begin with tct_ (device/symbols.h). */
+#define apply_block tct_apply_block
+#define apply_dot   tct_apply_dot
+#define apply_dots  tct_apply_dots
+#define apply_pair  tct_apply_pair
+#define apply_pass  tct_apply_pass
+
 /* The functions of an operator. It is linear unless it `varies`; a
  * preconditioner is an operator that is applied to residuals
  * (precond/precond.h). */
@@ -96,7 +103,16 @@ bool tct_is_used(const tacit_operator *A);
 tacit_status tct_refuse_use(const tacit_operator *A, const char *function);
 
 /* y = A x, with A as stored, x and y in its order: as in all products below. */
-void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y);
+void tct_apply(const tacit_operator *A, tacit_queue *q, const double *x,
+               double *y);
+static inline void apply(const tacit_operator *A, tacit_queue *q,
+                         const double *x, double *y)
+{
+    tct_apply(A, q, x, y);
+}
+/* INVALID if x and y, arguments of `function`, share memory. */
+tacit_status tct_refuse_overlap(const tacit_operator *A, const double *x,
+                                const double *y, const char *function);
 /* y = A x, *dot = (x, y) of this rank's part */
 void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
                double *y, double *dot);

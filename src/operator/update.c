@@ -5,11 +5,22 @@
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
+#include <string.h>
 
 static tacit_status into_order(const tct_order *o, tct_parts *parts)
 {
     TRY(tct_order_move(o, &parts->local));
     return tct_order_ghosts(o, parts);
+}
+
+/* A stencil whose coefficients are no longer those of all rows is stored. */
+static tacit_status refill_local(tct_assembled *A, tct_local *local)
+{
+    const tct_format *f = A->stored.format;
+    const tacit_status status = f->refill(A->stored.block, local);
+    if (status != TACIT_UNSUPPORTED || strcmp(f->about.name, "stencil") != 0)
+        return status;
+    return tct_store_again(A, "sell", local);
 }
 
 /* New values for this rank's blocks; the ghost block is compared first, so that
@@ -28,8 +39,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
         if (found->row >= 0) status = TACIT_INVALID; /* the caller words it */
     }
     parts.local.differs = &local;
-    if (status >= 0)
-        status = A->stored.format->refill(A->stored.block, &parts.local);
+    if (status >= 0) status = refill_local(A, &parts.local);
     if (local.row >= 0) {
         *found = local;
         if (A->order) found->col = A->order->old[found->col];

@@ -407,6 +407,11 @@ static tacit_status check(const refinement *R)
     REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
     REQUIRE(R->stop.rtol >= 0 && R->stop.atol >= 0);
     REQUIRE(R->B_stride >= (size_t)R->A->n && R->X_stride >= (size_t)R->A->n);
+    const size_t n = (size_t)R->A->n, last = (size_t)R->all - 1;
+    if (tct_overlap(R->B, last * R->B_stride + n, R->X, last * R->X_stride + n))
+        FAIL(TACIT_INVALID,
+             "tacit_precond_solve: B and X share memory: X is written while B "
+             "is needed, so they must be two panels");
     if (R->M->n != R->A->n || R->M->order != R->A->order)
         FAIL(TACIT_INVALID, "tacit_precond_solve: the preconditioner is not "
                             "for this operator");

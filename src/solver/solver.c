@@ -19,12 +19,6 @@ static void describe_loop(const tct_run *R, const tct_driver *driver)
         driver->describe(R, r->loop_detail, sizeof r->loop_detail);
 }
 
-static bool overlap(const double *b, const double *x, size_t n)
-{
-    return (uintptr_t)b < (uintptr_t)(x + n) &&
-           (uintptr_t)x < (uintptr_t)(b + n);
-}
-
 void tct_begin_runs(tacit_solver *S)
 {
     tacit_queue *q = S->run.q;
@@ -69,7 +63,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 {
     REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
     REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
-    if (overlap(b, x, S->run.n))
+    if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "
              "needed, so they must be two vectors");

@@ -184,8 +184,8 @@ tacit_status tct_csr_sort(tct_csr *A, bool sum_twice, const char *where)
     int64_t k = A->ptr[row] + 1;
     while (tct_csr_col(A, k) != tct_csr_col(A, k - 1)) k++;
     FAIL(TACIT_INPUT,
-         "%s: the entry in row %lld, column %lld stands twice "
-         "(counting from 1): remove one of them",
+         "%s: the entry in row %lld, column %lld stands twice: "
+         "remove one of them",
          where, (long long)(A->first + row + 1),
          (long long)(tct_csr_col(A, k) + 1));
 }

@@ -92,7 +92,7 @@ tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where)
         tct_parallel_min(A->rows, TCT_SHORT, shift_rows, &(shifting){A, shift});
     if (bad == INT64_MAX) return TACIT_OK;
     FAIL(TACIT_INPUT,
-         "%s: the diagonal of row %lld (counting from 1) is too large to add "
+         "%s: the diagonal of row %lld is too large to add "
          "%g to it",
          where, (long long)(A->first + bad + 1), shift);
 }

@@ -5,6 +5,7 @@
 #include "comm/world/world.h"
 #include "stencil/device.h"
 #include "stencil/run.h"
+#include <stdio.h>
 
 enum {
     ROUNDS = 3,
@@ -47,8 +48,8 @@ static void add_way(const tacit_field *f, const tct_way *way, int given,
 static bool suits(const tacit_field *f, const tct_way *way)
 {
     const tct_way_ops *ops = tct_way_on(way, f);
-    return ops && !way->about.reason && (!ops->fits || ops->fits(f)) &&
-           (!way->about.deep || ops->depths(f));
+    return ops && !ops->named && !way->about.reason &&
+           (!ops->fits || ops->fits(f)) && (!way->about.deep || ops->depths(f));
 }
 
 static tacit_status add_candidates(const tct_field_run *run, trials *all)
@@ -63,6 +64,11 @@ static tacit_status add_candidates(const tct_field_run *run, trials *all)
                  "depth %d: way %s makes one step at a time: leave it out, or "
                  "take way tiles",
                  o->depth, o->way);
+        if (o->loop && !tct_way_on(way, f)->loops)
+            FAIL(TACIT_INVALID,
+                 "loop '%s' belongs to ways mpi and nccl: leave it out of way "
+                 "%s",
+                 o->loop, o->way);
         add_way(f, way, o->depth, all);
         return TACIT_OK;
     }
@@ -134,10 +140,23 @@ static int measure(tct_field_run *run, trials *all)
     return best_of(all);
 }
 
+/* Ranks whose devices differ may have other candidates. */
+static tacit_status agree_candidates(const tacit_field *f, const trials *all)
+{
+    char names[TACIT_FIELD_TRIALS][TCT_ALIKE_MOST / TACIT_FIELD_TRIALS] = {""};
+    for (int k = 0; k < all->count; k++)
+        snprintf(names[k], sizeof names[k], "%s(%d)", all->way[k]->about.name,
+                 all->depth[k]);
+    return tct_field_alike(f->queue->world, "ways and depths to be measured",
+                           names, sizeof names);
+}
+
 tacit_status tct_run_choose(tct_field_run *run, tct_engine *out)
 {
     trials all = {.count = 0};
     tacit_status status = add_candidates(run, &all);
+    status = tct_agree(run->field->queue->world, status);
+    if (status >= 0) status = agree_candidates(run->field, &all);
     if (status >= 0) status = open_all(run->field, &all);
     const int best = status >= 0 && all.count > 1 ? measure(run, &all) : 0;
     if (status >= 0) {

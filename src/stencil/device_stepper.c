@@ -148,10 +148,10 @@ static void step(tct_stepper *s, int edges_do)
     if (b.halo.tells) tct_halo_advance(tct_stepper_halo(s), 1);
 }
 
-static void meet(tct_stepper *s)
+static void await(tct_stepper *s)
 {
     const tct_step_halo h = halo_of(s, 0);
-    steps_of(s)->meet(s->field->queue, &h);
+    steps_of(s)->await(s->field->queue, &h);
 }
 
 /* --- lanes ---------------------------------------------------------------- */
@@ -190,7 +190,7 @@ const tct_stepper_ops tct_device_stepper = {.open = device_open,
                                             .edges = edges,
                                             .inner = inner,
                                             .step = step,
-                                            .meet = meet,
+                                            .await = await,
                                             .enter = enter,
                                             .mark = mark,
                                             .leave = leave,

@@ -57,7 +57,7 @@ tacit_status tct_field_open_halo(tacit_field *f)
 
 void tct_field_narrow(tacit_field *f, int depth)
 {
-    if (f->halo_depth == depth || tct_halo_why_packed(f->halo)) return;
+    if (f->halo_depth == depth || tct_field_why_packed(f)) return;
     f->halo_depth = depth;
     if (tct_halo_narrow(f->halo, depth, !needs_corners(f, depth)) < 0)
         q_fail(f->queue, TACIT_NO_MEMORY, "%s", tacit_error_message());
@@ -82,29 +82,34 @@ double tct_field_sent_bytes(const tacit_field *f, int depth)
     return bytes;
 }
 
-/* --- exchanges on the host ------------------------------------------------ */
+/* --- exchanges ------------------------------------------------------------ */
 
 /* A link that was asked for carries the messages. */
-static bool is_in_place(const tacit_field *f)
+const char *tct_field_why_packed(const tacit_field *f)
 {
-    return !tct_halo_why_packed(f->halo) &&
-           strcmp(tacit_queue_link(f->queue), "shm") == 0;
+    static const char *const near[] = {"shm", "peer", "nvshmem"};
+    const char *why = tct_halo_why_packed(f->halo);
+    const char *link = tacit_queue_link(f->queue);
+    for (int k = 0; k < 3; k++)
+        if (strcmp(link, near[k]) == 0) return why;
+    return why ? why : "the queue's link has messages";
 }
 
-tacit_status tct_ghosts_open(tacit_field *f, int depth, tct_ghosts *out)
+tacit_status tct_field_ghosts_open(tacit_field *f, int depth,
+                                   tct_field_ghosts *out)
 {
-    *out = (tct_ghosts){.field = f, .depth = depth};
-    if (!f->halo || is_in_place(f)) return TACIT_OK;
+    *out = (tct_field_ghosts){.field = f, .depth = depth};
+    if (!f->halo || !tct_field_why_packed(f)) return TACIT_OK;
     const tacit_halo_block h = describe(f, depth);
     return tacit_halo_create(f->queue, &h, &out->packed);
 }
 
-void tct_ghosts_close(tct_ghosts *g)
+void tct_field_ghosts_close(tct_field_ghosts *g)
 {
     tacit_halo_destroy(&g->packed);
 }
 
-void tct_ghosts_exchange(tct_ghosts *g)
+void tct_field_ghosts_exchange(tct_field_ghosts *g)
 {
     tacit_field *f = g->field;
     if (!f->halo) return;

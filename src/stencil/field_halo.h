@@ -12,21 +12,25 @@ void tct_field_narrow(tacit_field *f, int depth);
 /* Bytes that this rank sends in an exchange for visits of `depth` steps. */
 double tct_field_sent_bytes(const tacit_field *f, int depth);
 
+/* Why exchanges are packed; NULL: they are in place. */
+const char *tct_field_why_packed(const tacit_field *f);
+
 /* Exchanges for visits of `depth` steps on the host: in place where peers reach
  * the buffers, packed elsewhere. */
-typedef struct tct_ghosts {
+typedef struct tct_field_ghosts {
     tacit_field *field;
     int depth;
     tacit_halo *packed; /* NULL: in place, or the grid is not divided */
-} tct_ghosts;
+} tct_field_ghosts;
 
 /* Collective.
  * Errors      NO_MEMORY, COMM, on all ranks. */
-tacit_status tct_ghosts_open(tacit_field *f, int depth, tct_ghosts *out);
-void tct_ghosts_close(tct_ghosts *g);
+tacit_status tct_field_ghosts_open(tacit_field *f, int depth,
+                                   tct_field_ghosts *out);
+void tct_field_ghosts_close(tct_field_ghosts *g);
 
 /* Let the ghosts of the buffer that has the values be the neighbours' cells.
  * Collective; a failure is the queue's. */
-void tct_ghosts_exchange(tct_ghosts *g);
+void tct_field_ghosts_exchange(tct_field_ghosts *g);
 
 #endif

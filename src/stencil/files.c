@@ -29,8 +29,7 @@ tacit_status tacit_field_read(tacit_field *field, const char *path)
 {
     REQUIRE(field != NULL && path != NULL);
     const tct_values_want want = want_of(field);
-    return tct_values_spread(field->queue->world, path, &want, put_cells,
-                             field);
+    return tct_values_bcast(field->queue->world, path, &want, put_cells, field);
 }
 
 /* Values go on from point to point. */
@@ -63,8 +62,8 @@ tacit_status tacit_field_read_weights(tacit_field *field, const char *path)
     tct_values_want want = {cells.dims + 1, {points}, points * cells.count};
     memcpy(&want.extent[1], cells.extent,
            (size_t)cells.dims * sizeof *cells.extent);
-    return tct_values_spread(field->queue->world, path, &want, put_weights,
-                             field);
+    return tct_values_bcast(field->queue->world, path, &want, put_weights,
+                            field);
 }
 
 /* --- .npy ----------------------------------------------------------------- */

@@ -131,13 +131,13 @@ tacit_status tct_row_gather_next(tct_row_gather *g, int64_t first,
 
 /* --- values --------------------------------------------------------------- */
 
-typedef struct spread {
+typedef struct reading {
     tacit_world *world;
     tct_values_take *take;
     void *ctx;
     double *values;      /* [TCT_VALUES_BATCH], of ranks but 0 */
     tacit_status status; /* of a message                       */
-} spread;
+} reading;
 
 typedef struct piece {
     int64_t first, count; /* count < 0: the end */
@@ -147,7 +147,7 @@ typedef struct piece {
 static tacit_status send_values(void *ctx, int64_t first, int64_t count,
                                 const double *values)
 {
-    spread *s = ctx;
+    reading *s = ctx;
     piece p = {first, count};
     TRY(s->status = tct_bcast(s->world, 0, sizeof p, &p));
     memcpy(s->values, values, (size_t)count * sizeof *values);
@@ -156,7 +156,7 @@ static tacit_status send_values(void *ctx, int64_t first, int64_t count,
     return s->take(s->ctx, first, count, values);
 }
 
-static tacit_status take_values(spread *s)
+static tacit_status take_values(reading *s)
 {
     tacit_status status = TACIT_OK;
     for (;;) {
@@ -169,7 +169,7 @@ static tacit_status take_values(spread *s)
     }
 }
 
-static tacit_status read_values(spread *s, const char *path,
+static tacit_status read_values(reading *s, const char *path,
                                 const tct_values_want *want)
 {
     const tacit_status status = tct_values_read(path, want, send_values, s);
@@ -178,11 +178,11 @@ static tacit_status read_values(spread *s, const char *path,
     return status < 0 ? status : s->status;
 }
 
-tacit_status tct_values_spread(tacit_world *w, const char *path,
-                               const tct_values_want *want,
-                               tct_values_take *take, void *ctx)
+tacit_status tct_values_bcast(tacit_world *w, const char *path,
+                              const tct_values_want *want,
+                              tct_values_take *take, void *ctx)
 {
-    spread s = {.world = w, .take = take, .ctx = ctx};
+    reading s = {.world = w, .take = take, .ctx = ctx};
     if (w->size == 1) return tct_values_read(path, want, take, ctx);
     TRY(tct_agree_name(w, "the file to read", path));
     tacit_status status =

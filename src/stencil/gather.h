@@ -24,8 +24,8 @@ tacit_status tct_row_gather_next(tct_row_gather *gather, int64_t first,
 /* tct_values_read by rank 0, which gives all values to `take` of all ranks.
  * Collective.
  * Errors      IO, INPUT, NO_MEMORY, those of `take`, on all ranks. */
-tacit_status tct_values_spread(tacit_world *w, const char *path,
-                               const tct_values_want *want,
-                               tct_values_take *take, void *ctx);
+tacit_status tct_values_bcast(tacit_world *w, const char *path,
+                              const tct_values_want *want,
+                              tct_values_take *take, void *ctx);
 
 #endif

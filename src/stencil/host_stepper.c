@@ -73,7 +73,7 @@ static void step(tct_stepper *s, int edges_do)
     inner(s, 1);
 }
 
-static void meet(tct_stepper *s)
+static void await(tct_stepper *s)
 {
     tct_halo_finish(tct_stepper_halo(s));
 }
@@ -84,4 +84,4 @@ const tct_stepper_ops tct_host_stepper = {.open = host_open,
                                           .edges = edges,
                                           .inner = inner,
                                           .step = step,
-                                          .meet = meet};
+                                          .await = await};

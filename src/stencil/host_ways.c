@@ -8,13 +8,13 @@
 
 typedef struct engine {
     tct_tile_sweep *sweep;
-    tct_ghosts ghosts;
+    tct_field_ghosts ghosts;
 } engine;
 
 static void sweep_close(void *state)
 {
     engine *e = state;
-    tct_ghosts_close(&e->ghosts);
+    tct_field_ghosts_close(&e->ghosts);
     tct_sweep_destroy(&e->sweep);
     tct_free(e);
 }
@@ -26,7 +26,7 @@ static tacit_status sweep_open(tacit_field *f, int depth, void **state)
     if (!e) tacit_error_set(status, "no memory for steps of a grid");
     else status = tct_sweep_create(f, depth, &e->sweep);
     status = tct_agree(f->queue->world, status);
-    if (status >= 0) status = tct_ghosts_open(f, depth, &e->ghosts);
+    if (status >= 0) status = tct_field_ghosts_open(f, depth, &e->ghosts);
     if (status >= 0) *state = e;
     else if (e) sweep_close(e);
     return status;
@@ -35,7 +35,7 @@ static tacit_status sweep_open(tacit_field *f, int depth, void **state)
 static void sweep_visit(void *state, int depth, double *changes)
 {
     engine *e = state;
-    tct_ghosts_exchange(&e->ghosts);
+    tct_field_ghosts_exchange(&e->ghosts);
     tct_sweep_visit(e->sweep, depth, changes);
 }
 

@@ -101,15 +101,6 @@ void tct_link_loop_describe(const void *state, tacit_field_result *out)
 
 /* --- open and close ------------------------------------------------------- */
 
-static tacit_status find_loop(link_loop *l, const char *name)
-{
-    static const char *const names[] = {"host", "graph"};
-    if (!name || strcmp(name, names[0]) == 0) return TACIT_OK;
-    l->graph = true;
-    if (strcmp(name, names[1]) == 0) return TACIT_OK;
-    return tct_unknown("loop", name, names, 2);
-}
-
 static tacit_status open_graph(link_loop *l)
 {
     tacit_queue *q = queue_of(l);
@@ -128,11 +119,12 @@ tacit_status tct_link_loop_open(tacit_field *f, const tct_stepper_way *way,
     void *stepper = NULL;
     link_loop *l = tct_calloc(sizeof *l);
     tacit_status status =
-        l ? find_loop(l, f->loop)
+        l ? TACIT_OK
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for steps of a grid");
     status = tct_agree(f->queue->world, status);
-    if (status >= 0) status = tct_stepper_open(f, way, NULL, &stepper);
+    if (status >= 0) status = tct_stepper_open(f, way, 1, NULL, &stepper);
     if (l) l->stepper = stepper;
+    if (l) l->graph = f->loop && strcmp(f->loop, "graph") == 0;
     if (status >= 0 && l->graph) status = open_graph(l);
     if (status >= 0) *out = l;
     else tct_link_loop_close(l);

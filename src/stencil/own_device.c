@@ -159,20 +159,26 @@ static bool cached_fits(const tacit_field *f)
     return is_in_place(f) && cached_depths(f) && depth_fits(f, 1);
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 const tct_way_ops tct_device_free = {.open = free_open,
                                      .fits = is_in_place,
                                      .visit = visit,
                                      .describe = describe,
                                      .finish = finish,
                                      .close = destroy,
-                                     .most = STAY};
+                                     .most = stay};
 const tct_way_ops tct_device_free2 = {.open = free2_open,
                                       .fits = is_in_place,
                                       .visit = visit,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = destroy,
-                                      .most = STAY};
+                                      .most = stay};
 const tct_way_ops tct_device_cached = {.open = cached_open,
                                        .fits = cached_fits,
                                        .visit = visit,
@@ -180,4 +186,4 @@ const tct_way_ops tct_device_cached = {.open = cached_open,
                                        .finish = finish,
                                        .close = destroy,
                                        .depths = cached_depths,
-                                       .most = STAY};
+                                       .most = stay};

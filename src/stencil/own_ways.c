@@ -89,6 +89,12 @@ static bool never(const tacit_field *f)
     return false;
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 static const int *cached_depths(const tacit_field *f)
 {
     static const int depths[] = {8, 1, 0};
@@ -99,20 +105,20 @@ static const tct_way_ops host_free = {.open = free_open,
                                       .visit = free_visit,
                                       .describe = describe,
                                       .close = destroy,
-                                      .most = STAY,
+                                      .most = stay,
                                       .fits = never};
 static const tct_way_ops host_free2 = {.open = free2_open,
                                        .visit = free_visit,
                                        .describe = describe,
                                        .close = destroy,
-                                       .most = STAY,
+                                       .most = stay,
                                        .fits = never};
 static const tct_way_ops host_cached = {.open = cached_open,
                                         .visit = cached_visit,
                                         .describe = describe,
                                         .close = destroy,
                                         .depths = cached_depths,
-                                        .most = STAY,
+                                        .most = stay,
                                         .fits = never};
 
 const tct_way tct_way_free = {

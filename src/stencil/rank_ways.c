@@ -22,8 +22,7 @@ void tct_stepper_describe(const void *stepper, tacit_field_result *out)
     const tacit_field *f = s->field;
     out->threads = f->device ? 1 : f->queue->threads;
     out->moved_bytes = cells_and_weights(f) / s->deepest;
-    out->halo_bytes = tct_field_sent_bytes(
-        f, tct_halo_why_packed(f->halo) ? f->ghost : s->deepest);
+    out->halo_bytes = tct_field_sent_bytes(f, s->deepest);
 }
 
 /* --- tables --------------------------------------------------------------- */
@@ -31,8 +30,7 @@ void tct_stepper_describe(const void *stepper, tacit_field_result *out)
 #define OPEN(name)                                                         \
     static tacit_status name##_open(tacit_field *f, int depth, void **out) \
     {                                                                      \
-        (void)depth;                                                       \
-        return tct_stepper_open(f, &tct_step_##name, NULL, out);           \
+        return tct_stepper_open(f, &tct_step_##name, depth, NULL, out);    \
     }
 #define TABLE                                                     \
     .visit = tct_stepper_visit, .describe = tct_stepper_describe, \
@@ -49,30 +47,23 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **out)
 {
     const int *depths = NULL;
     TRY(tct_device_tiles_check(f, depth, &depths));
-    return tct_stepper_open(f, &tct_step_tiles, depths, out);
+    return tct_stepper_open(f, &tct_step_tiles, depth, depths, out);
 }
 
 const tct_way_ops tct_ranks_copy = {TABLE, .open = copy_open};
 const tct_way_ops tct_ranks_tiles = {TABLE, .open = tiles_open,
                                      .depths = tct_device_tiles_depths};
 
-static bool is_on_gpus(const tacit_field *f)
+static bool fits_in_place(const tacit_field *f)
 {
-    return f->device && f->halo;
+    return f->device && f->halo && !tct_field_why_packed(f);
 }
 
-static bool is_in_place(const tacit_field *f)
-{
-    return is_on_gpus(f) && !tct_halo_why_packed(f->halo);
-}
-
-static const tct_way_ops overlap = {TABLE, .open = overlap_open,
-                                    .fits = is_on_gpus};
-static const tct_way_ops p2p = {TABLE, .open = p2p_open, .fits = is_in_place};
-static const tct_way_ops shmem = {TABLE, .open = shmem_open,
-                                  .fits = is_in_place};
+static const tct_way_ops overlap = {TABLE, .open = overlap_open, .named = true};
+static const tct_way_ops p2p = {TABLE, .open = p2p_open, .named = true};
+static const tct_way_ops shmem = {TABLE, .open = shmem_open, .named = true};
 static const tct_way_ops shmem1 = {TABLE, .open = shmem1_open,
-                                   .fits = is_in_place};
+                                   .fits = fits_in_place};
 
 /* --- by messages of a link ------------------------------------------------ */
 
@@ -103,10 +94,15 @@ static tacit_status nccl_open(tacit_field *f, int depth, void **out)
     return tct_link_loop_open(f, &tct_step_nccl, out);
 }
 
+static int link_most(const tacit_field *f)
+{
+    return f->loop && strcmp(f->loop, "graph") == 0 ? TCT_LINK_LOOP_MOST : 1;
+}
+
 #define LINK_TABLE                                                      \
     .visit = tct_link_loop_visit, .close = tct_link_loop_close,         \
     .describe = tct_link_loop_describe, .finish = tct_link_loop_finish, \
-    .most = TCT_LINK_LOOP_MOST
+    .most = link_most, .loops = true
 
 static const tct_way_ops mpi = {LINK_TABLE, .open = mpi_open, .fits = mpi_fits};
 static const tct_way_ops nccl = {LINK_TABLE, .open = nccl_open,

@@ -7,9 +7,9 @@
 
 enum { NORM_EVERY = 64 }; /* a multiple of usual depths */
 
-static int most_of(const tct_way_ops *ops, int depth)
+static int most_of(const tct_way_ops *ops, const tacit_field *f, int depth)
 {
-    return ops->most > 0 ? ops->most : depth;
+    return ops->most ? ops->most(f) : depth;
 }
 
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
@@ -20,7 +20,7 @@ tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
     const tacit_status mine = ops->open(f, depth, &state);
     const tacit_status status = tct_agree(f->queue->world, mine);
     if (status >= 0)
-        *out = (tct_engine){way, ops, depth, most_of(ops, depth), state};
+        *out = (tct_engine){way, ops, depth, most_of(ops, f, depth), state};
     else if (mine >= 0) ops->close(state);
     return status;
 }
@@ -149,6 +149,14 @@ int tct_run_visit(tct_field_run *run, const tct_engine *e, int most)
     return (int)depth;
 }
 
+static tacit_status check_loop(const char *name)
+{
+    static const char *const names[] = {"host", "graph"};
+    if (!name || strcmp(name, names[0]) == 0 || strcmp(name, names[1]) == 0)
+        return TACIT_OK;
+    return tct_unknown("loop", name, names, 2);
+}
+
 static tacit_status check_options(const tacit_field_options *o)
 {
     if (o->steps < 0)
@@ -160,6 +168,7 @@ static tacit_status check_options(const tacit_field_options *o)
     if (o->norm_every < 0)
         FAIL(TACIT_INVALID, "norm_every %lld: expected 0 or more",
              (long long)o->norm_every);
+    TRY(check_loop(o->loop));
     if (!(o->rtol >= 0.0) || !isfinite(o->rtol))
         FAIL(TACIT_INVALID, "rtol %g: expected a finite number, 0 or more",
              o->rtol);

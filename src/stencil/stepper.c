@@ -3,7 +3,6 @@
 #include "stencil/stepper.h"
 #include "comm/world/world.h"
 #include "stencil/device.h"
-#include "stencil/field_halo.h"
 
 enum { LINE = 32 }; /* cells: edges in x begin and end at multiples */
 
@@ -59,16 +58,32 @@ static void join(tct_stepper *s)
 
 /* --- exchanges ------------------------------------------------------------ */
 
-static void start(tct_stepper *s, int slot, tct_halo_means means)
+/* Cell (0, 0, 0) of the halo in a buffer. */
+static char *cell_of(const tct_stepper *s, int slot)
 {
-    tct_halo_start(tct_stepper_halo(s), slot, means);
+    const tacit_field *f = s->field;
+    char *const *buffer = f->device ? f->device->buffer : f->buffer;
+    const int64_t at = f->block.origin - f->halo_x;
+    return buffer[slot] + (size_t)at * f->s.bytes;
+}
+
+static void start(tct_stepper *s, int slot)
+{
+    if (s->ghosts.packed) tacit_halo_begin(s->ghosts.packed, cell_of(s, slot));
+    else tct_halo_start(tct_stepper_halo(s), slot, s->means);
     s->pending = TCT_EXCHANGE;
+}
+
+static void end(tct_stepper *s)
+{
+    if (s->ghosts.packed) tacit_halo_end(s->ghosts.packed);
+    else tct_halo_finish(tct_stepper_halo(s));
 }
 
 static void await_pending(tct_stepper *s)
 {
-    if (s->pending == TCT_EXCHANGE) tct_halo_finish(tct_stepper_halo(s));
-    if (s->pending == TCT_EDGES) s->ops->meet(s);
+    if (s->pending == TCT_EXCHANGE) end(s);
+    if (s->pending == TCT_EDGES) s->ops->await(s);
     s->pending = TCT_NOTHING;
 }
 
@@ -123,14 +138,14 @@ void tct_stepper_enter(tct_stepper *s)
     split_block(s);
     find_puts(s);
     tct_field_narrow(s->field, s->deepest);
-    start(s, tct_stepper_slot(s), s->means);
+    start(s, tct_stepper_slot(s));
     await_pending(s);
     s->entered = true;
 }
 
 /* The CPUs of all ranks wait for the device and for each other; they learn of
  * each other's failures. */
-static void meet_cpus(tct_stepper *s)
+static void await_cpus(tct_stepper *s)
 {
     tacit_queue *q = s->field->queue;
     const tacit_status status = tct_agree(q->world, q_own_status(q));
@@ -144,7 +159,7 @@ void tct_stepper_step(tct_stepper *s, int depth)
 {
     s->ops->whole(s, depth, NULL);
     turn(s);
-    start(s, tct_stepper_slot(s), s->means);
+    start(s, tct_stepper_slot(s));
 }
 
 /* Edges, and the exchange of their cells, beside the inner cells. */
@@ -154,7 +169,7 @@ static void step_beside(tct_stepper *s, int depth)
     await_pending(s);
     s->ops->edges(s, depth);
     mark(s);
-    start(s, tct_stepper_slot(s) ^ 1, s->means);
+    start(s, tct_stepper_slot(s) ^ 1);
     leave(s);
     s->ops->inner(s, depth);
     join(s);
@@ -165,14 +180,14 @@ static void copy_visit(tct_stepper *s, int depth)
 {
     tct_stepper_step(s, depth);
     tct_stepper_settle(s);
-    meet_cpus(s);
+    await_cpus(s);
 }
 
 static void overlap_visit(tct_stepper *s, int depth)
 {
     step_beside(s, depth);
     tct_stepper_settle(s);
-    meet_cpus(s);
+    await_cpus(s);
 }
 
 static void tiles_visit(tct_stepper *s, int depth)
@@ -192,7 +207,7 @@ static void p2p_visit(tct_stepper *s, int depth)
     (void)depth;
     s->ops->step(s, TCT_EDGES_PUT);
     turn(s);
-    meet_cpus(s);
+    await_cpus(s);
 }
 
 static void put_step(tct_stepper *s, int edges_do)
@@ -230,7 +245,7 @@ static void measured_step(tct_stepper *s, double *changes)
     tct_stepper_settle(s);
     s->ops->whole(s, 1, changes);
     turn(s);
-    start(s, tct_stepper_slot(s), s->means);
+    start(s, tct_stepper_slot(s));
     await_pending(s);
 }
 
@@ -266,7 +281,7 @@ static tacit_status check_link(const tacit_field *f, const tct_stepper_way *way)
              "way %s is for grids that are divided among ranks: take way copy "
              "or tiles",
              way->name);
-    const char *why = tct_halo_why_packed(f->halo);
+    const char *why = tct_field_why_packed(f);
     if (way->link && strcmp(way->link, link) != 0)
         FAIL(TACIT_UNSUPPORTED,
              "way %s: messages go by link %s here: take --comm %s, or another "
@@ -283,12 +298,11 @@ static tacit_status check_link(const tacit_field *f, const tct_stepper_way *way)
 static tacit_status open_here(tct_stepper *s)
 {
     TRY(check_link(s->field, s->way));
-    if (tct_halo_why_packed(s->field->halo)) s->means = TCT_HALO_PACKED;
     return s->ops->open(s);
 }
 
 tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
-                              const int *depths, void **out)
+                              int depth, const int *depths, void **out)
 {
     tct_stepper *s = tct_calloc(sizeof *s);
     tacit_status status =
@@ -300,11 +314,12 @@ tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
                                             : &tct_host_stepper,
                            .way = way,
                            .depths = depths,
-                           .deepest = depths ? depths[0] : 1,
+                           .deepest = depth,
                            .means = way->means};
         status = open_here(s);
     }
     status = tct_agree(f->queue->world, status);
+    if (status >= 0) status = tct_field_ghosts_open(f, s->deepest, &s->ghosts);
     if (status >= 0) *out = s;
     else tct_stepper_close(s);
     return status;
@@ -314,6 +329,7 @@ void tct_stepper_close(void *stepper)
 {
     tct_stepper *s = stepper;
     if (!s) return;
+    tct_field_ghosts_close(&s->ghosts);
     s->ops->close(s);
     tct_free(s);
 }

@@ -15,6 +15,7 @@
 #include "halo/halo.h"
 #include "operator/stencil/device_steps.h"
 #include "operator/stencil/split.h"
+#include "stencil/field_halo.h"
 #include "stencil/way.h"
 
 typedef struct tct_stepper tct_stepper;
@@ -41,7 +42,7 @@ typedef struct tct_stepper_ops {
     /* One step of all cells. */
     void (*step)(tct_stepper *s, int edges_do);
     /* Wait for the exchange that edges have made. */
-    void (*meet)(tct_stepper *s);
+    void (*await)(tct_stepper *s);
     /* The second lane: what follows goes there, after all so far; what is
      * there so far is what the first one waits for; what follows goes into the
      * first one; the first one waits. OPTIONAL: there is one lane */
@@ -76,9 +77,10 @@ struct tct_stepper {
     const tct_stepper_ops *ops;
     const tct_stepper_way *way;
     const int *depths; /* of the device's visits, NULL: one step       */
-    int deepest;       /* ... the first                                */
+    int deepest;       /* steps of a visit, at most                    */
     tct_halo_means means;
-    tct_split split;
+    tct_field_ghosts ghosts; /* messages of packed exchanges */
+    tct_block_split split;
     int puts; /* of ghosts next to the block, as deep as visits */
     tct_halo_put put[TACIT_HALO_DIRECTIONS];
     bool entered; /* the ghosts are those of the last visit             */
@@ -86,13 +88,14 @@ struct tct_stepper {
     void *state;                                           /* of ops */
 };
 
-/* Make a stepper of the field's block by `way`, whose visits have one of
- * `depths` (descending, then 0), or one step if that is NULL. Borrows the field.
- * Collective.
+/* Make a stepper of the field's block by `way`, for visits of up to `depth`
+ * steps, for which the ghosts are wide enough. The device makes one of `depths`
+ * at a time (descending, then 0), or one step if that is NULL. Borrows the
+ * field. Collective.
  * Errors      UNSUPPORTED (the link, with the one that it needs), NO_MEMORY,
  *             DEVICE, on all ranks. */
 tacit_status tct_stepper_open(tacit_field *f, const tct_stepper_way *way,
-                              const int *depths, void **out);
+                              int depth, const int *depths, void **out);
 /* As those of tct_way_ops. Collective. */
 void tct_stepper_visit(void *stepper, int depth, double *changes);
 void tct_stepper_finish(void *stepper);

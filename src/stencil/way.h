@@ -26,8 +26,11 @@ typedef struct tct_way_ops {
     const int *(*depths)(const tacit_field *f);
     /* Is a trial worth it for this grid? OPTIONAL: it is */
     bool (*fits)(const tacit_field *f);
-    /* Steps of a visit of a way that is not deep; 0: one. */
-    int most;
+    /* Of a way that stays for many visits of its depth: the most steps of one
+     * call of `visit`; NULL: `depth`. */
+    int (*most)(const tacit_field *f);
+    bool named; /* only if asked for by name: auto does not try it */
+    bool loops; /* takes a loop, f->loop */
 } tct_way_ops;
 
 typedef struct tct_way {

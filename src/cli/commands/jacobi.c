@@ -152,6 +152,7 @@ static tacit_status run_once(const cli *c, jacobi_job *job, int number)
                                                   : (int)c->set.depth,
                                    .norm_every = c->set.norm_every,
                                    .rtol = c->set.field_rtol,
+                                   .loop = c->set.loop,
                                    .monitor = note_change,
                                    .monitor_ctx = &log};
     tacit_field_result r = {.size = sizeof r};
@@ -229,7 +230,8 @@ const cli_command cli_command_jacobi = {
         "stencil and a size: star2d1r:NXxNY (5 points), box2d1r:NXxNY (9), "
         "star3d1r:NXxNYxNZ (7), box3d1r:NXxNYxNZ (27).\n\nWays make the same "
         "steps: copy in a sweep each, tiles several at a time while a tile is "
-        "in the cache or, on a GPU, in registers. Results have the same bits "
+        "in the cache or, on a GPU, in registers. Others differ in how several "
+        "processes exchange ghost cells. Results have the same bits "
         "in each way, for any depth "
         "and number of threads. The report has the time of a step and its "
         "share of a copy's bandwidth, where a step that reads and writes each "

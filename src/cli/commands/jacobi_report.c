@@ -91,9 +91,10 @@ static void print_path(const jacobi_job *job)
     char name[160], a[CLI_NUMBER];
     const tacit_field_result *r = &job->best;
     tacit_queue_describe(job->queue, name, sizeof name);
-    printf("path     way %s, depth %d, device %s (%s), %d rank%s x %d "
+    printf("path     way %s%s%s, depth %d, device %s (%s), %d rank%s x %d "
            "thread%s\n",
-           r->way, r->depth, job->device, name, job->block.ranks,
+           r->way, r->loop ? ", loop " : "", r->loop ? r->loop : "", r->depth,
+           job->device, name, job->block.ranks,
            job->block.ranks == 1 ? "" : "s", r->threads,
            r->threads == 1 ? "" : "s");
     print_blocks(job);
@@ -190,6 +191,7 @@ static void add_path(const jacobi_job *job, cJSON *to)
     cJSON *o = cJSON_AddObjectToObject(to, "path");
     tacit_queue_describe(job->queue, name, sizeof name);
     cJSON_AddStringToObject(o, "way", r->way);
+    if (r->loop) cJSON_AddStringToObject(o, "loop", r->loop);
     cli_json_number(o, "depth", r->depth);
     cJSON_AddStringToObject(o, "device", job->device);
     cJSON_AddStringToObject(o, "device_name", name);

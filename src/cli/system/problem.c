@@ -93,14 +93,41 @@ static tacit_status check(const cli *c, cli_use use, cli_problem *p)
     return TACIT_OK;
 }
 
+/* Does a solve in format stencil need the entries of its matrix? A
+ * preconditioner made of them does, and so does another division of rows. */
+static bool needs_entries(const cli *c, cli_use use)
+{
+    const cli_settings *set = &c->set;
+    const char *precond = set->precond ? set->precond : "none";
+    const bool stencil = set->format && strcmp(set->format, "stencil") == 0;
+    const bool plain =
+        strcmp(precond, "none") == 0 || strcmp(precond, "jacobi") == 0;
+    const char *cut = set->partitioner ? set->partitioner : "contiguous";
+    return !stencil || !plain || use != CLI_FOR_SOLVING ||
+           strcmp(set->command->name, "solve") != 0 || cli_is_direct(c) ||
+           set->partition || strcmp(cut, "contiguous") != 0;
+}
+
+/* Where the rows are of one stencil, the entries are not made. */
+static tacit_status open_matrix(const cli *c, const char *name, cli_use use,
+                                tacit_matrix_options *options,
+                                tacit_matrix **out)
+{
+    options->no_entries = !needs_entries(c, use) && tacit_gallery_find(name);
+    const tacit_status status = tacit_matrix_open(c->world, name, options, out);
+    if (status != TACIT_UNSUPPORTED || !options->no_entries) return status;
+    options->no_entries = false;
+    return tacit_matrix_open(c->world, name, options, out);
+}
+
 static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
                                 cli_problem *p)
 {
-    const tacit_matrix_options options = {.size = sizeof options,
-                                          .shift = c->set.shift,
-                                          .drop_zeros = c->set.drop_zeros};
+    tacit_matrix_options options = {.size = sizeof options,
+                                    .shift = c->set.shift,
+                                    .drop_zeros = c->set.drop_zeros};
     const double start = base_seconds();
-    TRY(tacit_matrix_open(c->world, name, &options, &p->matrix));
+    TRY(open_matrix(c, name, use, &options, &p->matrix));
     p->read_seconds = base_seconds() - start;
     TRY(check(c, use, p));
     return use == CLI_FOR_READING ? TACIT_OK : divide(c, p);

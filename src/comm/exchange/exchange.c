@@ -46,6 +46,22 @@ static tacit_status convert(const tacit_queue *q, int count,
     return TACIT_OK;
 }
 
+/* How long the vectors are is known when an exchange begins, if at all: an
+ * index that no vector has is refused. */
+static tacit_status check_index(int sends, const tct_plan_part *send,
+                                const int32_t *index)
+{
+    int64_t at = 0;
+    for (int k = 0; k < sends; k++)
+        for (int64_t i = 0; i < send[k].count; i++, at++)
+            if (index[at] < 0)
+                FAIL(TACIT_INVALID,
+                     "tacit_exchange_create: index[%lld] is %d, value %lld for "
+                     "rank %d: elements are numbered from 0",
+                     (long long)at, (int)index[at], (long long)i, send[k].peer);
+    return TACIT_OK;
+}
+
 /* The message of an error that the channels have found. */
 static tacit_status explain(tacit_status status, tacit_element element)
 {
@@ -110,6 +126,7 @@ tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
         status = check(sends, send, index, receives, receive, columns);
     if (status >= 0) status = convert(queue, sends, send, &to);
     if (status >= 0) status = convert(queue, receives, receive, &from);
+    if (status >= 0) status = check_index(sends, to, index);
     const tacit_status agreed =
         tct_agree_name(queue->world, "the element type of the exchange",
                        tct_element_name(element));

@@ -36,7 +36,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
  * ranks do the same. */
 int tct_links_open(const tacit_queue *q); /* how many */
 void tct_link_take(tacit_queue *q, int i);
-/* Close link `i`, and its state of each plan. */
+/* Close link `i`, which nobody holds, and its state of each plan. */
 void tct_link_drop(tacit_queue *q, int i);
 
 struct tct_plan;

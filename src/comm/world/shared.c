@@ -17,6 +17,8 @@ enum { PAGE = 4096, NAMES = 100 /* tried before giving up */ };
 struct tct_shared {
     char *at; /* a piece for each rank */
     size_t piece, bytes;
+    bool reserved;     /* memory is taken part by part, through: */
+    int fd;            /* of a reserved segment; or -1 */
     atomic_int *users; /* in one process: the last user frees all */
 };
 
@@ -92,9 +94,27 @@ static tacit_status make_segment(tct_shared *s, segment *g)
     if (!g->has_name)
         snprintf(g->name, sizeof g->name, "/proc/%ld/fd/%d", (long)getpid(),
                  g->fd);
+    if (s->reserved)
+        return ftruncate(g->fd, (off_t)s->bytes) ? refuse("ftruncate")
+                                                 : map(g->fd, s);
     /* allocate now: a later shortage would kill a process */
     errno = posix_fallocate(g->fd, 0, (off_t)s->bytes);
     return errno ? refuse("posix_fallocate") : map(g->fd, s);
+}
+
+static void unmap(tct_shared *s)
+{
+    if (s->at) munmap(s->at, s->bytes);
+    if (s->fd >= 0) close(s->fd);
+    s->at = NULL;
+    s->fd = -1;
+}
+
+/* Keep the descriptor of a reserved segment, or close it. */
+static void keep(tct_shared *s, int fd, bool kept)
+{
+    if (s->reserved && kept) s->fd = fd;
+    else close(fd);
 }
 
 static tacit_status open_segment(tct_shared *s, const segment *g)
@@ -103,7 +123,7 @@ static tacit_status open_segment(tct_shared *s, const segment *g)
                                : open(g->name, O_RDWR | O_CLOEXEC);
     if (fd < 0) return refuse(g->has_name ? "shm_open" : g->name);
     const tacit_status status = map(fd, s);
-    close(fd);
+    keep(s, fd, status >= 0);
     return status;
 }
 
@@ -119,9 +139,8 @@ static tacit_status share_segment(tacit_world *w, tct_shared *s, bool has_name)
     if (status >= 0 && w->rank > 0) status = open_segment(s, &g);
     status = tct_agree(w, status);
     if (g.fd >= 0 && has_name) shm_unlink(g.name);
-    if (g.fd >= 0) close(g.fd);
-    if (status < 0 && s->at) munmap(s->at, s->bytes);
-    if (status < 0) s->at = NULL;
+    if (g.fd >= 0) keep(s, g.fd, status >= 0);
+    if (status < 0) unmap(s);
     return status;
 }
 
@@ -133,7 +152,8 @@ static tacit_status share_segments(tacit_world *w, tct_shared *s)
 
 /* --- both ----------------------------------------------------------------- */
 
-tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
+static tacit_status create(tacit_world *w, size_t bytes, bool reserved,
+                           tct_shared **out)
 {
     int64_t most = (int64_t)bytes;
     TRY(tct_reduce_i64(w, TCT_MAX, 1, &most));
@@ -145,6 +165,8 @@ tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
         tct_free(s);
         return status;
     }
+    s->reserved = reserved;
+    s->fd = -1;
     s->piece = ((size_t)most + PAGE) / PAGE * PAGE;
     s->bytes = s->piece * (size_t)w->size;
     const bool here = w->size == 1 || w->ops->one_process;
@@ -152,6 +174,38 @@ tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
     if (status < 0) tct_shared_destroy(&s);
     else *out = s;
     return status;
+}
+
+tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
+{
+    return create(w, bytes, false, out);
+}
+
+tacit_status tct_shared_sparse(tacit_world *w, size_t bytes, tct_shared **out)
+{
+    return create(w, bytes, true, out);
+}
+
+tacit_status tct_shared_back(const tct_shared *s, int rank, size_t from,
+                             size_t bytes)
+{
+    const size_t at = (size_t)rank * s->piece + from;
+    const int code =
+        bytes > 0 ? posix_fallocate(s->fd, (off_t)at, (off_t)bytes) : 0;
+    if (code)
+        FAIL(TACIT_NO_MEMORY, "shared memory: %zu bytes: %s", bytes,
+             strerror(code));
+    return TACIT_OK;
+}
+
+void tct_shared_unback(const tct_shared *s, int rank, size_t from, size_t bytes)
+{
+    const size_t first = (from + PAGE - 1) / PAGE * PAGE,
+                 last = (from + bytes) / PAGE * PAGE;
+    const size_t at = (size_t)rank * s->piece + first;
+    if (last > first)
+        (void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        (off_t)at, (off_t)(last - first));
 }
 
 void *tct_shared_of(const tct_shared *s, int rank)
@@ -163,7 +217,7 @@ void tct_shared_destroy(tct_shared **shared)
 {
     tct_shared *s = *shared;
     if (!s) return;
-    if (!s->users && s->at) munmap(s->at, s->bytes);
+    if (!s->users) unmap(s);
     else if (s->users && atomic_fetch_sub(s->users, 1) == 1)
         TCT_FREE(s->at, s->users);
     tct_free(s);

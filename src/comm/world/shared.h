@@ -15,6 +15,17 @@ bool tct_can_share(const tacit_world *w, char *reason, size_t size);
 /* A zeroed piece of at least `bytes` of each rank. Collective.
  * Errors      NO_MEMORY, IO (the system refuses), COMM. */
 tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out);
+/* The same for pieces of `bytes` of addresses, whose memory is taken part by part
+ * (tct_shared_back). Between processes only. Collective.
+ * Errors      NO_MEMORY, IO, COMM. */
+tacit_status tct_shared_sparse(tacit_world *w, size_t bytes, tct_shared **out);
+/* Back bytes [from, from + bytes) of this rank's piece with memory, before any
+ * rank touches them; give the memory of whole pages among them back.
+ * Errors      NO_MEMORY. */
+tacit_status tct_shared_back(const tct_shared *s, int rank, size_t from,
+                             size_t bytes);
+void tct_shared_unback(const tct_shared *s, int rank, size_t from,
+                       size_t bytes);
 /* The piece of `rank`, aligned to a page. */
 void *tct_shared_of(const tct_shared *s, int rank);
 /* Not collective: others may go on using the memory. */

@@ -31,6 +31,8 @@ typedef struct tct_world_ops {
     /* Called while this rank waits for something else: make progress on
      * messages, and note lost ranks. OPTIONAL */
     void (*progress)(tacit_world *w);
+    /* The rank that was killed, or -1; any thread may ask. OPTIONAL */
+    int (*killed)(const tacit_world *w);
     void (*abort)(tacit_world *w, int exit_code);
     void (*destroy)(tacit_world *w);
 } tct_world_ops;

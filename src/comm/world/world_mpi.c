@@ -178,9 +178,22 @@ static tacit_status open_world(MPI_Comm comm, tct_mpi *s, int local[2])
     return tct_mpi_check(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 
+/* MPI aborts the program where it is called too early or too late. */
+static tacit_status require_mpi(void)
+{
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (begun && !ended) return TACIT_OK;
+    FAIL(TACIT_INVALID, "tacit_world_from_mpi: %s",
+         ended ? "MPI_Finalize has been called: make the world before it"
+               : "MPI is not initialised: call MPI_Init first");
+}
+
 tacit_status tacit_world_from_mpi(MPI_Comm comm, tacit_world **out)
 {
     REQUIRE(out != NULL && comm != MPI_COMM_NULL);
+    TRY(require_mpi());
     int rank = 0, size = 1, local[2] = {0, 1};
     MPI_TRY(MPI_Comm_rank(comm, &rank));
     MPI_TRY(MPI_Comm_size(comm, &size));

@@ -107,6 +107,11 @@ static void note_killed(tacit_world *w)
     if (rank >= 0) note_ended(w, rank);
 }
 
+static int ask_killed(const tacit_world *w)
+{
+    return find_ended(w, true);
+}
+
 /* --- barriers ------------------------------------------------------------- */
 
 /* Wait with increasing delays. */
@@ -311,6 +316,7 @@ static const tct_world_ops processes_ops = {
     TCT_WORLD_OPS(processes),
     .siblings = true,
     .progress = note_killed,
+    .killed = ask_killed,
 };
 
 static group *group_new(tct_process_table *process_table, int size)

@@ -114,7 +114,7 @@ tacit_status tct_gpu_require(double bytes, const char *what)
     if (bytes <= (double)unused) return TACIT_OK;
     FAIL(TACIT_NO_MEMORY,
          "%s needs %.2f GiB of GPU memory, %.2f of %.2f GiB are free: try "
-         "another --format, or --device host",
+         "another format, or device host",
          what, bytes / 0x1p30, (double)unused / 0x1p30, (double)all / 0x1p30);
 }
 

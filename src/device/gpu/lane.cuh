@@ -182,6 +182,31 @@ static __device__ inline void tct_await_copies()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+/* Start to copy BYTES (4, 8, 16) that nothing writes meanwhile; copies up to
+ * tct_copies_end are a batch. tct_await_copies_but waits until at most COUNT of
+ * this thread's last batches are on their way. */
+template <int BYTES>
+static __device__ inline void tct_copy_ahead(void *to, const void *from)
+{
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at),
+                     "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at),
+                     "l"(from), "n"(BYTES)
+                     : "memory");
+}
+static __device__ inline void tct_copies_end()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int COUNT> static __device__ inline void tct_await_copies_but()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory");
+}
+
 /* Prefetch the line of `p` to the L2. */
 static __device__ inline void tct_prefetch(const void *p)
 {

@@ -149,6 +149,14 @@ static __device__ inline void tct_copy(void *to, const void *from)
     ((uint64_t *)to)[0] = __hip_atomic_load(word, __ATOMIC_RELAXED, TCT_OF_ALL);
 }
 static __device__ inline void tct_await_copies() {}
+template <int BYTES>
+static __device__ inline void tct_copy_ahead(void *to, const void *from)
+{
+    __builtin_memcpy(__builtin_assume_aligned(to, BYTES),
+                     __builtin_assume_aligned(from, BYTES), BYTES);
+}
+static __device__ inline void tct_copies_end() {}
+template <int COUNT> static __device__ inline void tct_await_copies_but() {}
 static __device__ inline void tct_prefetch(const void *) {}
 
 /* Without a policy of caches. */

@@ -2,14 +2,15 @@
  * halo/gpu/device.c - a GPU's part: lists in its memory, kernels, copy engines;
  * in place through the windows of links peer and nvshmem, or, of one rank, in
  * memory of its own. */
-#include "device/protocol.h"
 #include "halo/gpu/halo_gpu.h"
 #include "halo/gpu/kernels.h"
+#include "halo/signals.h"
 #include "halo/state.h"
 
 typedef struct {
     tct_halo_put *put;
     tct_halo_signals signals;
+    tct_open_link *held; /* the link with the windows; NULL: one rank */
 } near_gpu;
 
 /* --- lists ---------------------------------------------------------------- */
@@ -35,22 +36,12 @@ static tacit_status gpu_zero(tacit_queue *q, void *p, size_t bytes)
     return tct_gpu_status(error, "clearing memory");
 }
 
-static int64_t most_of(const tct_halo_copies *list)
-{
-    int64_t most = 0;
-    for (int k = 0; k < list->count; k++) {
-        const int64_t bytes = tct_halo_copy_bytes(&list->copy[k]);
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
-
 static tacit_status gpu_copy(tacit_queue *q, const tct_halo_copies *list,
                              uintptr_t from, uintptr_t to)
 {
-    return tct_gpu_status(tct_halo_copy_boxes(list, most_of(list), from, to,
-                                              tct_gpu_of(q)->stream),
-                          "copying cells of a halo");
+    return tct_gpu_status(
+        tct_halo_copy_boxes(list, from, to, tct_gpu_of(q)->stream),
+        "copying cells of a halo");
 }
 
 /* --- copy engines --------------------------------------------------------- */
@@ -83,6 +74,7 @@ static gpu_error copy_planes(const tct_halo_copy *c, gpu_stream stream)
 
 static gpu_error copy_box(const tct_halo_copy *c, gpu_stream stream)
 {
+    if (c->planes == 0) return GPU_OK;
     if (c->rows == 1 && c->planes == 1)
         return gpu_memcpy_async((void *)c->to, (const void *)c->from,
                                 (size_t)c->row, GPU_ANYWHERE, stream);
@@ -158,13 +150,15 @@ static tacit_status gpu_open(tacit_halo *h)
     h->near.device = own;
     if (!own) tacit_error_set(TACIT_NO_MEMORY, "no memory for a halo");
     TRY(tct_agree(q->world, own ? TACIT_OK : TACIT_NO_MEMORY));
-    if (q->ranks > 1) h->near.medium = *tct_peer_medium(q);
-    else
-        h->near.medium = (tct_medium){.world = q->world,
-                                      .state = q,
-                                      .take = alone_take,
-                                      .at = alone_at,
-                                      .give = alone_give};
+    h->near.medium = (tct_medium){.world = q->world,
+                                  .state = q,
+                                  .take = alone_take,
+                                  .at = alone_at,
+                                  .give = alone_give};
+    if (q->ranks == 1) return TACIT_OK;
+    h->near.medium = *tct_peer_medium(q);
+    own->held = &q->links[q->via];
+    own->held->holds++;
     return TACIT_OK;
 }
 
@@ -191,6 +185,7 @@ static void gpu_close(tacit_halo *h)
 {
     near_gpu *own = h->near.device;
     if (!own) return;
+    if (own->held) own->held->holds--;
     tct_gpu_release(own->put);
     tct_gpu_release(own->signals.ticket);
     tct_gpu_release(own->signals.number);
@@ -202,19 +197,34 @@ static gpu_error start(const tacit_halo *h, const tct_halo_copies *list,
 {
     const near_gpu *own = h->near.device;
     const tct_halo_signals *s = &own->signals;
-    if (means == TCT_HALO_STORES)
-        return tct_halo_put_boxes(list, most_of(list), s, stream);
+    if (means == TCT_HALO_STORES) return tct_halo_put_boxes(list, s, stream);
     if (means == TCT_HALO_COPIES) return copy_and_tell(list, s, stream);
     return tct_halo_tell(s, stream);
+}
+
+const tct_peer_common *tct_halo_common(const tacit_halo *h)
+{
+    if (h->q->ranks == 1) return NULL;
+    const tct_peer_channels *peers = h->near.medium.state;
+    peers->common->limit_ns = (uint64_t)(1e9 * h->q->peer_seconds);
+    return peers->common;
 }
 
 static gpu_error finish(const tacit_halo *h, gpu_stream stream)
 {
     const near_gpu *own = h->near.device;
-    if (h->q->ranks == 1) return GPU_OK;
-    const tct_peer_channels *peers = h->near.medium.state;
-    peers->common->limit_ns = (uint64_t)(1e9 * h->q->peer_seconds);
-    return tct_halo_await(peers->common, &own->signals, stream);
+    const tct_peer_common *C = tct_halo_common(h);
+    return C ? tct_halo_await(C, &own->signals, stream) : GPU_OK;
+}
+
+/* Without a neighbour there is nothing to wait for. */
+static gpu_error swap(const tacit_halo *h, const tct_halo_copies *list,
+                      gpu_stream stream)
+{
+    const near_gpu *own = h->near.device;
+    const tct_peer_common *C = tct_halo_common(h);
+    if (!C || list->count == 0) return start(h, list, TCT_HALO_STORES, stream);
+    return tct_halo_swap_boxes(C, list, &own->signals, stream);
 }
 
 static tacit_status gpu_put(tacit_halo *h, const tct_halo_copies *list,
@@ -228,6 +238,12 @@ static tacit_status gpu_await(tacit_halo *h)
 {
     return tct_gpu_status(finish(h, tct_gpu_of(h->q)->stream),
                           "waiting for cells of a halo");
+}
+
+static tacit_status gpu_swap(tacit_halo *h, const tct_halo_copies *list)
+{
+    return tct_gpu_status(swap(h, list, tct_gpu_of(h->q)->stream),
+                          "swapping cells of a halo");
 }
 
 gpu_error tct_halo_start_on(tacit_halo *h, int slot, tct_halo_means means,
@@ -250,4 +266,5 @@ const tct_halo_device tct_halo_gpu = {.give_list = gpu_give_list,
                                       .give_puts = gpu_give_puts,
                                       .close = gpu_close,
                                       .put = gpu_put,
-                                      .await = gpu_await};
+                                      .await = gpu_await,
+                                      .swap = gpu_swap};

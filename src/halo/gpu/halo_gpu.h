@@ -15,4 +15,9 @@ gpu_error tct_halo_start_on(tacit_halo *h, int slot, tct_halo_means means,
  * for the latter's work. */
 gpu_error tct_halo_finish_on(tacit_halo *h, gpu_stream stream);
 
+/* For kernels that wait by themselves: whom to tell of a lost rank, with the
+ * time limit of now. NULL: there is one rank. Not without buffers in place. */
+struct tct_peer_common;
+const struct tct_peer_common *tct_halo_common(const tacit_halo *h);
+
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * halo/gpu/kernels.cu - one kernel copies the boxes of all directions, each by a
  * row of blocks; where they go to peers, the last block of a row tells the
- * peer. Another one, of a single block, waits for the neighbours: no block that
- * copies waits, so any number of them is fine.
+ * peer. Its very last block waits for the neighbours, or a kernel of one block
+ * does later: no block waits for another one of its grid.
  *
  * The number of an exchange is in device memory, so that a recording can be
  * replayed. */
 #include "comm/link/gpu/peer.cuh"
 #include "halo/gpu/kernels.h"
+#include "halo/signals.h"
 
-enum { THREADS = 256, BLOCKS_MOST = 64, EACH = 4, WAITERS = 64 };
+enum { THREADS = TCT_HALO_THREADS, WAITERS = 64 };
 
 /* --- copies --------------------------------------------------------------- */
 
@@ -24,14 +25,14 @@ static __device__ inline unsigned unit_of(const tct_halo_copy &c,
     return (unsigned)(all & (~all + 1));
 }
 
-/* Units of type T, with I wide enough for their number. */
+/* Units of type T, with I wide enough for their number, by so many blocks. */
 template <class T, class I>
-static __device__ inline void copy_units(const tct_halo_copy &c,
+static __device__ inline void copy_units(const tct_halo_copy &c, int blocks,
                                          const char *from, char *to)
 {
     const I row = (I)(c.row / sizeof(T)), rows = (I)c.rows;
     const I all = row * rows * (I)c.planes;
-    const I step = (I)gridDim.x * THREADS;
+    const I step = (I)(blocks * THREADS);
     for (I i = (I)blockIdx.x * THREADS + threadIdx.x; i < all; i += step) {
         const I line = i / row, x = i - line * row;
         const I z = line / rows, y = line - z * rows;
@@ -45,61 +46,98 @@ static __device__ inline void copy_units(const tct_halo_copy &c,
 }
 
 template <class T>
-static __device__ inline void copy_box(const tct_halo_copy &c, uintptr_t from,
-                                       uintptr_t to)
+static __device__ inline void copy_box(const tct_halo_copy &c, int blocks,
+                                       uintptr_t from, uintptr_t to)
 {
     const char *source = (const char *)(from + c.from);
     char *target = (char *)(to + c.to);
-    /* the counter of units goes past the last by a step at most */
+    /* the number of a unit goes past the last one by a step at most */
     if (tct_halo_copy_bytes(&c) / (int64_t)sizeof(T) < INT32_MAX)
-        copy_units<T, uint32_t>(c, source, target);
-    else copy_units<T, int64_t>(c, source, target);
+        copy_units<T, uint32_t>(c, blocks, source, target);
+    else copy_units<T, int64_t>(c, blocks, source, target);
 }
 
-static __device__ inline void copy(const tct_halo_copy &c, uintptr_t from,
-                                   uintptr_t to)
+static __device__ inline void copy(const tct_halo_copy &c, int blocks,
+                                   uintptr_t from, uintptr_t to)
 {
     switch (unit_of(c, from, to)) {
-    case 16: copy_box<int4>(c, from, to); break;
-    case 8: copy_box<uint64_t>(c, from, to); break;
-    case 4: copy_box<uint32_t>(c, from, to); break;
-    case 2: copy_box<uint16_t>(c, from, to); break;
-    default: copy_box<uint8_t>(c, from, to); break;
+    case 16: copy_box<int4>(c, blocks, from, to); break;
+    case 8: copy_box<uint64_t>(c, blocks, from, to); break;
+    case 4: copy_box<uint32_t>(c, blocks, from, to); break;
+    case 2: copy_box<uint16_t>(c, blocks, from, to); break;
+    default: copy_box<uint8_t>(c, blocks, from, to); break;
     }
 }
 
+/* A row of blocks makes a copy; those that it does not need have no work. */
 static __global__ void __launch_bounds__(THREADS)
     copy_boxes(const tct_halo_copy *list, uintptr_t from, uintptr_t to)
 {
-    copy(list[blockIdx.y], from, to);
+    const tct_halo_copy &c = list[blockIdx.y];
+    const int blocks = tct_halo_blocks(tct_halo_copy_bytes(&c));
+    if ((int)blockIdx.x < blocks) copy(c, blocks, from, to);
 }
 
 /* --- in place ------------------------------------------------------------- */
 
-/* A row of blocks serves a direction. */
-static __global__ void __launch_bounds__(THREADS)
-    put_boxes(const tct_halo_copy *list,
-              const __grid_constant__ tct_halo_signals L)
+/* The copies of a list to peers; `blocks` that work on them. */
+struct putting {
+    const tct_halo_copy *list;
+    unsigned blocks;
+};
+
+/* Copy the boxes, a direction by a row of blocks, and tell the peers. True in
+ * one thread of one block: all have. */
+static __device__ inline bool
+put_all(const putting &w, const tct_halo_signals &L, uint64_t number)
 {
-    const uint64_t number = *L.number + 1;
-    copy(list[blockIdx.y], 0, 0);
+    const tct_halo_copy &c = w.list[blockIdx.y];
+    const int blocks = tct_halo_blocks(tct_halo_copy_bytes(&c));
+    if ((int)blockIdx.x >= blocks) return false;
+    copy(c, blocks, 0, 0);
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    uint64_t *other = L.put[blockIdx.y].other;
-    if (other) tct_part_done(&L.ticket[blockIdx.y], gridDim.x, other, number);
-    if (tct_is_last(&L.ticket[L.count], gridDim.x * gridDim.y))
-        *L.number = number;
+    return threadIdx.x == 0 &&
+           tct_halo_block_done(&L, (int)blockIdx.y, (unsigned)blocks, w.blocks,
+                               number);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    put_boxes(const putting w, const __grid_constant__ tct_halo_signals L)
+{
+    put_all(w, L, *L.number + 1);
+}
+
+/* Wait for the cells of each neighbour. By some threads of a block, the first
+ * of which has the number 0. */
+static __device__ inline void await_all(const tct_peer_common &C,
+                                        const tct_halo_signals &L,
+                                        uint64_t number, int threads)
+{
+    for (int k = (int)threadIdx.x; k < L.count; k += threads)
+        if (tct_halo_await_one(&L, k, number, limit_of(C)) == TCT_MISSED)
+            give_up(C, L.put[k].peer);
+}
+
+/* The block that is the last to copy waits: others are done by then, so that
+ * it needs no other to be resident. */
+static __global__ void __launch_bounds__(THREADS)
+    swap_boxes(const __grid_constant__ tct_peer_common C, const putting w,
+               const __grid_constant__ tct_halo_signals L)
+{
+    __shared__ bool last;
+    const uint64_t number = *L.number + 1;
+    const bool all = put_all(w, L, number);
+    if (threadIdx.x == 0) last = all;
+    __syncthreads();
+    if (last) await_all(C, L, number, THREADS);
 }
 
 static __global__ void __launch_bounds__(WAITERS)
     tell(const __grid_constant__ tct_halo_signals L)
 {
     const uint64_t number = *L.number + 1;
-    for (int k = (int)threadIdx.x; k < L.count; k += WAITERS) {
-        if (!L.put[k].other) continue;
-        tct_fence_all();
-        tct_signal_send(L.put[k].other, number);
-    }
+    for (int k = (int)threadIdx.x; k < L.count; k += WAITERS)
+        tct_halo_tell_one(&L, k, number);
     __syncthreads();
     if (threadIdx.x == 0) *L.number = number;
 }
@@ -108,42 +146,57 @@ static __global__ void __launch_bounds__(WAITERS)
     await(const __grid_constant__ tct_peer_common C,
           const __grid_constant__ tct_halo_signals L)
 {
-    const uint64_t number = *L.number;
-    for (int k = (int)threadIdx.x; k < L.count; k += WAITERS) {
-        if (!L.put[k].own) continue;
-        const tct_wait_status status =
-            tct_await_message(L.put[k].own, number, limit_of(C));
-        if (status == TCT_MISSED) give_up(C, L.put[k].peer);
-    }
+    await_all(C, L, *L.number, WAITERS);
 }
 
 /* --- launches ------------------------------------------------------------- */
 
-static dim3 grid_of(int64_t most, int count)
+/* Columns of blocks for the largest copy, a row for each. */
+static dim3 grid_of(const tct_halo_copies *list)
 {
-    return dim3(
-        (unsigned)tct_blocks_for(most, THREADS * EACH * 16, BLOCKS_MOST),
-        (unsigned)count);
+    int most = 1;
+    for (int k = 0; k < list->count; k++) {
+        const int blocks = tct_halo_blocks(tct_halo_copy_bytes(&list->copy[k]));
+        if (blocks > most) most = blocks;
+    }
+    return dim3((unsigned)most, (unsigned)list->count);
+}
+
+static putting putting_of(const tct_halo_copies *list)
+{
+    putting w = {list->gpu, 0};
+    for (int k = 0; k < list->count; k++)
+        w.blocks +=
+            (unsigned)tct_halo_blocks(tct_halo_copy_bytes(&list->copy[k]));
+    return w;
 }
 
 extern "C" gpu_error tct_halo_copy_boxes(const tct_halo_copies *list,
-                                         int64_t most, uintptr_t from,
-                                         uintptr_t to, gpu_stream stream)
+                                         uintptr_t from, uintptr_t to,
+                                         gpu_stream stream)
 {
     if (list->count == 0) return GPU_OK;
-    copy_boxes<<<grid_of(most, list->count), THREADS, 0, stream>>>(list->gpu,
-                                                                   from, to);
+    copy_boxes<<<grid_of(list), THREADS, 0, stream>>>(list->gpu, from, to);
     return gpu_last_error();
 }
 
 extern "C" gpu_error tct_halo_put_boxes(const tct_halo_copies *list,
-                                        int64_t most,
                                         const tct_halo_signals *signals,
                                         gpu_stream stream)
 {
     if (list->count == 0) return tct_halo_tell(signals, stream);
-    put_boxes<<<grid_of(most, list->count), THREADS, 0, stream>>>(list->gpu,
-                                                                  *signals);
+    put_boxes<<<grid_of(list), THREADS, 0, stream>>>(putting_of(list),
+                                                     *signals);
+    return gpu_last_error();
+}
+
+extern "C" gpu_error tct_halo_swap_boxes(const tct_peer_common *C,
+                                         const tct_halo_copies *list,
+                                         const tct_halo_signals *signals,
+                                         gpu_stream stream)
+{
+    swap_boxes<<<grid_of(list), THREADS, 0, stream>>>(*C, putting_of(list),
+                                                      *signals);
     return gpu_last_error();
 }
 

@@ -8,8 +8,8 @@
 
 enum { RUNS = 3, PRODUCTS = 8 };
 
-static const char *const candidates[] = {"sell",      "sell/f64", "bsell",
-                                         "bsell/f64", "sell32",   "csr"};
+static const char *const candidates[] = {
+    "sell", "sell/f64", "bsell", "bsell/f64", "sell32", "csr", "stencil"};
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
 /* Loop graph takes this much longer than loop resident for small matrices:

@@ -30,9 +30,10 @@ static const double TIMEOUT = 2e-3;     /* seconds, until all threads have
 
 typedef struct {
     const tct_local *A;
-    tct_local part; /* A itself, or some of its rows */
-    bool cold;      /* A does not fit in cache */
-    int64_t evict;  /* entries to read to evict the sample */
+    tct_local part; /* A itself, or some of its rows, of pieces from: */
+    int64_t first[PIECES];
+    bool cold;     /* A does not fit in cache */
+    int64_t evict; /* entries to read to evict the sample */
     tct_team *team;
     double *x, *y;
     double *seen; /* [pieces] sums of reads, so that they are not optimised
@@ -48,15 +49,21 @@ static void piece(const tct_local *A, int64_t each, int i, int64_t *first,
 }
 
 /* Copy about SAMPLE_MOST entries. */
-static tacit_status take_sample(const tct_local *A, tct_local *out)
+static tacit_status take_sample(const tct_local *A, int64_t *starts,
+                                tct_local *out)
 {
     const double mean = (double)A->ptr[A->rows] / (double)A->rows;
     const int64_t each =
         ((int64_t)(SAMPLE_MOST / PIECES / mean) / WHOLE_ROWS + 1) * WHOLE_ROWS;
     int64_t first, last, entries = 0;
-    *out = (tct_local){.cols = A->cols};
+    *out = (tct_local){.cols = A->cols,
+                       .grid = A->grid,
+                       .no_grid = A->no_grid,
+                       .sample = starts,
+                       .piece = each};
     for (int i = 0; i < PIECES; i++) {
         piece(A, each, i, &first, &last);
+        starts[i] = first;
         out->rows += last - first;
         entries += A->ptr[last] - A->ptr[first];
     }
@@ -98,7 +105,7 @@ static tacit_status sampling_open(const tct_local *A, tct_team *team,
     s->evict = (int64_t)(1.5 * cache / sizeof *A->val);
     if (s->evict > nonzeros) s->evict = nonzeros;
     if (nonzeros <= SAMPLE_MOST) s->part = *A;
-    else TRY(take_sample(A, &s->part));
+    else TRY(take_sample(A, s->first, &s->part));
     s->part.owned = false;
     TRY(TCT_ALLOC(evict_pieces(s), "a sample", &s->seen));
     TRY(TCT_ALLOC(A->cols, "a sample", &s->x));
@@ -253,6 +260,10 @@ const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
         tacit_trial *t = &trials[*count];
         *t = (tacit_trial){.format = f->about.name};
         t->bytes = f->bytes(A, &t->reason);
+        if (t->bytes >= 0.0 && nonzeros <= TINY && f == &tct_format_stencil) {
+            t->bytes = -1.0;
+            t->reason = "a small matrix: stored";
+        }
         if (t->bytes >= 0.0 && nonzeros <= TINY)
             t->reason = "a small matrix: chosen by bytes";
     }

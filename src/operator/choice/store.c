@@ -234,10 +234,37 @@ static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
     return TACIT_OK;
 }
 
+/* Find the stencil of the rows, if a format may ask for it. */
+static void find_grid(const tct_grid_place *at, const tct_format_wish *wish,
+                      tct_local *local, tct_grid_rows *grid)
+{
+    const bool asked = strcmp(wish->format, "stencil") == 0;
+    if (local->no_grid || (!asked && strcmp(wish->format, "auto") != 0)) return;
+    local->no_grid = tct_grid_find(at, local, grid);
+    if (!local->no_grid) local->grid = grid;
+}
+
+tacit_status tct_store_again(tct_assembled *A, const char *format,
+                             tct_local *local)
+{
+    tct_stored *S = &A->stored;
+    tct_block *was = S->block;
+    const tct_format *f = tct_format_find(A->base.q->device->name, format);
+    local->owned = false;
+    TRY(f->create(local, A->base.q->team, &S->block));
+    S->block->threads = was->threads;
+    was->ops->destroy(was);
+    S->format = f;
+    snprintf(S->name, sizeof S->name, "%s", format);
+    A->base.local = S->block;
+    return A->diagonal ? TACIT_OK : keep_diagonal(A, local);
+}
+
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
-                              tct_csr *rows)
+                              const tct_grid_place *at, tct_csr *rows)
 {
     tct_parts parts;
+    tct_grid_rows grid;
     tct_format_wish wish;
     tacit_operator *base = &A->base;
     const bool host = base->q->device->kind == TCT_KIND_HOST;
@@ -245,6 +272,7 @@ tacit_status tct_store_blocks(tct_assembled *A, const char *format,
     if (status >= 0)
         status = tct_format_parse(base->q->device->name, format, &wish);
     if (status >= 0) status = reorder(A, wish.order, &parts.local);
+    if (status >= 0) find_grid(at, &wish, &parts.local, &grid);
     if (status >= 0)
         status = host ? store_host(A, &wish, &parts.local)
                       : store_gpu(A, &wish, &parts.local);

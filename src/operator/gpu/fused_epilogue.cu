@@ -60,6 +60,9 @@ template <class PASS, int STORE>
 static void start_in(const tct_gpu_slices *S, const tct_gpu_launch *L,
                      const tct_op *op)
 {
+    if constexpr (tct_has_walk(STORE, GPU_GRID))
+        if (S->d.walk == GPU_GRID)
+            return start_as<PASS, STORE, GPU_GRID>(S, L, op);
     if constexpr (tct_has_walk(STORE, GPU_JOINED))
         if (S->d.walk == GPU_JOINED)
             return start_as<PASS, STORE, GPU_JOINED>(S, L, op);

@@ -50,6 +50,7 @@ template <int B, int WALK, int COLS> struct most {
  * more general walk. */
 static constexpr bool tct_has_walk(int store, int walk)
 {
+    if (walk == GPU_GRID) return store == GPU_F64;
     if (walk == GPU_JOINED) return store == GPU_DICT8;
     if (walk == GPU_RUNS)
         return store == GPU_DICT8 || store == GPU_F64 || store == GPU_F32;
@@ -74,7 +75,7 @@ static __device__ inline void all_parts(const tct_gpu_arrays &A,
     uint32_t next = tct_part_words<B, WALK>(A, first + step);
     tct_head head = tct_part_head<B, COLS, WALK>(A, word, first, policy);
     for (int u = first; u < parts; u += step) {
-        const tct_gpu_slice s = tct_slice_of(word);
+        const tct_gpu_slice s = tct_part_slice<WALK>(word);
         const tct_head h = head;
         word = next;
         next = tct_part_words<B, WALK>(A, u + 2 * step);
@@ -204,6 +205,9 @@ template <int STORE, int DOTS, int COLS>
 static void start_rows(const tct_gpu_slices *S, const tct_gpu_launch *L,
                        const tct_product_vectors<COLS> &V)
 {
+    if constexpr (tct_has_walk(STORE, GPU_GRID))
+        if (S->d.walk == GPU_GRID)
+            return start_with<1, STORE, GPU_GRID, DOTS>(S, L, V);
     if constexpr (tct_has_walk(STORE, GPU_JOINED))
         if (S->d.walk == GPU_JOINED)
             return start_with<1, STORE, GPU_JOINED, DOTS>(S, L, V);

@@ -26,6 +26,7 @@
  *             |-- round 0 ---|-- round 1 ---|-- round 2 ... */
 #ifndef TCT_OPERATOR_GPU_SLICES_CUH
 #define TCT_OPERATOR_GPU_SLICES_CUH
+#include "operator/gpu/grid.cuh"
 #include "operator/gpu/values.cuh"
 
 /* A warp has 32 rows of a slice, one a lane. */
@@ -240,10 +241,6 @@ static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int u,
 }
 
 /* --- a row ---------------------------------------------------------------- */
-
-template <int COLS> struct tct_sums {
-    double v[COLS];
-};
 
 /* The values of a batch: see tct_cells. */
 template <int B, int U, bool LENGTHS, bool ON_CHIP, int STORE, bool CHIP>
@@ -586,7 +583,11 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
              const double *const (&x)[COLS], const TAKE &take)
 {
     constexpr int M = tct_walk<WALK>::m;
-    if constexpr (M == 1) {
+    if constexpr (WALK == GPU_GRID) {
+        const int64_t row = tct_row_of<B, WALK>(A, part, tct_lane());
+        if (row >= 0)
+            take(0, row, tct_cell_sum<COLS, WRITTEN>(A.grid, (int)row, x));
+    } else if constexpr (M == 1) {
         const tct_sums<COLS> sum =
             tct_row_sum<B, COLS, WRITTEN, WALK>(A, s, h, part, value, x);
         const int64_t row = tct_row_of<B, WALK>(A, part, h.group);
@@ -634,15 +635,24 @@ template <int B, int WALK>
 static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
                                                  int part)
 {
+    if constexpr (WALK == GPU_GRID) return 0;
     return tct_gallery_spec_at(
         A, part < 0 ? -1 : (int64_t)part * tct_walk<WALK>::m / B);
+}
+template <int WALK>
+static __device__ inline tct_gpu_slice tct_part_slice(uint32_t word)
+{
+    if constexpr (WALK == GPU_GRID) return {};
+    else return tct_slice_of(word);
 }
 template <int B, int COLS, int WALK>
 static __device__ inline tct_head
 tct_part_head(const tct_gpu_arrays &A, uint32_t word, int part, uint64_t policy)
 {
-    return tct_head_of<B, COLS, WALK>(A, tct_slice_of(word),
-                                      part * tct_walk<WALK>::m, policy);
+    if constexpr (WALK == GPU_GRID) return {};
+    else
+        return tct_head_of<B, COLS, WALK>(A, tct_slice_of(word),
+                                          part * tct_walk<WALK>::m, policy);
 }
 
 #endif

@@ -4,7 +4,6 @@
  * added in the order of the chunks, so that a dot has the same bits with any
  * format and number of threads. */
 #include "operator/host/product.h"
-#include "device/host_vector.h"
 #include "device/isa.h"
 
 const tct_kernels *tct_kernels_best(void)
@@ -27,10 +26,12 @@ tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
     if (c->parts < 1) c->parts = 1;
     TRY(TCT_ALLOC(c->parts + 1, "a product", &c->split));
     TRY(TCT_ALLOC(c->count * TCT_COLUMNS_MOST, "a product", &c->partial));
-    const double work = (double)(before[rows] + rows); /* entries and rows */
+    /* entries and rows */
+    const double work = (double)((before ? before[rows] : 0) + rows);
     int t = 0;
     for (int64_t k = 0; k < c->count; k++) {
-        const double done = (double)(before[k * CHUNK] + k * CHUNK);
+        const int64_t entries = before ? before[k * CHUNK] : 0;
+        const double done = (double)(entries + k * CHUNK);
         while (t < c->parts && done >= work * t / c->parts) c->split[t++] = k;
     }
     while (t <= c->parts) c->split[t++] = c->count;
@@ -152,16 +153,25 @@ static void multiply_group(const tct_kernels *kernels, const tct_slices *S,
         put_long_rows(kernels, S, chunk, g->x[v], g->y[v]);
 }
 
+/* Whole chunks. */
+static void multiply_slices(const tct_kernels *kernels, const tct_block *B,
+                            int64_t from, int64_t to, const tct_panel *x,
+                            const tct_panel *y)
+{
+    (void)to;
+    const tct_slices *S = (const tct_slices *)(const void *)B;
+    for (int j = 0; j < x->columns;) {
+        const group g = group_at(x, y, j);
+        multiply_group(kernels, S, from / CHUNK, &g);
+        j += g.columns;
+    }
+}
+
 static void work_slices(const tct_kernels *kernels, const void *work,
                         int64_t from, int64_t to)
 {
-    (void)to; /* a whole chunk */
     const slices_work *w = work;
-    for (int j = 0; j < w->x.columns;) {
-        const group g = group_at(&w->x, &w->y, j);
-        multiply_group(kernels, w->S, from / CHUNK, &g);
-        j += g.columns;
-    }
+    multiply_slices(kernels, &w->S->base, from, to, &w->x, &w->y);
 }
 
 void tct_slices_multiply(const tct_block *block, const double *x, double *y,
@@ -180,52 +190,61 @@ void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
     tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
 }
 
+void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,
+                              tct_host_range range)
+{
+    const tct_slices *S = (const tct_slices *)(const void *)block;
+    tct_product_pass(block, &S->chunks, multiply_slices, op, range);
+}
+
 /* --- with a pass ---------------------------------------------------------- */
 
 typedef struct {
     const tct_kernels *kernels;
-    const tct_slices *S;
+    const tct_block *B;
+    const tct_chunks *chunks;
+    tct_columns_fn fn;
     const tct_op *op;
     tct_host_range range;
 } passing;
 
-/* The pass of column `j` on chunk `k`, whose product is in `t`. */
-static void pass_on(const passing *p, int64_t k, int j, double *t)
+/* The pass of column `j` on rows [from, to), whose product is in `t`. */
+static void pass_on(const passing *p, int64_t from, int64_t to, int j,
+                    double *t)
 {
-    const int64_t from = k * CHUNK, rows = p->S->base.rows;
-    const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
     double sums[TCT_OP_SUMS] = {0.0};
     tct_op one = tct_op_system(p->op, j);
     one.v[1] = t;
     p->range(&one, (size_t)from, (size_t)to, sums);
-    p->S->chunks.partial[k * p->op->x.columns + j] = sums[0];
+    p->chunks->partial[from / CHUNK * p->op->x.columns + j] = sums[0];
 }
 
 /* The product of a chunk of rows stays in cache. */
 static void pass_chunk(void *passing_of, int64_t k)
 {
     const passing *p = passing_of;
-    const tct_panel *x = &p->op->x;
+    const tct_panel *all = &p->op->x;
+    const int64_t from = k * CHUNK, rows = p->B->rows;
+    const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
     double here[4][CHUNK];
     const uintptr_t row_0 = (uintptr_t)here - (uintptr_t)k * sizeof here[0];
-    for (int j = 0; j < x->columns;) {
-        const tct_panel t =
-            tct_panel_of((double *)(row_0 - (uintptr_t)j * sizeof here[0]),
-                         CHUNK, x->columns);
-        const group g = group_at(x, &t, j);
-        multiply_group(p->kernels, p->S, k, &g);
-        for (int v = 0; v < g.columns; v++) pass_on(p, k, j + v, g.y[v]);
-        j += g.columns;
+    for (int j = 0, taken; j < all->columns; j += taken) {
+        const int left = all->columns - j;
+        taken = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        const tct_panel x = tct_columns(all, j, taken);
+        const tct_panel t = tct_panel_of((double *)row_0, CHUNK, taken);
+        p->fn(p->kernels, p->B, from, to, &x, &t);
+        for (int v = 0; v < taken; v++)
+            pass_on(p, from, to, j + v, tct_column(&t, v));
     }
 }
 
-void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,
-                              tct_host_range range)
+void tct_product_pass(const tct_block *B, const tct_chunks *c,
+                      tct_columns_fn fn, const tct_op *op, tct_host_range range)
 {
-    const tct_slices *S = (const tct_slices *)(const void *)block;
-    passing p = {tct_kernels_best(), S, op, range};
+    passing p = {tct_kernels_best(), B, c, fn, op, range};
     const int columns = op->x.columns;
-    share(block, &S->chunks, pass_chunk, &p);
+    share(B, c, pass_chunk, &p);
     for (int j = 0; op->out && j < columns; j++)
-        op->out[j * TCT_SCALARS] = total(&S->chunks, columns, j);
+        op->out[j * TCT_SCALARS] = total(c, columns, j);
 }

@@ -58,8 +58,8 @@ typedef struct tct_chunks {
 } tct_chunks;
 
 /* Divide `rows` among the threads of `team`, which is borrowed, with about
- * equal numbers of entries: `before` gives the entries before a row. Errors
- * NO_MEMORY. */
+ * equal numbers of entries: `before` gives the entries before a row, NULL: of
+ * rows. Errors NO_MEMORY. */
 tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
                                const int64_t *before);
 void tct_chunks_clear(tct_chunks *c);

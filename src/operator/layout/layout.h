@@ -21,6 +21,7 @@
 #ifndef TCT_OPERATOR_LAYOUT_LAYOUT_H
 #define TCT_OPERATOR_LAYOUT_LAYOUT_H
 #include "operator/pattern/slicing.h"
+#include "operator/stencil/grid_rows.h"
 
 enum {
     GPU_LANES = GPU_WAVE,
@@ -34,11 +35,13 @@ enum {
 
 /* How a warp goes through slices: what it need not be ready for saves it
  * registers, and what it keeps in memory for lack of them costs time. A lower
- * one takes what a higher one takes, with the same bits. */
+ * one takes what a higher one takes, with the same bits; but for GPU_GRID, which
+ * no other takes: its slices are 32 rows each, of which nothing is stored. */
 typedef enum tct_gpu_walk {
-    GPU_ANY,   /* slices of any kind                           */
-    GPU_RUNS,  /* b = 1, and all slices are SLICE_RUN, SLICE_CONST  */
-    GPU_JOINED /* the same, two at a time: most are joined     */
+    GPU_ANY,    /* slices of any kind                           */
+    GPU_RUNS,   /* b = 1, and all slices are SLICE_RUN, SLICE_CONST  */
+    GPU_JOINED, /* the same, two at a time: most are joined     */
+    GPU_GRID    /* b = 1, GPU_F64: rows by the stencil of `grid` */
 } tct_gpu_walk;
 
 typedef struct tct_gpu_const {
@@ -134,6 +137,7 @@ typedef struct tct_gpu_arrays {
     struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: the
                                     * rows of each block of a persistent
                                     * kernel */
+    tct_grid_rows grid;            /* of GPU_GRID */
 } tct_gpu_arrays;
 
 #endif

@@ -68,7 +68,7 @@ tacit_status tct_pattern_changed(tct_difference where)
 {
     FAIL(TACIT_INVALID,
          "the pattern of the matrix has changed: %srow %lld, column %lld "
-         "(counting from 1) was %s; create a new operator",
+         "was %s; create a new operator",
          where.dense ? "the dense block at " : "", (long long)where.row + 1,
          (long long)where.col + 1,
          where.missing ? "stored and is not now" : "not stored and is now");

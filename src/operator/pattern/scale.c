@@ -66,19 +66,25 @@ static void scale_entries(void *work, int64_t from, int64_t to)
         s->A->val[k] = ldexp(s->A->val[k], -s->exponent);
 }
 
-tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
+tacit_status tct_scale_exponent(const double extent[2], int *out)
 {
-    double extent[2];
     int exponent = 0;
-    extent_of(rows, extent);
-    TRY(tct_reduce_f64(A->world, TCT_MAX, 2, extent));
     if (extent[0] > 0.0) (void)frexp(extent[0], &exponent);
-    A->exponent = abs(exponent) > NEAR ? exponent : 0;
-    if (A->exponent != 0 && ldexp(1.0 / extent[1], -A->exponent) < DBL_MIN)
+    *out = abs(exponent) > NEAR ? exponent : 0;
+    if (*out != 0 && ldexp(1.0 / extent[1], -*out) < DBL_MIN)
         FAIL(TACIT_INPUT,
              "the matrix has entries from %.3g to %.3g: double precision "
              "cannot work with sizes so far apart",
              1.0 / extent[1], extent[0]);
+    return TACIT_OK;
+}
+
+tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
+{
+    double extent[2];
+    extent_of(rows, extent);
+    TRY(tct_reduce_f64(A->world, TCT_MAX, 2, extent));
+    TRY(tct_scale_exponent(extent, &A->exponent));
     const int64_t nonzeros = A->exponent ? tct_csr_nonzeros(rows) : 0;
     tct_parallel(nonzeros, TCT_SHORT, scale_entries,
                  &(sizes){.A = rows, .exponent = A->exponent});

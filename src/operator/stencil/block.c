@@ -10,6 +10,8 @@ enum {
     WIDE = 4    /* depths that a slab has, at least          */
 };
 
+static const double MOST = 4e18; /* cells: more than any memory has */
+
 static int64_t round_up(int64_t value, int64_t to)
 {
     return (value + to - 1) / to * to;
@@ -40,9 +42,13 @@ static void lay_rows(const tct_grid_stencil *s, tct_grid_block *b)
     const int64_t around = at_least(b->ghost[0], 1);
     const int64_t lead = round_up(around, line);
     b->pitch = lead + round_up(b->n[0] + around, line);
-    b->plane = (b->n[1] + 2 * b->ghost[1]) * b->pitch;
+    const int64_t rows = b->n[1] + 2 * b->ghost[1];
+    const int64_t planes = b->n[2] + 2 * b->ghost[2];
+    b->stored = INT64_MAX;
+    if ((double)b->pitch * (double)rows * (double)planes > MOST) return;
+    b->plane = rows * b->pitch;
     b->origin = b->ghost[2] * b->plane + b->ghost[1] * b->pitch + lead;
-    b->stored = (b->n[2] + 2 * b->ghost[2]) * b->plane;
+    b->stored = planes * b->plane;
 }
 
 void tct_block_make(const tct_grid_stencil *s, const int count[3], int rank,

@@ -27,7 +27,7 @@ typedef struct tct_grid_block {
     bool closes[3];          /* others wrap                               */
     int64_t pitch, plane;    /* cells from row to row, from plane to plane */
     int64_t origin;          /* cells of a buffer before cell (0, 0, 0)   */
-    int64_t stored;          /* cells of a buffer                         */
+    int64_t stored;          /* cells of a buffer; INT64_MAX: too many    */
 } tct_grid_block;
 
 /* Cut the grid of `s` for so many ranks: slabs along direction 2 if they have

@@ -32,8 +32,8 @@ typedef struct tct_step_halo {
     const struct tct_halo_put *put; /* [count], on the device            */
     uint64_t *number;               /* of the last exchange, there       */
     unsigned *ticket;               /* there, 0 between steps            */
-    int slot; /* the buffer that the step writes                          */
-    int x;    /* cells of a row of the halo before x = 0                  */
+    int slot;   /* the buffer that the step writes                          */
+    int x;      /* cells of a row of the halo before x = 0                  */
     bool waits; /* for the cells of the last exchange, before ghosts are read */
     bool puts;  /* stores cells into the ghosts of neighbours, too            */
     bool tells; /* ... which then makes the next exchange, with its signals   */
@@ -61,7 +61,7 @@ typedef struct tct_device_steps {
     void (*boxes)(tacit_queue *q, const tct_step_work *w,
                   const tct_step_boxes *b);
     /* Wait on the device for the cells of the last exchange. */
-    void (*meet)(tacit_queue *q, const tct_step_halo *h);
+    void (*await)(tacit_queue *q, const tct_step_halo *h);
     /* A visit of `depth` steps, which is one of `depths`. */
     void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
     /* The depths of visits of this grid, descending, then 0. NULL: it has none,

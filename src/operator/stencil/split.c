@@ -19,7 +19,7 @@ int64_t tct_box_cells(const tct_cell_box *b)
 }
 
 /* Cut the cells below `at`, or those from `at` on, off the inner ones. */
-static void cut_off(tct_split *s, int d, int64_t at, bool below)
+static void cut_off(tct_block_split *s, int d, int64_t at, bool below)
 {
     tct_cell_box edge = s->inner;
     if (below) edge.hi[d] = s->inner.lo[d] = at;
@@ -28,9 +28,9 @@ static void cut_off(tct_split *s, int d, int64_t at, bool below)
 }
 
 void tct_split_block(const int64_t n[3], const int64_t low[3],
-                     const int64_t high[3], int64_t unit, tct_split *out)
+                     const int64_t high[3], int64_t unit, tct_block_split *out)
 {
-    *out = (tct_split){.inner = {{0, 0, 0}, {n[0], n[1], n[2]}}};
+    *out = (tct_block_split){.inner = {{0, 0, 0}, {n[0], n[1], n[2]}}};
     for (int d = 2; d >= 0; d--) {
         const int64_t by = d == 0 ? unit : 1;
         int64_t from = (low[d] + by - 1) / by * by;

@@ -196,9 +196,8 @@ static bool is_panel(size_t n, int columns, const double *p, size_t stride)
 static bool overlap(const block *k)
 {
     const size_t n = k->S->run.n, last = (size_t)k->columns - 1;
-    const uintptr_t b = (uintptr_t)k->B, x = (uintptr_t)k->X;
-    return n > 0 && b < x + (last * k->X_stride + n) * sizeof *k->X &&
-           x < b + (last * k->B_stride + n) * sizeof *k->B;
+    return n > 0 && tct_overlap(k->B, last * k->B_stride + n, k->X,
+                                last * k->X_stride + n);
 }
 
 static tacit_status check_results(const block *k)

@@ -51,7 +51,7 @@ static tacit_status set_here(tacit_solver *S, const tct_driver *D)
     const tacit_queue *q = S->run.q;
     start_anew(&S->run);
     if (D->about.needs_gpu && !q->device->replay)
-        FAIL(TACIT_UNSUPPORTED, "loop %s: needs --device cuda", D->about.name);
+        FAIL(TACIT_UNSUPPORTED, "loop %s: needs device cuda", D->about.name);
     if (!has_messages(D, q))
         FAIL(TACIT_UNSUPPORTED,
              "loop %s: needs messages that %s starts, and those of link %s are "
@@ -186,7 +186,8 @@ static tacit_status autotune_links(tacit_solver *S, const double *b, double *x,
 static void keep_link(tacit_queue *q, int link)
 {
     for (int i = 0; i < TCT_LINKS_MOST; i++)
-        if (i != link && q->links[i].link) tct_link_drop(q, i);
+        if (i != link && q->links[i].link && q->links[i].holds == 0)
+            tct_link_drop(q, i);
     tct_link_take(q, link);
 }
 

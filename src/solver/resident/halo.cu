@@ -29,7 +29,7 @@ typedef void (*kernel)(tct_resident_job, tct_resident_place_of_rows *);
 
 static kernel kernel_for(int b, int walk)
 {
-    if (walk == GPU_RUNS) return places<1, GPU_RUNS>;
+    if (walk == GPU_RUNS || walk == GPU_GRID) return places<1, GPU_RUNS>;
     if (walk == GPU_JOINED) return places<1, GPU_JOINED>;
     switch (b) {
     case 1: return places<1, GPU_ANY>;

@@ -10,7 +10,8 @@
  * that are joined, and GPU_ANY takes all slices, with the same bits. So where a
  * table has no row of a walk, the kernel of the next more general one is taken,
  * and each store that a table has it has with GPU_ANY. Where it has no row of a
- * block size and store the loop refuses the matrix, and says which it has. */
+ * block size and store the loop refuses the matrix, and says which it has.
+ * GPU_GRID, of format stencil, stands for itself: no other kernel takes it. */
 #ifndef TCT_SOLVER_RESIDENT_KERNEL_TABLE_H
 #define TCT_SOLVER_RESIDENT_KERNEL_TABLE_H
 #include "base/constant.h"
@@ -45,6 +46,7 @@ TCT_CONSTANT tct_kernel_row tct_cg_table[] = {
     {1, GPU_F32, GPU_ANY, TCT_ON_ONE_GPU},
     {1, GPU_F48, GPU_ANY, TCT_ALONE},
     {1, GPU_DICT16, GPU_ANY, TCT_ALONE},
+    {1, GPU_F64, GPU_GRID, TCT_EVERYWHERE},
     {2, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
     {3, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
     {3, GPU_DICT8, GPU_ANY, TCT_ALONE | TCT_PEERED},
@@ -59,7 +61,8 @@ TCT_CONSTANT tct_kernel_row tct_single_table[] = {
     {1, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
     {1, GPU_F64, GPU_RUNS, TCT_ALONE},
     {1, GPU_DICT8, GPU_ANY, TCT_ON_ONE_GPU | TCT_PEERED},
-    {1, GPU_DICT8, GPU_JOINED, TCT_ALONE},
+    {1, GPU_DICT8, GPU_JOINED, TCT_ALONE | TCT_PEERED},
+    {1, GPU_F64, GPU_GRID, TCT_EVERYWHERE},
     {2, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
     {3, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
     {3, GPU_DICT8, GPU_ANY, TCT_ALONE | TCT_PEERED},
@@ -71,6 +74,7 @@ TCT_CONSTANT tct_kernel_row tct_pipe_pr_table[] = {
     {1, GPU_F64, GPU_RUNS, TCT_ALONE | TCT_PEERED},
     {1, GPU_DICT8, GPU_ANY, TCT_ALONE | TCT_PEERED},
     {1, GPU_DICT8, GPU_JOINED, TCT_ALONE | TCT_PEERED},
+    {1, GPU_F64, GPU_GRID, TCT_EVERYWHERE},
     {2, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
     {3, GPU_F64, GPU_ANY, TCT_EVERYWHERE},
     {3, GPU_DICT8, GPU_ANY, TCT_ALONE | TCT_PEERED},
@@ -82,6 +86,8 @@ TCT_CONSTANT tct_kernel_row tct_sstep_table[] = {
     {1, GPU_F64, GPU_RUNS, TCT_ALONE},
     {1, GPU_DICT8, GPU_ANY, TCT_ON_ONE_GPU},
     {1, GPU_DICT8, GPU_RUNS, TCT_ALONE},
+    {1, GPU_DICT8, GPU_JOINED, TCT_ALONE},
+    {1, GPU_F64, GPU_GRID, TCT_ON_ONE_GPU},
     {3, GPU_F64, GPU_ANY, TCT_ON_ONE_GPU},
 };
 

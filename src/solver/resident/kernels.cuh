@@ -30,6 +30,7 @@ static const void *tct_kernel_for(int store)
 template <class KERNELS>
 static const void *tct_kernel(int b, int store, int walk)
 {
+    if (walk == GPU_GRID) return tct_kernel_for<KERNELS, 1, GPU_GRID>(store);
     if (walk == GPU_RUNS) return tct_kernel_for<KERNELS, 1, GPU_RUNS>(store);
     if (walk == GPU_JOINED)
         return tct_kernel_for<KERNELS, 1, GPU_JOINED>(store);

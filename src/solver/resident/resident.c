@@ -84,7 +84,9 @@ static void list_formats(tct_resident_code code, char *text, size_t size)
     for (int b = 1; b <= GPU_BLOCK_MOST; b++) {
         const size_t at = strlen(text);
         if (!code(b, GPU_F64, GPU_ANY)) continue;
-        if (b == 1) snprintf(text + at, size - at, " sell, sell32:");
+        if (b == 1)
+            snprintf(text + at, size - at, "%s sell, sell32:",
+                     code(b, GPU_F64, GPU_GRID) ? " stencil;" : "");
         else snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
         list_stores(code, b, text, size);
     }
@@ -98,7 +100,9 @@ static const void *code_of(tct_resident_code of, const tct_gpu_arrays *A,
                            int32_t *walk)
 {
     const void *code = NULL;
-    for (*walk = A->walk; *walk >= GPU_ANY; --*walk)
+    *walk = A->walk;
+    if (A->walk == GPU_GRID) return of(A->b, A->store, GPU_GRID);
+    for (; *walk >= GPU_ANY; --*walk)
         if ((code = of(A->b, A->store, *walk)) != NULL) break;
     return code;
 }
@@ -134,7 +138,9 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
     if (!tct_peer_halo_fits(R, K, reason, size)) return NULL;
     const tct_gpu_slices *B = slices_of(R->A->local);
     if (!B) {
-        snprintf(reason, size, "only for the formats sell32, sell and bsell");
+        snprintf(reason, size,
+                 "only for the formats sell32, sell, bsell and "
+                 "stencil");
         return NULL;
     }
     if (B->d.long_rows > 0 && !B->base.base.persistent) {

@@ -230,7 +230,8 @@ tct_chip_fill(const tct_resident_job &J)
     for (int i = threadIdx.x; J.poison && i < J.chip_doubles; i += blockDim.x)
         chip[i] = __longlong_as_double(-1);
     __syncthreads();
-    for (int j = 0; WALK != GPU_JOINED && j < J.rounds; j++) {
+    constexpr bool KEEPS = WALK != GPU_JOINED && WALK != GPU_GRID;
+    for (int j = 0; KEEPS && j < J.rounds; j++) {
         const tct_values<STORE, true> v =
             tct_values_at<B, STORE>(J, all, j * J.tile + tct_warp());
         const int part = tct_part_in_round(J, j);
@@ -333,7 +334,7 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
     if constexpr (WALK == GPU_ANY)
         if (!apart) tct_multiply_together<B, STORE, WALK>(J, A, ahead, x, take);
     for (int j = 0; apart && j < J.rounds; j++) {
-        const tct_gpu_slice s = tct_slice_of(ahead.word);
+        const tct_gpu_slice s = tct_part_slice<WALK>(ahead.word);
         const tct_head h = ahead.head;
         const int j1 = j + 1 < J.rounds ? j + 1 : 0;
         const int j2 = j1 + 1 < J.rounds ? j1 + 1 : 0;

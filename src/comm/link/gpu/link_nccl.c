@@ -83,7 +83,7 @@ static bool nccl_probe(char *text, size_t size)
 static bool nccl_available(const tacit_queue *q, char *reason, size_t size)
 {
     const char *why = NULL;
-    if (q->device->kind != TCT_KIND_GPU) why = "needs --device cuda";
+    if (q->device->kind != TCT_KIND_GPU) why = "needs device cuda";
     else if (q->ranks == 1) why = "for several ranks, not for one";
     else if (q->world->ops->one_process)
         why = "for ranks that are processes, not threads of one";

@@ -45,7 +45,7 @@ static peer *peer_of(const tacit_queue *q)
 /* Why `q` cannot have such a link; NULL: it can. */
 static const char *why_not(const tacit_queue *q)
 {
-    if (q->device->kind != TCT_KIND_GPU) return "needs --device cuda";
+    if (q->device->kind != TCT_KIND_GPU) return "needs device cuda";
     if (q->ranks == 1) return "for several ranks, not for one";
     if (q->world->ops->one_process)
         return "for ranks that are processes, not threads of one";

@@ -10,8 +10,10 @@
  * no acknowledgement. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_BOXES_CUH
 #define TCT_OPERATOR_STENCIL_GPU_BOXES_CUH
-#include "operator/stencil/gpu/meet.cuh"
+#include "operator/stencil/gpu/await.cuh"
 #include "operator/stencil/gpu/step.cuh"
+
+enum { BOX_BLOCKS = 6 }; /* of a multiprocessor: registers without spills */
 
 /* --- signals -------------------------------------------------------------- */
 
@@ -101,7 +103,7 @@ static __device__ __forceinline__ void step_box(const tct_step_work &w,
 
 /* `parts` thread blocks have edges. */
 template <int SHAPE, int WEIGHTS>
-static __global__ void __launch_bounds__(STEP_THREADS)
+static __global__ void __launch_bounds__(STEP_THREADS, BOX_BLOCKS)
     boxes_kernel(const __grid_constant__ tct_step_work w,
                  const __grid_constant__ tct_step_boxes b,
                  const __grid_constant__ tct_peer_common C, unsigned parts)
@@ -109,7 +111,7 @@ static __global__ void __launch_bounds__(STEP_THREADS)
     const bool edge = blockIdx.x < parts;
     const tct_step_halo &h = b.halo;
     const uint64_t last = edge && h.count > 0 ? tct_load_fresh(h.number) : 0;
-    if (edge && h.waits) tct_meet_neighbours(C, h, last);
+    if (edge && h.waits) tct_await_neighbours(C, h, last);
     step_box<SHAPE, WEIGHTS>(w, b, find_box(b));
     if (edge && h.tells) tell_neighbours(h, last + 1, parts);
 }
@@ -164,7 +166,7 @@ static void boxes(tacit_queue *q, const tct_step_work *w,
     const gpu_stream stream = stream_of(q);
     if (blocks == 0) return;
     find_boxes(w)<<<blocks, STEP_THREADS, 0, stream>>>(
-        *w, b, tct_meet_common(q, &b.halo), parts);
+        *w, b, tct_await_common(q, &b.halo), parts);
     tct_gpu_ok(q, gpu_last_error(), "a step of a block's boxes");
 }
 

@@ -281,7 +281,7 @@ static void add_peers(const own_steps *s, const tct_own_peers *peers,
 {
     const tacit_queue *q = s->queue;
     const tct_step_halo halo = {.count = peers->count, .waits = true};
-    const tct_peer_common C = tct_meet_common(q, &halo);
+    const tct_peer_common C = tct_await_common(q, &halo);
     if (peers->count == 0) return;
     job->puts = peers->count;
     job->put = s->gpu.put;

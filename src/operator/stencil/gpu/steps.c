@@ -2,7 +2,7 @@
  * operator/stencil/gpu/steps.c - the steps of device cuda. */
 #include "device/gpu/gpu.h"
 #include "operator/stencil/device_steps.h"
-#include "operator/stencil/gpu/lanes.h"
+#include "operator/stencil/gpu/side_lane.h"
 
 static const tct_step_kernels *kernels_of(bool single)
 {
@@ -68,25 +68,25 @@ static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
                                tct_gpu_of(q)->stream));
 }
 
-#define COMMON                                                         \
-    .fill = fill, .step = step, .boxes = boxes, .meet = tct_step_meet, \
-    .visit = visit, .change = change, .put = put, .get = get,          \
-    .lane_open = tct_lane_open, .lane_close = tct_lane_close,          \
-    .lane_fork = tct_lane_fork, .lane_mark = tct_lane_mark,            \
-    .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,          \
+#define COMMON                                                           \
+    .fill = fill, .step = step, .boxes = boxes, .await = tct_step_await, \
+    .visit = visit, .change = change, .put = put, .get = get,            \
+    .lane_open = tct_lane_open, .lane_close = tct_lane_close,            \
+    .lane_fork = tct_lane_fork, .lane_mark = tct_lane_mark,              \
+    .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,            \
     .lane_leave = tct_lane_leave
 
 static const tct_device_steps steps = {COMMON, .depths = depths};
 
 /* The same for a GPU whose blocks have too little shared memory for tiles of
  * star3d1r (gpu/tiles3.cuh). */
-enum { SHARED_LEAST = 128 << 10 };
+enum { SHARED_LEAST = 96 << 10 };
 
 static const int *flat_depths(const tct_grid_stencil *s, const char **reason)
 {
     if (s->shape != TCT_STAR3 || s->weights == TACIT_WEIGHTS_CELLS)
         return depths(s, reason);
-    *reason = "tiles of star3d1r need 128 KiB of shared memory a block";
+    *reason = "tiles of star3d1r need 96 KiB of shared memory a block";
     return NULL;
 }
 

@@ -6,7 +6,7 @@
 #define TCT_MUL(a, b)      __fmul_rn((a), (b))
 #define TCT_FMA(a, b, sum) __fmaf_rn((a), (b), (sum))
 #include "operator/stencil/gpu/boxes.cuh"
-#include "operator/stencil/gpu/tiles3.cuh"
+#include "operator/stencil/gpu/visit.cuh"
 
 extern "C" const tct_step_kernels tct_step_kernels_float = {
     TCT_HOST(fill), TCT_HOST(step), TCT_HOST(boxes), TCT_HOST(visit),

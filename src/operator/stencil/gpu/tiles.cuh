@@ -11,13 +11,15 @@
  * ones are wrong by a column a level, and are not stored. Warps share nothing
  * and never wait for each other.
  *
- * Tiles that touch a side of the grid select the boundary value at all levels,
- * or wrap where the direction is periodic. */
+ * A level keeps three rows, whose parts change from row to row, in a loop of
+ * three rows: nothing is moved. At the sides of a row (SIDE) lanes outside the
+ * grid write no cell, and so keep the boundary value that all cells begin with.
+ * Rows that need care, at the ends of a chunk, have a loop of their own. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_TILES_CUH
 #define TCT_OPERATOR_STENCIL_GPU_TILES_CUH
-#include "operator/stencil/gpu/step.cuh"
+#include "operator/stencil/gpu/lanes.cuh"
 
-enum { TILE_WARPS = 4, TILE_AHEAD = 2 };
+enum { TILE_WARPS = 4 };
 
 /* How a tile's registers are used: V cells a lane, BLOCKS of TILE_WARPS warps a
  * multiprocessor, DEPTH steps. */
@@ -25,7 +27,7 @@ template <int SHAPE, int WEIGHTS, int STEPS> struct tct_row_tile {
     static constexpr int DEPTH = STEPS;
     static constexpr bool BOX = SHAPE == TCT_BOX2;
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
-    static constexpr int V = sizeof(TCT_REAL) == 4 ? 4 : 2;
+    static constexpr int V = TCT_LANE_CELLS;
     static constexpr int BLOCKS = (!BOX     ? 4
                                    : CENTRE ? 2
                                             : 3) +
@@ -36,252 +38,251 @@ template <int SHAPE, int WEIGHTS, int STEPS> struct tct_row_tile {
 };
 
 /* Strips of columns, cut into chunks of rows. The first and the last strip,
- * which touch a side, take twice as long a row: their chunks are half as long.
- * Chunks are numbered strip by strip, and those at the sides come first. */
+ * which touch a side, take longer a row: their chunks have fewer. Chunks are
+ * numbered strip by strip, and those at the sides come first. */
 typedef struct tct_strips {
     int strips, sides;
     int chunks[2], rows[2]; /* of a strip inside and at a side */
 } tct_strips;
 
-/* The ends of what is stored that a tile touches: none; some, none of which
- * closes; or some that do. */
-enum tct_touch { TCT_INSIDE, TCT_OPEN, TCT_CLOSED };
-
-template <int V> struct alignas(V * sizeof(TCT_REAL)) tct_lane_cells {
-    TCT_REAL v[V];
-};
-
-/* A level's last two rows. Of a box the row sums q, and of the last row also
- * p and the cells. */
+/* A level's last rows. Of a box the row sums q, and of the last row also p and
+ * the cells. */
 template <class T> struct tct_tile_level {
-    TCT_REAL row[2][T::V];
+    TCT_REAL row[3][T::V];
     TCT_REAL p[T::BOX ? T::V : 1], cell[T::BOX && T::CENTRE ? T::V : 1];
 };
 
-/* A row with a cell more at each end. */
-template <int V>
-static __device__ __forceinline__ void widen(const TCT_REAL (&cell)[V],
-                                             TCT_REAL (&row)[V + 2])
-{
-    row[0] = tct_shuffle_up(cell[V - 1], 1);
-#pragma unroll
-    for (int i = 0; i < V; i++) row[1 + i] = cell[i];
-    row[V + 1] = tct_shuffle_down(cell[0], 1);
-}
+/* Shared memory of a block: the rings of its warps. */
+typedef struct tct_rings {
+    tct_lane_cells row[TILE_WARPS][TCT_ROWS_AHEAD][GPU_WAVE];
+} tct_rings;
 
-/* The next row of level l + 1 in `cell`, from that of level l in it. PHASE is
- * where the level keeps the row before the last, which the new one replaces. */
-template <class T, int PHASE>
-static __device__ __forceinline__ void
-star(const tct_step_work &w, tct_tile_level<T> &level, TCT_REAL (&cell)[T::V])
+/* What a warp does: rows [from, to) of a strip; `ring` is the lane's place in
+ * the first row of its ring. */
+template <class T> struct tct_warp_tile {
+    const tct_tile_grid &g;
+    tct_lane_columns c;
+    tct_lane_cells *ring;
+    bool stores; /* some of the lane's columns               */
+    bool inside; /* all of the warp's are stored as they are */
+    bool simple; /* is_simple                                */
+    int from, to;
+};
+
+/* --- a level -------------------------------------------------------------- */
+
+/* Row y of level l + 1 in `out`, of which row[PHASE] of level l has row y + 1.
+ * Cells outside the grid stay as they are. */
+template <class T, int PHASE, bool SIDE>
+static __device__ __forceinline__ void star(const tct_warp_tile<T> &t,
+                                            const tct_tile_level<T> &level,
+                                            TCT_REAL (&out)[T::V])
 {
     TCT_REAL c[T::V + 2];
-    widen<T::V>(level.row[1 - PHASE], c);
+    widen(level.row[(PHASE + 2) % 3], c);
 #pragma unroll
     for (int i = 0; i < T::V; i++) {
-        const TCT_REAL *n = &level.row[PHASE][i], *s = &cell[i];
+        const TCT_REAL *n = &level.row[(PHASE + 1) % 3][i];
+        const TCT_REAL *s = &level.row[PHASE][i];
         const TCT_REAL value =
-            weighted(T::CENTRE, (TCT_REAL)w.centre, c[i + 1],
-                     (TCT_REAL)w.neighbours, sum_star2(n, c + i + 1, s, 0));
-        level.row[PHASE][i] = cell[i];
-        cell[i] = value;
+            weighted(T::CENTRE, t.g.centre, c[i + 1], t.g.neighbours,
+                     sum_star2(n, c + i + 1, s, 0));
+        if (!SIDE || t.c.inside >> i & 1) out[i] = value;
     }
 }
 
-template <class T, int PHASE>
+/* The same, from row y + 1 of level l in `cell`, in place. */
+template <class T, int PHASE, bool SIDE>
 static __device__ __forceinline__ void
-box(const tct_step_work &w, tct_tile_level<T> &level, TCT_REAL (&cell)[T::V])
+box(const tct_warp_tile<T> &t, tct_tile_level<T> &level, TCT_REAL (&cell)[T::V])
 {
     TCT_REAL s[T::V + 2];
-    widen<T::V>(cell, s);
+    widen(cell, s);
 #pragma unroll
     for (int i = 0; i < T::V; i++) {
         const TCT_REAL p = row_p(s, i + 1), q = TCT_ADD(p, s[i + 1]);
         const TCT_REAL sum =
-            TCT_ADD(TCT_ADD(level.row[PHASE][i], q), level.p[i]);
-        cell[i] = weighted(T::CENTRE, (TCT_REAL)w.centre,
-                           level.cell[T::CENTRE ? i : 0],
-                           (TCT_REAL)w.neighbours, sum);
+            TCT_ADD(TCT_ADD(level.row[(PHASE + 1) % 3][i], q), level.p[i]);
+        const TCT_REAL value =
+            weighted(T::CENTRE, t.g.centre, level.cell[T::CENTRE ? i : 0],
+                     t.g.neighbours, sum);
+        cell[i] = !SIDE || t.c.inside >> i & 1 ? value : t.g.boundary;
         level.row[PHASE][i] = q;
         level.p[i] = p;
         if (T::CENTRE) level.cell[T::CENTRE ? i : 0] = s[i + 1];
     }
 }
 
-/* --- rows in and out ------------------------------------------------------ */
-
-/* Where cell `i` of direction d is stored; mostly it is inside, or out by less
- * than n. */
-static __device__ __forceinline__ int wrap(const tct_step_work &w, int d, int i)
+/* A row that is outside has the boundary value. */
+template <class T>
+static __device__ __forceinline__ void keep_row(const tct_warp_tile<T> &t,
+                                                int y, TCT_REAL (&cell)[T::V])
 {
-    const int n = w.n[d];
-    if (!w.closes[d]) return i;
-    if (i < 0) i += n;
-    if (i >= n) i -= n;
-    if (i >= 0 && i < n) return i;
-    const int rest = i % n;
-    return rest < 0 ? rest + n : rest;
+    if (within(t.g, 2, y)) return;
+#pragma unroll
+    for (int i = 0; i < T::V; i++) cell[i] = t.g.boundary;
 }
 
-/* A lane's columns at a side of the grid: `inside` has a bit for each cell that
- * is inside, or in a direction that closes. */
-typedef struct tct_tile_side {
-    unsigned inside;
-    bool together; /* all inside, with no end of a row between them */
-    bool of_warp;  /* the warp's are all inside                     */
-} tct_tile_side;
-
-template <int V>
-static __device__ __forceinline__ tct_tile_side
-find_side(const tct_step_work &w, int x)
+/* Bring the levels one row on: row y of level 0 is in `cell`, row y - DEPTH of
+ * level DEPTH comes out. The first rows of a chunk need only some levels. */
+template <class T, int PHASE, bool SIDE, bool CAREFUL>
+static __device__ __forceinline__ void
+advance(const tct_warp_tile<T> &t, tct_tile_level<T> (&level)[T::DEPTH], int y,
+        TCT_REAL (&cell)[T::V])
 {
-    tct_tile_side s = {0, x >= w.low[0] && x + V <= w.high[0], false};
+    constexpr int DEPTH = T::DEPTH, SOONER = T::BOX ? 0 : 2;
+    if (!T::BOX) {
 #pragma unroll
-    for (int i = 0; i < V; i++)
-        if (is_there(w, 0, x + i)) s.inside |= 1u << i;
-    s.of_warp = tct_ballot(s.inside == (1u << V) - 1) == TCT_ALL_LANES;
-    return s;
+        for (int i = 0; i < T::V; i++) level[0].row[PHASE][i] = cell[i];
+    }
+#pragma unroll
+    for (int l = 0; l < DEPTH; l++) {
+        TCT_REAL(&next)
+        [T::V] = T::BOX || l + 1 == DEPTH
+                     ? cell
+                     : level[l + 1 == DEPTH ? l : l + 1].row[PHASE];
+        if (SIDE && !T::BOX && l + 1 == DEPTH) {
+#pragma unroll
+            for (int i = 0; i < T::V; i++) cell[i] = t.g.boundary;
+        }
+        if (!CAREFUL || y - t.from + DEPTH >= 2 * l + SOONER) {
+            if constexpr (T::BOX) box<T, PHASE, SIDE>(t, level[l], cell);
+            else star<T, PHASE, SIDE>(t, level[l], next);
+        }
+        if (CAREFUL) keep_row(t, y - 1 - l, next);
+    }
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+/* Start to copy row y into part `phase` of the ring; rows that no tile needs
+ * are left out, and counted. */
+template <class T>
+static __device__ __forceinline__ void fetch(const tct_warp_tile<T> &t,
+                                             int phase, int y)
+{
+    tct_lane_cells *to = t.ring + phase * GPU_WAVE;
+    if (y >= t.to + T::DEPTH) return tct_copies_end();
+    if (within(t.g, 2, y))
+        fetch_cells(t.g, t.c, t.g.in + place_of(t.g, 2, y) * t.g.plane, to);
+    else set_all(t.g.boundary, to);
+    tct_copies_end();
 }
 
 template <class T>
-static __device__ __forceinline__ void load_all(const TCT_REAL *from,
-                                                TCT_REAL (&cell)[T::V])
+static __device__ __forceinline__ void take(const tct_warp_tile<T> &t,
+                                            int phase, TCT_REAL (&cell)[T::V])
 {
-    const tct_lane_cells<T::V> all = *(const tct_lane_cells<T::V> *)from;
+    tct_await_copies_but<TCT_ROWS_AHEAD - 1>();
+    const tct_lane_cells all = t.ring[phase * GPU_WAVE];
 #pragma unroll
     for (int i = 0; i < T::V; i++) cell[i] = all.v[i];
 }
 
-/* Cells that are outside have the boundary value, at all levels. */
+/* Row y that needs care: some rows around it are outside, or belong to another
+ * chunk. */
+template <class T, int PHASE>
+static __device__ __forceinline__ void
+careful_row(const tct_warp_tile<T> &t, tct_tile_level<T> (&level)[T::DEPTH],
+            int y)
+{
+    TCT_REAL cell[T::V];
+    take(t, PHASE, cell);
+    advance<T, PHASE, true, true>(t, level, y, cell);
+    fetch(t, PHASE, y + TCT_ROWS_AHEAD);
+    const int to = y - T::DEPTH;
+    if (to >= t.from && t.stores)
+        store_some(t.g, t.g.out + to * t.g.plane, t.c.x, cell);
+}
+
+/* A row that needs none. `in` is the lane's first cell of the row to copy,
+ * `out` that of the row to store; both move on. */
+template <class T, int PHASE, bool SIDE>
+static __device__ __forceinline__ void
+plain_row(const tct_warp_tile<T> &t, tct_tile_level<T> (&level)[T::DEPTH],
+          bool copies, const TCT_REAL *&in, TCT_REAL *&out)
+{
+    TCT_REAL cell[T::V];
+    take(t, PHASE, cell);
+    advance<T, PHASE, SIDE, false>(t, level, 0, cell);
+    if (copies && (!SIDE || t.c.whole))
+        tct_copy_ahead<16>(t.ring + PHASE * GPU_WAVE, in);
+    tct_copies_end();
+    if (t.stores) store_all(out, cell);
+    in += t.g.plane;
+    out += t.g.plane;
+}
+
+/* Rows y, y + 3, ... begin threes of plain rows while y < last. Returns the
+ * row after them. */
+template <class T, bool SIDE>
+static __device__ __forceinline__ int
+plain_rows(const tct_warp_tile<T> &t, tct_tile_level<T> (&level)[T::DEPTH],
+           int y, int last)
+{
+    const int end = t.to + T::DEPTH;
+    const TCT_REAL *in = t.g.in + (y + TCT_ROWS_AHEAD) * t.g.plane + t.c.at;
+    TCT_REAL *out = t.g.out + (y - T::DEPTH) * t.g.plane + t.c.x;
+#pragma unroll 1
+    for (; y < last; y += 3) {
+        plain_row<T, 0, SIDE>(t, level, y + 3 < end, in, out);
+        plain_row<T, 1, SIDE>(t, level, y + 4 < end, in, out);
+        plain_row<T, 2, SIDE>(t, level, y + 5 < end, in, out);
+    }
+    return y;
+}
+
+/* Rows [first, last) may begin a three of plain rows: all levels are at work,
+ * and all rows that they read or copy are stored at their own places. */
 template <class T>
-static __device__ __forceinline__ void
-keep_boundary(const tct_step_work &w, const tct_tile_side &side, int y,
-              TCT_REAL (&cell)[T::V])
+static __device__ __forceinline__ void find_plain(const tct_warp_tile<T> &t,
+                                                  int *first, int *last)
 {
-    const unsigned inside = is_there(w, 2, y) ? side.inside : 0;
-    if (side.of_warp && inside != 0) return;
-#pragma unroll
-    for (int i = 0; i < T::V; i++)
-        if (!(inside >> i & 1)) cell[i] = (TCT_REAL)w.boundary;
-}
-
-/* Cells of a row that starts at `row`; those outside have the boundary value.
- * Nothing here waits for what it loads. */
-template <class T, tct_touch TOUCH>
-static __device__ __forceinline__ void
-load_some(const tct_step_work &w, const tct_tile_side &side,
-          const TCT_REAL *row, int x, bool has, TCT_REAL (&cell)[T::V])
-{
-#pragma unroll
-    for (int i = 0; i < T::V; i++) cell[i] = (TCT_REAL)w.boundary;
-    if (has && side.together) load_all<T>(row + x, cell);
-    else if (has && side.inside != 0) {
-#pragma unroll
-        for (int i = 0; i < T::V; i++)
-            if (side.inside >> i & 1)
-                cell[i] = row[TOUCH == TCT_CLOSED ? wrap(w, 0, x + i) : x + i];
-    }
-}
-
-template <class T, tct_touch TOUCH>
-static __device__ __forceinline__ void load(const tct_step_work &w,
-                                            const tct_tile_side &side, int x,
-                                            int y, TCT_REAL (&cell)[T::V])
-{
-    const int at = TOUCH == TCT_CLOSED ? wrap(w, 2, y) : y;
-    const TCT_REAL *row = (const TCT_REAL *)w.in + (int64_t)at * w.plane;
-    if constexpr (TOUCH == TCT_INSIDE) load_all<T>(row + x, cell);
-    else load_some<T, TOUCH>(w, side, row, x, is_there(w, 2, y), cell);
+    const int end = t.to + T::DEPTH, to = t.g.high[2];
+    *first = max(t.from, t.g.low[2]) + T::DEPTH;
+    *last = end <= to ? end - 2 : to - 2 - TCT_ROWS_AHEAD;
 }
 
 template <class T>
-static __device__ __forceinline__ void store_all(TCT_REAL *to,
-                                                 const TCT_REAL (&cell)[T::V])
+static __device__ __forceinline__ void chunk(const tct_warp_tile<T> &t)
 {
-    tct_lane_cells<T::V> all;
+    tct_tile_level<T> level[T::DEPTH];
+    const int end = t.to + T::DEPTH;
+    int y = t.from - T::DEPTH, first, last;
+    find_plain(t, &first, &last);
 #pragma unroll
-    for (int i = 0; i < T::V; i++) all.v[i] = cell[i];
-    *(tct_lane_cells<T::V> *)to = all;
-}
-
-/* Cells of a row that starts at `row`, but for those past its end. */
-template <class T, tct_touch TOUCH>
-static __device__ __forceinline__ void store_some(const tct_step_work &w,
-                                                  TCT_REAL *row, int x,
-                                                  const TCT_REAL (&cell)[T::V])
-{
-    if (TOUCH == TCT_INSIDE || (TOUCH == TCT_OPEN && x + T::V <= w.n[0]))
-        store_all<T>(row + x, cell);
-    if constexpr (TOUCH != TCT_INSIDE) {
-        if (TOUCH == TCT_OPEN && x + T::V <= w.n[0]) return;
+    for (int l = 0; l < T::DEPTH; l++)
 #pragma unroll
-        for (int i = 0; i < T::V; i++)
-            if (x + i < w.n[0]) store_cell(w, row, x + i, cell[i]);
-    }
-}
-
-template <class T, int DEPTH, tct_touch TOUCH>
-static __device__ __forceinline__ void
-store(const tct_step_work &w, int x, int y, const TCT_REAL (&cell)[T::V])
-{
-    const int first = tct_lane() * T::V;
-    if (first < DEPTH || first >= T::WIDTH - DEPTH) return;
-    store_some<T, TOUCH>(w, (TCT_REAL *)w.out + (int64_t)y * w.plane, x, cell);
-}
-
-/* --- a chunk -------------------------------------------------------------- */
-
-/* Bring all levels one row on: row y of level 0 is in `cell`, row y - DEPTH of
- * level DEPTH comes out. */
-template <class T, int DEPTH, tct_touch TOUCH, int PHASE>
-static __device__ __forceinline__ void
-advance(const tct_step_work &w, tct_tile_level<T> (&level)[DEPTH],
-        const tct_tile_side &side, int y, TCT_REAL (&cell)[T::V])
-{
-#pragma unroll
-    for (int l = 0; l < DEPTH; l++) {
-        if constexpr (T::BOX) box<T, PHASE>(w, level[l], cell);
-        else star<T, PHASE>(w, level[l], cell);
-        if constexpr (TOUCH != TCT_INSIDE)
-            keep_boundary<T>(w, side, y - 1 - l, cell);
-    }
-}
-
-/* Rows [from, to) of a strip. The first rows that come out are not the grid's,
- * and are not stored. */
-template <class T, int DEPTH, tct_touch TOUCH>
-static __device__ __forceinline__ void chunk(const tct_step_work &w, int x,
-                                             int from, int to)
-{
-    tct_tile_level<T> level[DEPTH] = {};
-    TCT_REAL ahead[TILE_AHEAD][T::V], cell[T::V];
-    const int end = to + DEPTH;
-    int y = from - DEPTH;
-    const tct_tile_side side = find_side<T::V>(w, x);
-    load<T, TOUCH>(w, side, x, y, ahead[0]);
-    load<T, TOUCH>(w, side, x, y + 1, ahead[1]);
-#define TCT_ROW(phase)                                                        \
-    {                                                                         \
-        _Pragma("unroll") for (int i = 0; i < T::V; i++) cell[i] =            \
-            ahead[phase][i];                                                  \
-        if (y + 2 < end) load<T, TOUCH>(w, side, x, y + 2, ahead[phase]);     \
-        advance<T, DEPTH, TOUCH, phase>(w, level, side, y, cell);             \
-        if (y - DEPTH >= from) store<T, DEPTH, TOUCH>(w, x, y - DEPTH, cell); \
-        if (++y >= end) return;                                               \
+        for (int i = 0; i < 3 * T::V; i++)
+            level[l].row[i / T::V][i % T::V] = t.g.boundary;
+    for (int k = 0; k < TCT_ROWS_AHEAD; k++) {
+        set_all(t.g.boundary, t.ring + k * GPU_WAVE);
+        fetch(t, k, y + k);
     }
     for (;;) {
-        TCT_ROW(0)
-        TCT_ROW(1)
+        if (y >= first && y < last && t.inside)
+            y = plain_rows<T, false>(t, level, y, last);
+        else if (y >= first && y < last && t.simple)
+            y = plain_rows<T, true>(t, level, y, last);
+        if (y >= end) return;
+        careful_row<T, 0>(t, level, y);
+        if (++y >= end) return;
+        careful_row<T, 1>(t, level, y);
+        if (++y >= end) return;
+        careful_row<T, 2>(t, level, y);
+        y++;
     }
-#undef TCT_ROW
 }
+
+/* --- the kernel ----------------------------------------------------------- */
 
 template <class T>
 static __global__ void __launch_bounds__(TILE_WARPS *GPU_WAVE, T::BLOCKS)
-    visit_kernel(const __grid_constant__ tct_step_work w,
+    visit_kernel(const __grid_constant__ tct_tile_grid g,
                  const __grid_constant__ tct_strips cut)
 {
-    constexpr int DEPTH = T::DEPTH;
+    extern __shared__ __align__(16) char tct_tile_memory[];
+    tct_rings &rings = *(tct_rings *)tct_tile_memory;
     const int number = (int)blockIdx.x * TILE_WARPS + tct_warp();
     const int at_sides = cut.sides * cut.chunks[1];
     const bool side = number < at_sides;
@@ -290,60 +291,46 @@ static __global__ void __launch_bounds__(TILE_WARPS *GPU_WAVE, T::BLOCKS)
     if (among == 0 || tile >= among * cut.chunks[side]) return;
     const int strip =
         side ? tile % among * (cut.strips - 1) : tile % among + (cut.sides > 0);
-    const int first = strip * T::VALID - DEPTH;
+    const int first = strip * T::VALID - T::DEPTH, lane = tct_lane() * T::V;
     const int from = tile / among * cut.rows[side];
-    const int to = min(w.n[2], from + cut.rows[side]);
-    const int x = first + tct_lane() * T::V;
+    const int to = min(g.n[2], from + cut.rows[side]);
     if (from >= to) return;
-    if (first >= w.low[0] && first + T::WIDTH <= w.high[0] &&
-        first + T::WIDTH - DEPTH <= w.n[0] && from - DEPTH >= w.low[2] &&
-        to + DEPTH <= w.high[2])
-        chunk<T, DEPTH, TCT_INSIDE>(w, x, from, to);
-    else if (!w.closes[0] && !w.closes[2])
-        chunk<T, DEPTH, TCT_OPEN>(w, x, from, to);
-    else chunk<T, DEPTH, TCT_CLOSED>(w, x, from, to);
+    tct_warp_tile<T> t = {g, find_columns(g, first + lane),
+                          &rings.row[tct_warp()][0][tct_lane()]};
+    t.stores =
+        lane >= T::DEPTH && lane < T::WIDTH - T::DEPTH && first + lane < g.n[0];
+    t.inside = first >= g.low[0] && first + T::WIDTH <= g.high[0] &&
+               first + T::WIDTH - T::DEPTH <= g.n[0];
+    t.simple = is_simple(g, first, T::WIDTH, T::DEPTH);
+    t.from = from;
+    t.to = to;
+    chunk(t);
 }
 
 /* As many chunks as the GPU runs at a time, of at least some rows. */
-template <class T> static tct_strips cut(const tct_step_work *w, int sms)
+template <class T> static tct_strips cut_rows(const tct_tile_grid *g, int sms)
 {
     enum { ROWS_LEAST = 4 };
     const int at_once = sms * T::BLOCKS * TILE_WARPS;
-    tct_strips c = {(w->n[0] - 1) / T::VALID + 1, 0, {}, {}};
+    tct_strips c = {(g->n[0] - 1) / T::VALID + 1, 0, {}, {}};
     c.sides = c.strips < 2 ? c.strips : 2;
-    const int shares = c.strips + c.sides; /* a side's chunks count twice */
-    const int chunks = shares < at_once ? at_once / shares : 1;
+    const int share[2] = {4, 5}; /* time of a row, at a side */
+    const int all = share[0] * (c.strips - c.sides) + share[1] * c.sides;
     for (int side = 0; side < 2; side++) {
-        c.rows[side] = (w->n[2] - 1) / (chunks << side) + 1;
+        int chunks = (int)((int64_t)at_once * share[side] / all);
+        if (chunks < 1) chunks = 1;
+        c.rows[side] = (g->n[2] - 1) / chunks + 1;
         if (c.rows[side] < ROWS_LEAST) c.rows[side] = ROWS_LEAST;
-        c.chunks[side] = (w->n[2] - 1) / c.rows[side] + 1;
+        c.chunks[side] = (g->n[2] - 1) / c.rows[side] + 1;
     }
     return c;
 }
 
-template <class T> static void launch(tacit_queue *q, const tct_step_work *w)
+static int tct_strips_blocks(const tct_strips *c)
 {
-    const gpu_stream stream = stream_of(q);
-    const tct_strips c = cut<T>(w, tct_gpu_of(q)->sms);
-    const int64_t tiles = (int64_t)(c.strips - c.sides) * c.chunks[0] +
-                          (int64_t)c.sides * c.chunks[1];
-    const unsigned blocks = (unsigned)((tiles + TILE_WARPS - 1) / TILE_WARPS);
-    visit_kernel<T><<<blocks, TILE_WARPS * GPU_WAVE, 0, stream>>>(*w, c);
-    tct_gpu_ok(q, gpu_last_error(), "a visit of a grid");
-}
-
-template <int SHAPE, int WEIGHTS>
-static void visit_depth(tacit_queue *q, const tct_step_work *w, int depth)
-{
-    if (depth == 8) launch<tct_row_tile<SHAPE, WEIGHTS, 8>>(q, w);
-    else launch<tct_row_tile<SHAPE, WEIGHTS, 4>>(q, w);
-}
-
-template <int WEIGHTS>
-static void visit_flat(tacit_queue *q, const tct_step_work *w, int depth)
-{
-    if (w->shape == TCT_STAR2) visit_depth<TCT_STAR2, WEIGHTS>(q, w, depth);
-    else visit_depth<TCT_BOX2, WEIGHTS>(q, w, depth);
+    const int tiles =
+        (c->strips - c->sides) * c->chunks[0] + c->sides * c->chunks[1];
+    return (tiles - 1) / TILE_WARPS + 1;
 }
 
 #endif

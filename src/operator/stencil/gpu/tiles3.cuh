@@ -2,36 +2,42 @@
  * operator/stencil/gpu/tiles3.cuh - several steps of star3d1r in one sweep over
  * memory, for the type TCT_REAL.
  *
- * A block is a tile of x and y, and streams along z with the last two planes of
- * all levels in registers, as tiles.cuh does with rows. A thread holds ROWS
- * rows of V cells: neighbours in x come from the lanes beside it, those in y
- * from its own registers and, between warps, from shared memory. What a warp
- * gives to others is a plane that is complete, so that a plane of all levels
- * takes one barrier. */
+ * A block is a tile of x and y, and streams along z with the last three planes
+ * of all levels in registers, as tiles.cuh does with rows. LANES_X lanes are a
+ * group, which holds ROWS rows; a lane has V cells of each. Neighbours in x
+ * come from the lanes beside it, those in y from its own registers and, between
+ * groups, from shared memory. What a group gives to others is a plane that is
+ * complete, so that a plane of all levels takes one barrier. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_TILES3_CUH
 #define TCT_OPERATOR_STENCIL_GPU_TILES3_CUH
-#include "operator/stencil/gpu/tiles.cuh"
+#include "operator/stencil/gpu/lanes.cuh"
 
-/* A tile of WARPS warps. */
-template <int WEIGHTS, int LANE_CELLS, int LANE_ROWS, int BLOCK_WARPS>
+/* A tile of 384 threads, which may have 168 registers each. */
+template <int WEIGHTS, int GROUP, int LANE_ROWS = 3, int BLOCK_THREADS = 384>
 struct tct_plane_tile {
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
-    static constexpr int DEPTH = 4, V = LANE_CELLS, ROWS = LANE_ROWS;
-    static constexpr int WARPS = BLOCK_WARPS, THREADS = WARPS * GPU_WAVE;
-    static constexpr int WIDTH = GPU_WAVE * V, HEIGHT = WARPS * ROWS;
+    static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = LANE_ROWS;
+    static constexpr int THREADS = BLOCK_THREADS, LANES_X = GROUP;
+    static constexpr int GROUPS = THREADS / LANES_X;
+    static constexpr int WIDTH = LANES_X * V, HEIGHT = GROUPS * ROWS;
     static constexpr int VALID_X = WIDTH - 2 * DEPTH;
     static constexpr int VALID_Y = HEIGHT - 2 * DEPTH;
     static_assert(DEPTH % V == 0, "whole lanes are stored");
-};
-
-/* Of each warp its first and its last row of a plane, of all levels; two
- * planes in turn. */
-template <class T> struct tct_warp_edges {
-    tct_lane_cells<T::V> row[2][T::DEPTH][T::WARPS][2][GPU_WAVE];
+    static_assert(GPU_WAVE % LANES_X == 0, "a group is in a warp");
 };
 
 template <class T> struct tct_plane {
     TCT_REAL cell[T::ROWS][T::V];
+};
+
+/* Of each group its first and its last row of a plane, of all levels. */
+template <class T> struct tct_group_edges {
+    tct_lane_cells row[T::DEPTH][T::GROUPS][2][T::LANES_X];
+};
+
+/* Shared memory: edges of two planes in turn. */
+template <class T> struct tct_block_memory {
+    tct_group_edges<T> edges[2];
 };
 
 /* The grid is cut into tiles[0] x tiles[1] x tiles[2] blocks, of `planes`
@@ -40,298 +46,359 @@ typedef struct tct_cut3 {
     int tiles[3], planes;
 } tct_cut3;
 
-/* A thread's place: cell (x, y) is its first one. `inside` has a bit for each
- * of its cells that is inside in x and y. */
-typedef struct tct_place3 {
-    int x, y;
-    unsigned inside;
-    bool all_inside; /* of the warp */
-} tct_place3;
+/* What a thread does: planes [from, to) of a tile. Cell (c.x, y) is its first
+ * one; `live` and `owned` have a bit for each row with a cell within the grid,
+ * or to be stored, `inside` one for each cell within the grid. */
+template <class T> struct tct_block_tile {
+    const tct_tile_grid &g;
+    tct_lane_columns c;
+    int y, from, to;
+    unsigned live, owned, inside;
+    bool middle, simple; /* as `inside` and `simple` of tct_warp_tile */
+    char *memory;
+    int above, below, mine, step; /* see find_edges */
+};
 
-template <class T>
-static __device__ __forceinline__ tct_place3 find_place(const tct_step_work &w,
-                                                        int x, int y)
+template <class T> static __device__ __forceinline__ int group_of()
 {
-    tct_place3 p = {x, y, 0, true};
-#pragma unroll
-    for (int r = 0; r < T::ROWS; r++)
-#pragma unroll
-        for (int i = 0; i < T::V; i++) {
-            const bool in = is_there(w, 0, x + i) && is_there(w, 1, y + r);
-            p.inside |= (unsigned)in << (r * T::V + i);
-        }
-    p.all_inside =
-        tct_ballot(p.inside == (1u << (T::ROWS * T::V)) - 1) == TCT_ALL_LANES;
-    return p;
+    return (int)threadIdx.x / T::LANES_X;
 }
 
-/* The bits of row r. */
-template <class T>
-static __device__ __forceinline__ unsigned inside_of(const tct_place3 &p, int r)
-{
-    return p.inside >> (r * T::V) & ((1u << T::V) - 1);
-}
-
-/* --- planes in and out ---------------------------------------------------- */
-
-/* Row y of plane z of a buffer. */
-template <tct_touch TOUCH>
-static __device__ __forceinline__ int64_t line_at(const tct_step_work &w, int z,
-                                                  int y)
-{
-    if (TOUCH == TCT_CLOSED) {
-        z = wrap(w, 2, z);
-        y = wrap(w, 1, y);
-    }
-    return line_of(w, z, y);
-}
-
-template <class T, tct_touch TOUCH>
-static __device__ __forceinline__ void
-load_plane(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
-{
-    const TCT_REAL *in = (const TCT_REAL *)w.in;
-    const bool has = is_there(w, 2, z);
-    const bool within = p.x >= w.low[0] && p.x + T::V <= w.high[0];
-#pragma unroll
-    for (int r = 0; r < T::ROWS; r++) {
-        const unsigned inside = inside_of<T>(p, r);
-        const tct_tile_side side = {inside, within && inside != 0, false};
-        const TCT_REAL *row = in + line_at<TOUCH>(w, z, p.y + r);
-        if constexpr (TOUCH == TCT_INSIDE) load_all<T>(row + p.x, u.cell[r]);
-        else load_some<T, TOUCH>(w, side, row, p.x, has, u.cell[r]);
-    }
-}
-
-template <class T, tct_touch TOUCH>
-static __device__ __forceinline__ void store_plane(const tct_step_work &w,
-                                                   const tct_place3 &p, int z,
-                                                   const tct_plane<T> &u)
-{
-    const int column = tct_lane() * T::V, first = tct_warp() * T::ROWS;
-    if (column < T::DEPTH || column >= T::WIDTH - T::DEPTH) return;
-    TCT_REAL *row = (TCT_REAL *)w.out + line_at<TCT_OPEN>(w, z, p.y);
-#pragma unroll
-    for (int r = 0; r < T::ROWS; r++) {
-        const bool owned =
-            first + r >= T::DEPTH && first + r < T::HEIGHT - T::DEPTH;
-        if (owned && (TOUCH == TCT_INSIDE || p.y + r < w.n[1]))
-            store_some<T, TOUCH>(w, row + r * w.pitch, p.x, u.cell[r]);
-    }
-}
+/* Which cells keep their values: none, those of lanes and rows outside the grid,
+ * or all that are outside. */
+enum { SIDE_NONE, SIDE_LANES, SIDE_CELLS };
 
 /* --- a level -------------------------------------------------------------- */
 
-/* Row `row` of warp `warp`, whose other rows this warp does not need: at the
- * edge of the tile its own, whose cells are not stored. */
+/* Where in shared memory the rows are that other groups gave of the plane
+ * before, above and below, and where this one gives its first row; all of level
+ * 0, for this lane. At the edge of the tile a group reads its own row, since
+ * cells there are not stored. The two planes change places by `step`. */
 template <class T>
-static __device__ __forceinline__ void other_row(const tct_warp_edges<T> &e,
-                                                 int turn, int l, int warp,
-                                                 int row, TCT_REAL (&out)[T::V])
+static __device__ __forceinline__ void find_edges(tct_block_tile<T> &t)
 {
-    const int from = warp < 0 ? 0 : warp >= T::WARPS ? T::WARPS - 1 : warp;
-    const tct_lane_cells<T::V> all = e.row[turn][l][from][row][tct_lane()];
-#pragma unroll
-    for (int i = 0; i < T::V; i++) out[i] = all.v[i];
+    enum { ROW = sizeof(tct_lane_cells) * T::LANES_X };
+    const int group = group_of<T>(), lane = (int)threadIdx.x % T::LANES_X;
+    const int at = lane * (int)sizeof(tct_lane_cells);
+    t.step = (int)sizeof(tct_group_edges<T>);
+    t.above = at + (2 * (group > 0 ? group - 1 : 0) + 1) * ROW;
+    t.below = at + 2 * (group + 1 < T::GROUPS ? group + 1 : group) * ROW;
+    t.mine = at + 2 * group * ROW + t.step;
 }
 
 template <class T>
-static __device__ __forceinline__ void give_rows(tct_warp_edges<T> &e, int turn,
+static __device__ __forceinline__ tct_lane_cells &
+edge_at(const tct_block_tile<T> &t, int l, int at)
+{
+    return *(tct_lane_cells *)(t.memory + at +
+                               l * (int)sizeof(tct_group_edges<T>::row[0]));
+}
+
+template <class T>
+static __device__ __forceinline__ void give_rows(const tct_block_tile<T> &t,
                                                  int l, const tct_plane<T> &u)
 {
-    tct_lane_cells<T::V> first, last;
+    enum { ROW = sizeof(tct_lane_cells) * T::LANES_X };
+    tct_lane_cells first, last;
 #pragma unroll
     for (int i = 0; i < T::V; i++) {
         first.v[i] = u.cell[0][i];
         last.v[i] = u.cell[T::ROWS - 1][i];
     }
-    e.row[turn][l][tct_warp()][0][tct_lane()] = first;
-    e.row[turn][l][tct_warp()][1][tct_lane()] = last;
+    edge_at(t, l, t.mine) = first;
+    edge_at(t, l, t.mine + ROW) = last;
 }
 
-/* The next plane of level l + 1 in `u`, from that of level l in it. old[PHASE]
- * has the plane before the last, which the new one replaces. */
-template <class T, int PHASE>
+/* Plane z of level l + 1 in `out`, of which plane[PHASE] of level l has plane
+ * z + 1. Cells outside the grid stay as they are, but for
+ * those of the last level, which are not stored. */
+template <class T, int PHASE, int SIDE>
 static __device__ __forceinline__ void
-solid_level(const tct_step_work &w, tct_warp_edges<T> &e, int l,
-            tct_plane<T> (&old)[2], tct_plane<T> &u)
+solid_level(const tct_block_tile<T> &t, int l, const tct_plane<T> (&plane)[3],
+            tct_plane<T> &out)
 {
-    TCT_REAL above[T::V], below[T::V];
-    const tct_plane<T> &c = old[1 - PHASE];
-    other_row<T>(e, 1 - PHASE, l, tct_warp() - 1, 1, above);
-    other_row<T>(e, 1 - PHASE, l, tct_warp() + 1, 0, below);
-    give_rows<T>(e, PHASE, l, u);
+    const tct_plane<T> &d = plane[(PHASE + 1) % 3], &u = plane[PHASE];
+    const tct_plane<T> &c = plane[(PHASE + 2) % 3];
+    const tct_lane_cells above = edge_at(t, l, t.above);
+    const tct_lane_cells below = edge_at(t, l, t.below);
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++) {
         TCT_REAL row[T::V + 2];
-        widen<T::V>(c.cell[r], row);
+        widen(c.cell[r], row);
 #pragma unroll
         for (int i = 0; i < T::V; i++) {
-            const TCT_REAL *n = r == 0 ? &above[i] : &c.cell[r - 1][i];
-            const TCT_REAL *s =
-                r == T::ROWS - 1 ? &below[i] : &c.cell[r + 1][i];
-            const TCT_REAL sum = sum_star3(&old[PHASE].cell[r][i], n,
-                                           row + i + 1, s, &u.cell[r][i], 0);
-            const TCT_REAL value =
-                weighted(T::CENTRE, (TCT_REAL)w.centre, row[i + 1],
-                         (TCT_REAL)w.neighbours, sum);
-            old[PHASE].cell[r][i] = u.cell[r][i];
-            u.cell[r][i] = value;
+            const TCT_REAL *n =
+                r == 0 ? &above.v[i] : &c.cell[r > 0 ? r - 1 : 0][i];
+            const TCT_REAL *s = r == T::ROWS - 1
+                                    ? &below.v[i]
+                                    : &c.cell[r + 1 < T::ROWS ? r + 1 : r][i];
+            const TCT_REAL sum =
+                sum_star3(&d.cell[r][i], n, row + i + 1, s, &u.cell[r][i], 0);
+            const TCT_REAL value = weighted(T::CENTRE, t.g.centre, row[i + 1],
+                                            t.g.neighbours, sum);
+            if (SIDE == SIDE_NONE || l + 1 == T::DEPTH ||
+                (SIDE == SIDE_LANES && (t.live >> r & 1)) ||
+                (SIDE == SIDE_CELLS && (t.inside >> (r * T::V + i) & 1)))
+                out.cell[r][i] = value;
         }
     }
 }
 
-/* keep_boundary of a plane of a level: with one branch for all rows, since one
- * a row spills registers. */
 template <class T>
-static __device__ __forceinline__ void
-keep_sides(const tct_step_work &w, const tct_place3 &p, int z, tct_plane<T> &u)
+static __device__ __forceinline__ void set_plane(TCT_REAL value,
+                                                 tct_plane<T> &u)
 {
-    const unsigned inside = is_there(w, 2, z) ? p.inside : 0;
-    if (p.all_inside && inside != 0) return;
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
 #pragma unroll
-        for (int i = 0; i < T::V; i++)
-            if (!(inside >> (r * T::V + i) & 1))
-                u.cell[r][i] = (TCT_REAL)w.boundary;
+        for (int i = 0; i < T::V; i++) u.cell[r][i] = value;
+}
+
+/* Bring levels FIRST to AFTER - 1 one plane on: plane z of level 0 is in
+ * level[0][PHASE], plane z - DEPTH of level DEPTH comes out. The first planes of a chunk need
+ * only some levels. */
+template <class T, int PHASE, int SIDE, bool CAREFUL, int FIRST, int AFTER>
+static __device__ __forceinline__ void
+advance_plane(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
+              int z, tct_plane<T> &last)
+{
+    constexpr int DEPTH = T::DEPTH;
+#pragma unroll
+    for (int l = FIRST; l < AFTER; l++) {
+        tct_plane<T> &next =
+            l + 1 < DEPTH ? level[l + 1 < DEPTH ? l + 1 : l][PHASE] : last;
+        const int since = z - t.from + DEPTH;
+        if (!CAREFUL || since >= 2 * l) give_rows(t, l, level[l][PHASE]);
+        if (!CAREFUL || since >= 2 * l + 2)
+            solid_level<T, PHASE, SIDE>(t, l, level[l], next);
+        if (CAREFUL && !within(t.g, 2, z - 1 - l))
+            set_plane(t.g.boundary, next);
+    }
+}
+
+/* --- planes --------------------------------------------------------------- */
+
+/* Load the thread's rows of plane z; cells outside have the boundary value. */
+template <class T>
+static __device__ __forceinline__ void load_plane(const tct_block_tile<T> &t,
+                                                  int z, tct_plane<T> &u)
+{
+    set_plane(t.g.boundary, u);
+    if (z >= t.to + T::DEPTH || !within(t.g, 2, z)) return;
+    const TCT_REAL *plane = t.g.in + place_of(t.g, 2, z) * t.g.plane;
+#pragma unroll
+    for (int r = 0; r < T::ROWS; r++)
+        if (t.live >> r & 1)
+            load_cells(t.g, t.c, plane + place_of(t.g, 1, t.y + r) * t.g.pitch,
+                       u.cell[r]);
+}
+
+template <class T>
+static __device__ __forceinline__ void
+store_rows(const tct_block_tile<T> &t, TCT_REAL *plane, const tct_plane<T> &u)
+{
+#pragma unroll
+    for (int r = 0; r < T::ROWS; r++)
+        if (t.owned >> r & 1)
+            store_some(t.g, plane + (t.y + r) * t.g.pitch, t.c.x, u.cell[r]);
+}
+
+/* The block has given its edges of a plane. */
+template <class T>
+static __device__ __forceinline__ void turn(tct_block_tile<T> &t)
+{
+    t.above += t.step;
+    t.below += t.step;
+    t.mine -= t.step;
+    t.step = -t.step;
+    __syncthreads();
+}
+
+/* Plane z that needs care: some planes around it are outside, or belong to
+ * another chunk. */
+template <class T, int PHASE>
+static __device__ __forceinline__ void
+careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z)
+{
+    constexpr int SPENT = (PHASE + 1) % 3; /* of level 0, after its turn */
+    tct_plane<T> last;
+    advance_plane<T, PHASE, SIDE_CELLS, true, 0, 1>(t, level, z, last);
+    load_plane(t, z + 1, level[0][SPENT]);
+    advance_plane<T, PHASE, SIDE_CELLS, true, 1, T::DEPTH>(t, level, z, last);
+    const int to = z - T::DEPTH;
+    if (to >= t.from) store_rows(t, t.g.out + to * t.g.plane, last);
+    turn(t);
+}
+
+/* A plane that needs none. `in` is the thread's first cell of the plane to load,
+ * `out` that of the plane to store; both move on. */
+template <class T, int PHASE, int SIDE>
+static __device__ __forceinline__ void
+plain_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3],
+            bool loads, const TCT_REAL *&in, TCT_REAL *&out)
+{
+    constexpr int SPENT = (PHASE + 1) % 3;
+    tct_plane<T> last;
+    advance_plane<T, PHASE, SIDE, false, 0, 1>(t, level, 0, last);
+#pragma unroll
+    for (int r = 0; r < T::ROWS; r++)
+        if (loads && (!SIDE || t.live >> r & 1))
+            load_all(in + r * t.g.pitch, level[0][SPENT].cell[r]);
+    advance_plane<T, PHASE, SIDE, false, 1, T::DEPTH>(t, level, 0, last);
+#pragma unroll
+    for (int r = 0; r < T::ROWS; r++)
+        if (t.owned >> r & 1) store_all(out + r * t.g.pitch, last.cell[r]);
+    in += t.g.plane;
+    out += t.g.plane;
+    turn(t);
+}
+
+/* As plain_rows. */
+template <class T, int SIDE>
+static __device__ __forceinline__ int
+plain_planes(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z,
+             int last)
+{
+    const int end = t.to + T::DEPTH;
+    const int64_t row = t.y * t.g.pitch;
+    const TCT_REAL *in = t.g.in + (z + 1) * t.g.plane + row + t.c.at;
+    TCT_REAL *out = t.g.out + (z - T::DEPTH) * t.g.plane + row + t.c.x;
+#pragma unroll 1
+    for (; z < last; z += 3) {
+        plain_plane<T, 0, SIDE>(t, level, z + 1 < end, in, out);
+        plain_plane<T, 1, SIDE>(t, level, z + 2 < end, in, out);
+        plain_plane<T, 2, SIDE>(t, level, z + 3 < end, in, out);
+    }
+    return z;
 }
 
 /* --- a tile --------------------------------------------------------------- */
 
-/* Planes [from, to) of a tile. */
-template <class T, tct_touch TOUCH>
+/* All cells have the boundary value; the first plane is on its way. */
+template <class T>
 static __device__ __forceinline__ void
-solid_chunk(const tct_step_work &w, tct_warp_edges<T> &edges,
-            const tct_place3 &p, int from, int to)
+begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
 {
-    tct_plane<T> level[T::DEPTH][2] = {}, ahead, u;
-    const int end = to + T::DEPTH;
-    int z = from - T::DEPTH;
-    load_plane<T, TOUCH>(w, p, z, ahead);
-#define TCT_PLANE(phase)                                                \
-    {                                                                   \
-        u = ahead;                                                      \
-        if (z + 1 < end) load_plane<T, TOUCH>(w, p, z + 1, ahead);      \
-        _Pragma("unroll") for (int l = 0; l < T::DEPTH; l++)            \
-        {                                                               \
-            solid_level<T, phase>(w, edges, l, level[l], u);            \
-            if (TOUCH != TCT_INSIDE) keep_sides<T>(w, p, z - 1 - l, u); \
-        }                                                               \
-        if (z - T::DEPTH >= from)                                       \
-            store_plane<T, TOUCH>(w, p, z - T::DEPTH, u);               \
-        if (++z >= end) return;                                         \
-        __syncthreads();                                                \
-    }
-    for (;;) {
-        TCT_PLANE(0)
-        TCT_PLANE(1)
-    }
-#undef TCT_PLANE
+#pragma unroll
+    for (int l = 0; l < T::DEPTH; l++)
+#pragma unroll
+        for (int r = 0; r < T::ROWS; r++)
+#pragma unroll
+            for (int i = 0; i < 3 * T::V; i++)
+                level[l][i / T::V].cell[r][i % T::V] = t.g.boundary;
+    load_plane(t, t.from - T::DEPTH, level[0][0]);
 }
 
-/* All cells of a tile can be read as they are, and it owns what it stores. */
 template <class T>
-static __device__ __forceinline__ bool is_inside(const tct_step_work &w, int x,
+static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t)
+{
+    tct_plane<T> level[T::DEPTH][3];
+    const int end = t.to + T::DEPTH, high = t.g.high[2];
+    const int first = t.from + T::DEPTH;
+    const int last = end <= high ? end - 2 : high - 3;
+    int z = t.from - T::DEPTH;
+    begin_planes(t, level);
+    for (;;) {
+        if (z >= first && z < last && t.middle)
+            z = plain_planes<T, SIDE_NONE>(t, level, z, last);
+        else if (z >= first && z < last && t.simple)
+            z = plain_planes<T, SIDE_LANES>(t, level, z, last);
+        if (z >= end) return;
+        careful_plane<T, 0>(t, level, z);
+        if (++z >= end) return;
+        careful_plane<T, 1>(t, level, z);
+        if (++z >= end) return;
+        careful_plane<T, 2>(t, level, z);
+        z++;
+    }
+}
+
+/* The thread's rows, of a tile whose first cell is (x, y). */
+template <class T>
+static __device__ __forceinline__ void find_rows(tct_block_tile<T> &t, int y)
+{
+    const int first = group_of<T>() * T::ROWS;
+    const int column = (int)threadIdx.x % T::LANES_X * T::V;
+    const bool middle = column >= T::DEPTH && column < T::WIDTH - T::DEPTH;
+    t.y = y + first;
+    t.live = t.owned = t.inside = 0;
+#pragma unroll
+    for (int r = 0; r < T::ROWS; r++) {
+        const int at = first + r;
+
+        if (t.c.inside != 0 && within(t.g, 1, t.y + r)) {
+            t.live |= 1u << r;
+            t.inside |= t.c.inside << (r * T::V);
+        }
+        if (middle && at >= T::DEPTH && at < T::HEIGHT - T::DEPTH &&
+            t.y + r < t.g.n[1] && t.c.x < t.g.n[0])
+            t.owned |= 1u << r;
+    }
+}
+
+/* All cells of a tile are stored at their places, and it owns what it stores. */
+template <class T>
+static __device__ __forceinline__ bool is_inside(const tct_tile_grid &g, int x,
                                                  int y)
 {
-    return x >= w.low[0] && x + T::WIDTH <= w.high[0] && y >= w.low[1] &&
-           y + T::HEIGHT <= w.high[1] && x + T::WIDTH - T::DEPTH <= w.n[0] &&
-           y + T::HEIGHT - T::DEPTH <= w.n[1];
+    return x >= g.low[0] && x + T::WIDTH <= g.high[0] && y >= g.low[1] &&
+           y + T::HEIGHT <= g.high[1] && x + T::WIDTH - T::DEPTH <= g.n[0] &&
+           y + T::HEIGHT - T::DEPTH <= g.n[1];
 }
 
 template <class T>
 static __global__ void __launch_bounds__(T::THREADS, 1)
-    solid_kernel(const __grid_constant__ tct_step_work w,
+    solid_kernel(const __grid_constant__ tct_tile_grid g,
                  const __grid_constant__ tct_cut3 cut)
 {
-    extern __shared__ __align__(16) char memory[];
-    tct_warp_edges<T> &edges = *(tct_warp_edges<T> *)memory;
+    extern __shared__ __align__(16) char tct_tile_memory[];
+
     const int flat = cut.tiles[0] * cut.tiles[1];
     const int tile = (int)blockIdx.x % flat;
     const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
     const int y = tile / cut.tiles[0] * T::VALID_Y - T::DEPTH;
     const int from = (int)blockIdx.x / flat * cut.planes;
-    const int to = min(w.n[2], from + cut.planes);
-    const tct_place3 p =
-        find_place<T>(w, x + tct_lane() * T::V, y + tct_warp() * T::ROWS);
-    if (is_inside<T>(w, x, y) && from - T::DEPTH >= w.low[2] &&
-        to + T::DEPTH <= w.high[2])
-        solid_chunk<T, TCT_INSIDE>(w, edges, p, from, to);
-    else if (!w.closes[0] && !w.closes[1] && !w.closes[2])
-        solid_chunk<T, TCT_OPEN>(w, edges, p, from, to);
-    else solid_chunk<T, TCT_CLOSED>(w, edges, p, from, to);
+    const int to = min(g.n[2], from + cut.planes);
+    const int column = (int)threadIdx.x % T::LANES_X * T::V;
+    tct_block_tile<T> t = {g, find_columns(g, x + column)};
+    t.from = from;
+    t.to = to;
+    t.memory = tct_tile_memory;
+    find_edges(t);
+    t.middle = is_inside<T>(g, x, y);
+    t.simple = is_simple(g, x, T::WIDTH, T::DEPTH) &&
+               (g.n[0] % T::V == 0 || x + T::WIDTH <= g.n[0]) &&
+               (!g.closes[1] || (y >= 0 && y + T::HEIGHT <= g.n[1]));
+    find_rows(t, y);
+    solid_chunk(t);
 }
 
-/* --- launches ------------------------------------------------------------- */
+/* --- the cut -------------------------------------------------------------- */
 
-/* Tiles, and as many chunks of planes as fill the GPU once or several times;
- * *cost: planes of tiles that a multiprocessor computes, times their cells. */
+/* The chunks of planes with which the GPU is done first; *cost: planes that a
+ * multiprocessor computes, times their cells. A chunk's first planes are half
+ * as much work. */
 template <class T>
-static tct_cut3 cut_solid(const tct_step_work *w, int sms, double *cost)
+static tct_cut3 cut_planes(const tct_tile_grid *g, int sms, double *cost)
 {
-    enum { WAVES = 4 };
+    enum { CHUNKS_MOST = 64 };
     tct_cut3 best = {};
     *cost = 0.0;
-    for (int waves = 1; waves <= WAVES; waves++) {
+    for (int chunks = 1; chunks <= CHUNKS_MOST && chunks <= g->n[2]; chunks++) {
         tct_cut3 c = {};
-        c.tiles[0] = (w->n[0] - 1) / T::VALID_X + 1;
-        c.tiles[1] = (w->n[1] - 1) / T::VALID_Y + 1;
-        const int64_t flat = (int64_t)c.tiles[0] * c.tiles[1];
-        const int64_t chunks =
-            flat < (int64_t)waves * sms ? (int64_t)waves * sms / flat : 1;
-        c.planes = (int)((w->n[2] - 1) / chunks + 1);
-        c.tiles[2] = (w->n[2] - 1) / c.planes + 1;
-        const int64_t rounds = (flat * c.tiles[2] - 1) / sms + 1;
-        const double planes = (double)rounds * (c.planes + 2 * T::DEPTH);
-        const double cells = planes * T::WIDTH * T::HEIGHT;
-        if (*cost > 0.0 && cells >= *cost) continue;
+        c.tiles[0] = (g->n[0] - 1) / T::VALID_X + 1;
+        c.tiles[1] = (g->n[1] - 1) / T::VALID_Y + 1;
+        c.planes = (g->n[2] - 1) / chunks + 1;
+        c.tiles[2] = (g->n[2] - 1) / c.planes + 1;
+        const int64_t all = (int64_t)c.tiles[0] * c.tiles[1] * c.tiles[2];
+        const double rounds = (double)((all - 1) / sms + 1);
+        const double cells =
+            rounds * (c.planes + 1.5 * T::DEPTH) * T::WIDTH * T::HEIGHT;
+        if (chunks > 1 && cells >= *cost) continue;
         *cost = cells;
         best = c;
     }
     return best;
-}
-
-template <class T>
-static void launch_solid(tacit_queue *q, const tct_step_work *w,
-                         const tct_cut3 *cut)
-{
-    const int bytes = (int)sizeof(tct_warp_edges<T>);
-    const gpu_stream stream = stream_of(q);
-    const unsigned blocks =
-        (unsigned)(cut->tiles[0] * cut->tiles[1] * cut->tiles[2]);
-    if (!tct_gpu_ok(q,
-                    gpu_function_attribute((const void *)solid_kernel<T>,
-                                           GPU_DYNAMIC_SHARED, bytes),
-                    "shared memory of a visit"))
-        return;
-    solid_kernel<T><<<blocks, T::THREADS, bytes, stream>>>(*w, *cut);
-    tct_gpu_ok(q, gpu_last_error(), "a visit of a grid");
-}
-
-/* The shape of tiles that computes the least twice. */
-template <int WEIGHTS>
-static void visit_solid(tacit_queue *q, const tct_step_work *w)
-{
-    constexpr bool SINGLE = sizeof(TCT_REAL) == 4;
-    typedef tct_plane_tile<WEIGHTS, SINGLE ? 4 : 2, 2, 16> wide;
-    typedef tct_plane_tile<WEIGHTS, 2, SINGLE ? 4 : 2, 16> high;
-    double cost[2];
-    const int sms = tct_gpu_of(q)->sms;
-    const tct_cut3 a = cut_solid<wide>(w, sms, &cost[0]);
-    const tct_cut3 b = cut_solid<high>(w, sms, &cost[1]);
-    if (cost[0] < cost[1]) launch_solid<wide>(q, w, &a);
-    else launch_solid<high>(q, w, &b);
-}
-
-static void visit(tacit_queue *q, const tct_step_work *w, int depth)
-{
-    const bool centre = w->weights == TACIT_WEIGHTS_CONSTANT;
-    const bool solid = w->shape == TCT_STAR3;
-    if (solid && centre) visit_solid<TACIT_WEIGHTS_CONSTANT>(q, w);
-    else if (solid) visit_solid<TACIT_WEIGHTS_MEAN>(q, w);
-    else if (centre) visit_flat<TACIT_WEIGHTS_CONSTANT>(q, w, depth);
-    else visit_flat<TACIT_WEIGHTS_MEAN>(q, w, depth);
 }
 
 #endif

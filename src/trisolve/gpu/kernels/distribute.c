@@ -48,7 +48,7 @@ static tacit_status refuse(const tacit_factor_solver *S, int px, int py)
     if (!why) return TACIT_OK;
     FAIL(TACIT_UNSUPPORTED,
          "a grid of %dx%d GPUs solves by kernels that store into each other's "
-         "memory, and link %s has none: take --comm peer, or a grid of "
+         "memory, and link %s has none: take link peer, or a grid of "
          "1x1x%d",
          px, py, tacit_queue_link(S->q), S->q->ranks);
 }

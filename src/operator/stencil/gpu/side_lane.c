@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/stencil/gpu/lanes.c - a second lane of a queue: while the queue is in
+ * operator/stencil/gpu/side_lane.c - a second lane of a queue: while the queue is in
  * it, its stream is another one, so that kernels, messages and copies go there.
  * The lane has high priority: its few thread blocks start between those of a
  * kernel that fills the GPU. */
-#include "operator/stencil/gpu/lanes.h"
+#include "operator/stencil/gpu/side_lane.h"
 #include "comm/channel/channel.h"
 #include "device/gpu/fork.h"
 #include "device/gpu/gpu.h"
@@ -72,7 +72,7 @@ void tct_lane_leave(tacit_queue *q, tct_step_lane *l)
     exchange_streams(q, l);
 }
 
-tct_peer_common tct_meet_common(const tacit_queue *q, const tct_step_halo *h)
+tct_peer_common tct_await_common(const tacit_queue *q, const tct_step_halo *h)
 {
     if (h->count == 0 || !(h->waits || h->tells)) return (tct_peer_common){0};
     const tct_peer_channels *p = tct_peer_medium(q)->state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/stencil/gpu/lanes.h - a second lane of a queue on a GPU: a stream of
+ * operator/stencil/gpu/side_lane.h - a second lane of a queue on a GPU: a stream of
  * high priority, and a kernel that waits for neighbours. */
-#ifndef TCT_OPERATOR_STENCIL_GPU_LANES_H
-#define TCT_OPERATOR_STENCIL_GPU_LANES_H
+#ifndef TCT_OPERATOR_STENCIL_GPU_SIDE_LANE_H
+#define TCT_OPERATOR_STENCIL_GPU_SIDE_LANE_H
 #include "comm/link/gpu/peer.h"
 #include "operator/stencil/device_steps.h"
 
@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 /* What waits need: the time limit, and where a lost rank is noted. */
-tct_peer_common tct_meet_common(const tacit_queue *q, const tct_step_halo *h);
+tct_peer_common tct_await_common(const tacit_queue *q, const tct_step_halo *h);
 
 /* As in tct_device_steps. */
-void tct_step_meet(tacit_queue *q, const tct_step_halo *h);
+void tct_step_await(tacit_queue *q, const tct_step_halo *h);
 tacit_status tct_lane_open(tacit_queue *q, tct_step_lane **out);
 void tct_lane_close(tct_step_lane *lane);
 void tct_lane_fork(tacit_queue *q, tct_step_lane *lane);

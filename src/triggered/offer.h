@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triggered/offer.h - a request on its way to be matched: its memory, what it
+ * offers, and what comes of the pairs. The caller holds the communicator's
+ * lock. */
+#ifndef TCT_TRIGGERED_OFFER_H
+#define TCT_TRIGGERED_OFFER_H
+#include "triggered/triggered.h"
+
+/* Take the memory of a request's ends. `tct_offer_undo` gives it back.
+ * Errors      NO_MEMORY. */
+tacit_status tct_offer_prepare(tacit_trigger_comm *c, tacit_trigger_request *r);
+void tct_offer_undo(tacit_trigger_comm *c, tacit_trigger_request *r);
+/* List its ends to be offered; one without ends is matched. */
+void tct_offer_begin(tacit_trigger_comm *c, tacit_trigger_request *r);
+/* `e` has the offer of its other end in `theirs`. */
+void tct_offer_paired(tacit_trigger_comm *c, tct_trigger_end *e);
+
+#endif
