@@ -87,6 +87,11 @@ static tacit_status time_one(tacit_field *f, candidate *c, int round,
     }
     c->seconds[round] = r.step_seconds;
     c->bytes = r.bytes;
+    if (round == 0 && r.tiles > 0)
+        printf("# %s, depth %d: %d tiles, %d of a boundary layer (formula "
+               "%.3g), %.0f %% on chip\n",
+               c->way, r.depth, r.tiles, r.boundary_tiles, r.boundary_formula,
+               1e2 * r.on_chip);
     return TACIT_OK;
 }
 

@@ -226,6 +226,11 @@ typedef struct tacit_field_result {
     const char *loop;  /* "host" or "graph" of ways that take one, or NULL */
     int ghost;         /* cells that a block takes of a neighbour at each side,
                         * 0: of none                                        */
+    /* Of ways whose tiles have owners for all steps, free, free2, cached: */
+    int tiles;               /* blocks of threads, 0: another way            */
+    int boundary_tiles;      /* ... of each boundary layer                   */
+    double boundary_formula; /* TB x boundary / (inner + 2 boundary)        */
+    double on_chip;          /* share of the cells that stay on chip        */
 } tacit_field_result;
 
 /* Make steps. With way "auto", or a deep way without a depth, the first steps

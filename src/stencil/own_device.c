@@ -26,7 +26,7 @@ static tacit_status open(tacit_field *f, tct_own_kind kind, int depth,
     if (why)
         FAIL(TACIT_UNSUPPORTED,
              "kernels that stay store into the neighbours' memory: %s: take "
-             "link peer, or another way",
+             "--comm peer, or another way",
              why);
     engine *e = tct_calloc(sizeof *e);
     if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
@@ -111,6 +111,10 @@ static void describe(const void *state, tacit_field_result *out)
     const tct_own_about about = e->ops->about(e->state);
     const int arrays = 2 + (f->coefficient ? f->s.about->points : 0);
     out->threads = 1;
+    out->tiles = about.blocks;
+    out->boundary_tiles = about.of_layer;
+    out->boundary_formula = about.formula;
+    out->on_chip = about.on_chip;
     if (f->halo) out->halo_bytes = tct_field_sent_bytes(f, e->depth);
     out->moved_bytes = about.exchanged * (double)f->s.bytes * arrays;
 }
@@ -128,10 +132,31 @@ static void destroy(void *state)
     tct_free(e);
 }
 
+/* auto tries what can be, on all ranks alike. */
+static bool is_in_place(const tacit_field *f)
+{
+    return !f->halo || !tct_halo_why_packed(f->halo);
+}
+
+static bool depth_fits(const tacit_field *f, int depth)
+{
+    const tct_step_work w = tct_device_work(f);
+    const tct_grid_block *b = &f->block;
+    int64_t n[3];
+    for (int d = 0; d < 3; d++) n[d] = (b->grid[d] - 1) / b->count[d] + 1;
+    return tct_own_steps_on(f->queue)->fits(f->queue, n, &w, depth);
+}
+
 static const int *cached_depths(const tacit_field *f)
 {
-    static const int depths[] = {8, 1, 0};
-    return f->coefficient || f->s.about->dimensions == 3 ? NULL : depths;
+    static const int both[] = {8, 1, 0}, one[] = {1, 0};
+    if (f->coefficient || f->s.about->dimensions == 3) return NULL;
+    return depth_fits(f, both[0]) ? both : one;
+}
+
+static bool cached_fits(const tacit_field *f)
+{
+    return is_in_place(f) && cached_depths(f) && depth_fits(f, 1);
 }
 
 static int stay(const tacit_field *f)
@@ -141,18 +166,21 @@ static int stay(const tacit_field *f)
 }
 
 const tct_way_ops tct_device_free = {.open = free_open,
+                                     .fits = is_in_place,
                                      .visit = visit,
                                      .describe = describe,
                                      .finish = finish,
                                      .close = destroy,
                                      .most = stay};
 const tct_way_ops tct_device_free2 = {.open = free2_open,
+                                      .fits = is_in_place,
                                       .visit = visit,
                                       .describe = describe,
                                       .finish = finish,
                                       .close = destroy,
                                       .most = stay};
 const tct_way_ops tct_device_cached = {.open = cached_open,
+                                       .fits = cached_fits,
                                        .visit = visit,
                                        .describe = describe,
                                        .finish = finish,

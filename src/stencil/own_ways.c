@@ -66,6 +66,9 @@ static void describe(const void *state, tacit_field_result *out)
     const tacit_field *f = h->field;
     const int weights = f->coefficient ? f->s.about->points : 0;
     out->threads = h->threads;
+    out->tiles = h->tiles.count;
+    out->boundary_tiles = h->tiles.of_layer;
+    out->boundary_formula = h->tiles.formula;
     out->moved_bytes =
         (double)f->block.cells * (double)f->s.bytes * (2 + weights);
     if (h->memory) out->moved_bytes = tct_own_cached_bytes(h);
@@ -90,12 +93,6 @@ static const int *cached_depths(const tacit_field *f)
 {
     static const int depths[] = {8, 1, 0};
     return f->coefficient ? NULL : depths;
-}
-
-static int stay(const tacit_field *f)
-{
-    (void)f;
-    return STAY;
 }
 
 static const tct_way_ops host_free = {.open = free_open,

@@ -73,6 +73,19 @@ static void print_blocks(const jacobi_job *job)
            cli_bytes(r->halo_bytes, a));
 }
 
+/* Of ways whose tiles have owners. */
+static void print_tiles(const tacit_field_result *r)
+{
+    if (r->tiles == 0) return;
+    printf("         %d tiles", r->tiles);
+    if (r->boundary_tiles > 0)
+        printf(", %d of a boundary layer (the paper's formula: %.3g)",
+               r->boundary_tiles, r->boundary_formula);
+    if (r->on_chip > 0.0)
+        printf(", %.0f %% of the cells stay on chip", 1e2 * r->on_chip);
+    printf("\n");
+}
+
 static void print_path(const jacobi_job *job)
 {
     char name[160], a[CLI_NUMBER];
@@ -85,6 +98,7 @@ static void print_path(const jacobi_job *job)
            job->block.ranks == 1 ? "" : "s", r->threads,
            r->threads == 1 ? "" : "s");
     print_blocks(job);
+    print_tiles(&job->best);
     const char *before = "         measured: ";
     for (int k = 0; k < job->first.trials; k++) {
         const tacit_field_trial *t = &job->first.trial[k];
@@ -161,6 +175,15 @@ static void add_grid(const cli *c, const jacobi_job *job, cJSON *to)
     cli_json_number(o, "bytes", tacit_stencil_bytes(s));
 }
 
+static void add_tiles(cJSON *to, const tacit_field_result *r)
+{
+    if (r->tiles == 0) return;
+    cli_json_number(to, "tiles", r->tiles);
+    cli_json_number(to, "boundary_tiles", r->boundary_tiles);
+    cli_json_number(to, "boundary_formula", r->boundary_formula);
+    cli_json_number(to, "on_chip", r->on_chip);
+}
+
 static void add_path(const jacobi_job *job, cJSON *to)
 {
     char name[160];
@@ -180,6 +203,7 @@ static void add_path(const jacobi_job *job, cJSON *to)
         cJSON_CreateIntArray(job->block.blocks, job->shape->dimensions));
     cli_json_number(o, "ghost", r->ghost);
     cli_json_number(o, "halo_bytes_a_step", r->halo_bytes);
+    add_tiles(o, r);
     cJSON *all = job->first.trials > 0 ? cJSON_AddArrayToObject(o, "trials")
                                        : cJSON_AddNullToObject(o, "trials");
     for (int k = 0; k < job->first.trials; k++) {

@@ -31,6 +31,9 @@ typedef struct tct_own_peers {
 } tct_own_peers;
 
 typedef struct tct_own_steps {
+    /* Do tiles of CACHED fit, of a block of up to n[d] cells? */
+    bool (*fits)(const tacit_queue *q, const int64_t n[3],
+                 const tct_step_work *w, int depth);
     /* Get ready for `block`; `w` has its type, shape, weights and sides. Visits
      * of CACHED have `depth` steps, others one.
      * Errors      UNSUPPORTED (what no kernel has; more blocks than can be

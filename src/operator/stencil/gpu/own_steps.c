@@ -36,11 +36,10 @@ static const tct_own_kernels *kernels_of(const tct_step_work *w)
 
 /* --- what fits ------------------------------------------------------------ */
 
-/* Rows of a warp: those of the largest tile, ghosts among them. */
-static int rows_of(const own_steps *s)
+/* Rows of a warp, of a tile with so many and its ghosts. */
+static int rows_of(int64_t tile, int reach)
 {
-    const int rows = tct_own_most(&s->tiles, 2) + 2 * s->reach;
-    return (rows - 1) / TCT_CACHED_WARPS + 1;
+    return (int)((tile + 2 * reach - 1) / TCT_CACHED_WARPS + 1);
 }
 
 static size_t row_bytes(const tct_own_kernels *k, const tct_step_work *w)
@@ -49,11 +48,11 @@ static size_t row_bytes(const tct_own_kernels *k, const tct_step_work *w)
 }
 
 /* Rows of a warp that there is shared memory for, beside the kernel's own. */
-static int more_most(const own_steps *s, const tct_step_work *w)
+static int more_most(const tacit_queue *q, const tct_step_work *w)
 {
     enum { WORDS = 1024 };
     const tct_own_kernels *k = kernels_of(w);
-    const size_t all = tct_gpu_of(s->queue)->shared_bytes;
+    const size_t all = tct_gpu_of(q)->shared_bytes;
     const size_t used = k->block + WORDS;
     return all > used ? (int)((all - used) / row_bytes(k, w)) : 0;
 }
@@ -78,12 +77,13 @@ static tacit_status choose_cached(own_steps *s, const tct_grid_block *b,
     TRY(check_cached(w));
     TRY(tct_own_columns(b, tct_gpu_of(s->queue)->sms, k->width, s->reach,
                         &s->tiles));
-    const int sms = tct_gpu_of(s->queue)->sms, most = more_most(s, w);
+    const int sms = tct_gpu_of(s->queue)->sms, most = more_most(s->queue, w);
+    const int wanted = rows_of(tct_own_most(&s->tiles, 2), s->reach);
     int rows = 0;
     s->code = k->cached(w, false, &rows);
-    if (rows_of(s) > rows) {
+    if (wanted > rows) {
         s->code = k->cached(w, true, &rows);
-        s->more = rows_of(s) - rows;
+        s->more = wanted - rows;
     }
     if (s->more > most || s->tiles.count > sms)
         FAIL(TACIT_UNSUPPORTED,
@@ -95,6 +95,20 @@ static tacit_status choose_cached(own_steps *s, const tct_grid_block *b,
     s->shared = (size_t)s->more * row_bytes(k, w);
     s->threads = TCT_CACHED_THREADS;
     return TACIT_OK;
+}
+
+static bool own_fits(const tacit_queue *q, const int64_t n[3],
+                     const tct_step_work *w, int depth)
+{
+    const tct_own_kernels *k = kernels_of(w);
+    const int64_t width = k->width - 2 * depth, sms = tct_gpu_of(q)->sms;
+    int plain = 0, with = 0;
+    if (width <= 0 || (n[0] - 1) / width + 1 > sms) return false;
+    const int64_t chunks = sms / ((n[0] - 1) / width + 1);
+    const int rows = rows_of((n[2] - 1) / chunks + 1, depth);
+    (void)k->cached(w, false, &plain);
+    (void)k->cached(w, true, &with);
+    return rows <= plain || rows <= with + more_most(q, w);
 }
 
 static tacit_status choose_free(own_steps *s, const tct_grid_block *b,
@@ -358,8 +372,11 @@ static tct_own_about own_about(const void *state)
                            .exchanged = cached ? edges / s->reach : own};
 }
 
-static const tct_own_steps steps = {
-    .open = own_open, .run = own_run, .about = own_about, .close = own_close};
+static const tct_own_steps steps = {.fits = own_fits,
+                                    .open = own_open,
+                                    .run = own_run,
+                                    .about = own_about,
+                                    .close = own_close};
 
 const tct_own_steps *tct_own_steps_on(const tacit_queue *q)
 {
