@@ -60,7 +60,8 @@ def tacit(a, matrix, precond, ranks):
     out, err = attempt(mpi(ranks) + [
         a.tacit, "solve", matrix, "--rhs", "ones", "--rtol", a.rtol,
         "--max-iterations", str(a.max), "--threads", "1", "--device", "host",
-        "--partitioner", "contiguous", "--precond", precond, "--json", "-"] +
+        "--precond", precond, "--json", "-"] +
+        (["--partitioner", "contiguous"] if ranks > 1 else []) +
         (shlex.split(a.amg) if precond == "amg" else []))
     try:
         r = json.loads(out)

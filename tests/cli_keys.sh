@@ -183,7 +183,7 @@ accepted solve poisson3d:4 --precond amg --cycle w --json -
 valid_json out
 accepted solve poisson3d:4 --precond 'auto(smoother=jacobi)' --amortize 3
 accepted solve poisson3d:4 --precond auto --smoother jacobi
-accepted info poisson3d:4 --precond 'direct(kind=ldlt,order=natural)'
+refused 1 'belongs to info as amg alone' info poisson3d:4 --precond 'direct(kind=ldlt,order=natural)'
 accepted info poisson3d:4 --precond 'amg(degree=3)'
 has out 'chebyshev(3)'
 if [ -n "$MPIRUN" ]; then

@@ -84,7 +84,7 @@ run 1
 accepted solve --rtol 1e-3 poisson3d:4 -q --method=single
 [ -s out ] && complain 'quiet, but it prints'
 [ -s err ] && complain 'quiet, but it complains'
-accepted solve poisson3d:4 --rhs=ones -vq --max-iterations=9999 -o./x.mtx
+accepted solve poisson3d:4 --rhs=ones -vv --max-iterations=9999 -o./x.mtx
 [ -s x.mtx ] || complain 'no x.mtx'
 accepted solve -- poisson3d:4
 
@@ -128,15 +128,19 @@ for wish in auto yes no maybe; do
     esac
     [ -z "$MPIRUN" ] || has out "through MPI: $said"
 done
+for variable in TACIT_ISA TACIT_AMG_SETUP TACIT_AMG_COARSE; do
+    env "$variable=nonsense" "$TACIT" solve poisson3d:4 >out 2>err
+    [ $? = 1 ] || complain "$variable=nonsense is taken"
+    has err "the environment variable $variable is 'nonsense': expected one of: "
+done
 if [ -n "$MPIRUN" ]; then
     run 2 devices
     grep -q '^comm	mpi	yes	.*: \(not \)\{0,1\}GPU-aware$' out || complain 'devices: mpi'
-    # the host does not ask
     TACIT_GPU_AWARE_MPI=maybe
     export TACIT_GPU_AWARE_MPI
     run 2 solve poisson3d:6 --comm mpi
-    [ $status = 0 ] || complain "TACIT_GPU_AWARE_MPI, on the host: status $status"
-    has out 'comm mpi, device host'
+    [ $status = 1 ] || complain "TACIT_GPU_AWARE_MPI is maybe: status $status"
+    has err "the environment variable TACIT_GPU_AWARE_MPI is 'maybe'"
     unset TACIT_GPU_AWARE_MPI
     accepted devices
 fi

@@ -343,7 +343,7 @@ static void a_way_names_the_link_that_it_needs(void **state)
     tacit_field_result r = {.size = sizeof r};
     tacit_field *f = open_field(b, 12, STEPS, &g);
     assert_non_null(f);
-    expect_refused(f, "mpi", TCT_HAVE_MPI ? "--comm mpi" : "without MPI");
+    expect_refused(f, "mpi", TCT_HAVE_MPI ? "take link mpi" : "without MPI");
     expect_refused(f, "nccl", "nccl");
     o.way = "copy";
     o.loop = "graph";

@@ -844,6 +844,41 @@ static void thousands_of_requests(void **state)
     rig_close(&g);
 }
 
+/* More requests than the channel between two ranks has room for: a rank whose
+ * match is over may free them, and say nothing more, before its peer has read. */
+static void a_match_that_is_over_needs_no_more(void **state)
+{
+    (void)state;
+    statement(34, 34);
+    enum { MANY = 500 };
+    rig g = rig_open();
+    char x[2] = "";
+    request *r[2 * MANY], *match = NULL;
+    if (g.size == 1) {
+        rig_close(&g);
+        skip();
+    }
+    for (int k = 0; k < MANY; k++)
+        rig_pair(&g, k, x, x + 1, 1, TACIT_TRIGGER_BYTE, r + 2 * k);
+    request *mine[MANY];
+    for (int k = 0; k < MANY; k++) mine[k] = r[2 * k + !g.sends];
+    if (g.receives) OK(tacit_trigger_imatchall(MANY, mine, &match));
+    meet_all();
+    if (g.sends) {
+        OK(tacit_trigger_imatchall(MANY, mine, &match));
+        meet_all();
+        OK(tacit_trigger_wait(&match));
+        free_all(2 * MANY, r);
+        meet_all();
+    } else {
+        meet_all();
+        if (g.receives) OK(tacit_trigger_wait(&match));
+        meet_all();
+        if (g.receives) free_all(2 * MANY, r);
+    }
+    rig_close(&g);
+}
+
 static void memory_does_not_grow(void **state)
 {
     (void)state;
@@ -1070,6 +1105,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_pending_send_goes_on),
         cmocka_unit_test(a_message_may_be_of_gigabytes),
         cmocka_unit_test(thousands_of_requests),
+        cmocka_unit_test(a_match_that_is_over_needs_no_more),
         cmocka_unit_test(memory_does_not_grow),
         cmocka_unit_test(all_ranks_together),
         cmocka_unit_test(unlike_requests_are_refused),

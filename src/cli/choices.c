@@ -150,6 +150,16 @@ static bool precond_row(int i, cli_choice *out)
     return p != NULL;
 }
 
+static bool mode_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"send", "standard sends", NULL, false},
+        {"ready", "ready sends: the receiver's buffer is free", NULL, false}};
+    if (i >= 2) return false;
+    *out = rows[i];
+    return true;
+}
+
 static bool way_row(int i, cli_choice *out)
 {
     const tacit_stencil_way *w = tacit_stencil_way_at(i);
@@ -226,6 +236,7 @@ const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};
 const cli_axis cli_axis_kind = {"kind", "kinds of factor", false, kind_row};
 const cli_axis cli_axis_rows_order = {"order", "orders of a factor", false,
                                       rows_order_row};
+const cli_axis cli_axis_mode = {"mode", "modes", false, mode_row};
 const cli_axis cli_axis_way = {"way", "ways", true, way_row};
 const cli_axis cli_axis_type = {"type", "types", false, type_row};
 const cli_axis cli_axis_decorator = {"decorator", "decorators", false,

@@ -40,6 +40,10 @@ static inline bool cli_prints(const cli *c)
 /* Has a launcher such as mpirun started this process? */
 bool cli_is_launched(void);
 
+/* Does the environment have words that the library knows?
+ * Collective.  Errors INVALID. */
+tacit_status cli_check_environment(const cli *c);
+
 /* The exit status for the status of a call. */
 int cli_exit_code(tacit_status status);
 

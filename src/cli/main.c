@@ -16,16 +16,6 @@
 #include <tacit/mpi.h>
 #endif
 
-/* Variables that mpirun and srun of Open MPI, MPICH and PMIx set. */
-bool cli_is_launched(void)
-{
-    static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                        "PMI_RANK", "PMIX_RANK"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (getenv(marks[i])) return true;
-    return false;
-}
-
 #if TCT_HAVE_MPI
 static bool mpi_started;
 
@@ -137,6 +127,8 @@ static tacit_status run(cli *c)
         return TACIT_OK;
     }
     note_deprecated(c);
+    TRY(cli_check_belongs(set, c->ranks));
+    TRY(cli_check_environment(c));
     TRY(cli_check_paths(c));
     TRY(cli_settle(c));
     return set->command->run(c);

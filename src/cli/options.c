@@ -46,8 +46,9 @@ enum {
                  ON_trsv | ON_jacobi,
     ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
 };
-#define AT(field) offsetof(cli_settings, field)
-#define MOST_INT  9e15 /* exact in a double */
+#define AT(field)  offsetof(cli_settings, field)
+#define MOST_INT   9e15 /* exact in a double */
+#define MOST_BYTES (1 << 30)
 
 /* clang-format off */
 static const cli_option table[] = {
@@ -103,6 +104,8 @@ static const cli_option table[] = {
 {"The path", "loop", 0, CLI_TEXT, ON_jacobi, AT(loop), "NAME",
  "of --way mpi and nccl: host, where the CPU enqueues each step, or graph, a "
  "recording that is replayed (host)", NULL, 0, 0, 0},
+{"The path", "mode", 0, CLI_CHOICE, ON_pingpong, AT(mode), "NAME",
+ "how messages are sent (send)", &cli_axis_mode, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv | ON_jacobi, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
@@ -114,7 +117,7 @@ static const cli_option table[] = {
 {"Processes", "blocks", 0, CLI_TEXT, ON_jacobi, AT(blocks), "PXxPY[xPZ]",
  "of the grid along x, y and z, one a process (auto: slabs of rows or planes "
  "where they are thick enough, else the blocks with the fewest ghost cells)", NULL, 0, 0, 0},
-{"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(ranks), "N",
+{"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi | ON_pingpong, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
 {"Processes", "gpus", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(gpus), "N",
@@ -183,6 +186,15 @@ static const cli_option table[] = {
 {"Measuring", "repeat", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(repeat), "N",
  "runs that count (solve, jacobi: 1, trsv: 3, the best is reported; compare: 3, bench: "
  "15, the median is)", NULL, 1, 1e6, -1},
+{"Measuring", "min", 0, CLI_INT, ON_pingpong, AT(min_bytes), "BYTES",
+ "the smallest message (1)", NULL, 1, MOST_BYTES, 1},
+{"Measuring", "max", 0, CLI_INT, ON_pingpong, AT(max_bytes), "BYTES",
+ "the largest message at most (1 GiB)", NULL, 1, MOST_BYTES, MOST_BYTES},
+{"Measuring", "trials", 0, CLI_INT, ON_pingpong, AT(trials), "N",
+ "trials of each size (5)", NULL, 1, 1000, 5},
+{"Measuring", "paper", 0, CLI_FLAG, ON_pingpong, AT(paper), NULL,
+ "100,000 round trips a trial below 4 MiB, 10,000 up to 64 MiB, 1,000 above "
+ "(at most a second)", NULL, 0, 0, 0},
 {"Measuring", "all", 0, CLI_FLAG, ON_compare, AT(every), NULL,
  "on cuda: every method with every loop in every format", NULL, 0, 0, 0},
 {"Measuring", "profile", 0, CLI_FLAG, ON_solve, AT(profile), NULL,
@@ -224,6 +236,25 @@ static const cli_option table[] = {
 };
 /* clang-format on */
 enum { OPTIONS = sizeof table / sizeof *table };
+
+bool cli_was_said(const cli_settings *set, const cli_option *o)
+{
+    const size_t row = (size_t)(o - table);
+    return set->said[row / 64] >> row % 64 & 1;
+}
+
+/* Of a deprecated option, which is no row, nothing is noted. A file that is
+ * written is said once: who says two expects two. */
+static tacit_status note_said(cli_settings *set, const cli_option *o)
+{
+    _Static_assert(OPTIONS <= 128, "cli_settings.said has a bit for each");
+    if (o < table || o >= table + OPTIONS) return TACIT_OK;
+    const size_t row = (size_t)(o - table);
+    if (o->kind == CLI_WRITE && cli_was_said(set, o))
+        FAIL(TACIT_INVALID, "--%s is said twice: leave one out", o->name);
+    set->said[row / 64] |= UINT64_C(1) << row % 64;
+    return TACIT_OK;
+}
 
 unsigned cli_command_bit(const cli_command *command)
 {
@@ -301,6 +332,7 @@ static tacit_status take_value(parser *p, const cli_option *o,
         glued = *p->argv++;
         p->left--;
     }
+    TRY(note_said(p->set, o));
     return set_value(p, o, glued);
 }
 
@@ -436,7 +468,7 @@ static tacit_status check_together(const cli_settings *set)
         TRY(check_precond(item));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
-    return TACIT_OK;
+    return cli_check_belongs(set, 0);
 }
 
 /* The options whose values have keys. */

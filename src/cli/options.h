@@ -13,7 +13,8 @@
     X(compare)          \
     X(info)             \
     X(convert)          \
-    X(partition) X(factor) X(trsv) X(jacobi) X(devices) X(bench) X(help)
+    X(partition)        \
+    X(factor) X(trsv) X(jacobi) X(pingpong) X(devices) X(bench) X(help)
 
 typedef enum cli_command_id {
 #define X(name) CLI_AT_##name,
@@ -39,6 +40,9 @@ typedef struct cli_settings {
     const char *blocks, *png;
     int64_t field_steps, depth, norm_every;
     double field_rtol, boundary;
+    const char *mode; /* of pingpong */
+    int64_t min_bytes, max_bytes, trials;
+    bool paper;
     int64_t amortize, leaves, width, rhs_columns;
     double rtol, atol;
     int64_t max_iterations;
@@ -57,6 +61,7 @@ typedef struct cli_settings {
     const char *spelling;
     struct cli_word *words; /* memory of values that were taken apart */
     uint64_t deprecated;    /* bits: keys (cli_key_at) given as options */
+    uint64_t said[2];       /* bits: rows of the table of options */
     bool given;             /* MATRIX is a factor */
     bool pure;              /* of methods */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
@@ -105,7 +110,7 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_method, cli_axis_format, cli_axis_gpu_format, cli_axis_precision,
     cli_axis_order, cli_axis_precond, cli_axis_partitioner, cli_axis_basis,
     cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_map,
-    cli_axis_decorator, cli_axis_way, cli_axis_type;
+    cli_axis_decorator, cli_axis_way, cli_axis_type, cli_axis_mode;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);
@@ -164,6 +169,13 @@ typedef struct cli_option {
  * NULL. */
 const cli_option *cli_option_at(const cli_command *command, int i);
 const cli_option *cli_option_find(const cli_command *command, const char *name);
+
+/* Did the command line have `o`, a row of the table? */
+bool cli_was_said(const cli_settings *set, const cli_option *o);
+/* Has each option of `set` an effect with the others, on so many ranks (0: not
+ * known yet)?
+ * Errors      INVALID: what the option belongs to. */
+tacit_status cli_check_belongs(const cli_settings *set, int ranks);
 
 /* Set the field of `o`, an option or a key, to what `text` says.
  * Errors      INVALID, UNSUPPORTED: what is wrong with the value, and which

@@ -38,6 +38,11 @@ static tacit_status set_real(const cli_option *o, const char *text, double *to)
     if (!isfinite(value) || value < o->least || value > o->most)
         FAIL(TACIT_INVALID, "%s%s '%s': expected a finite number%s", dashes(o),
              o->name, text, o->least >= 0 ? ", 0 or greater" : "");
+    const size_t digits = strcspn(text, "eEpP");
+    if (value == 0.0 && strcspn(text, "123456789abcdfABCDF") < digits)
+        FAIL(TACIT_INVALID,
+             "%s%s '%s': nearer to 0 than any double: for 0 write 0", dashes(o),
+             o->name, text);
     *to = value;
     return TACIT_OK;
 }

@@ -288,7 +288,7 @@ static tacit_status prepare(tct_own_host *h, bool layers)
     if (halo && tct_halo_why_packed(halo))
         FAIL(TACIT_UNSUPPORTED,
              "tiles that stay store into the neighbours' memory: %s: take "
-             "--comm shm, or another way",
+             "link shm, or another way",
              tct_halo_why_packed(halo));
     h->threads = tct_parallel_parts(b->cells * h->reach, h->field->worth);
     const int tiles = 1 + TILES_OF_A_THREAD * h->threads;

@@ -284,12 +284,12 @@ static tacit_status check_link(const tacit_field *f, const tct_stepper_way *way)
     const char *why = tct_field_why_packed(f);
     if (way->link && strcmp(way->link, link) != 0)
         FAIL(TACIT_UNSUPPORTED,
-             "way %s: messages go by link %s here: take --comm %s, or another "
+             "way %s: messages go by link %s here: take link %s, or another "
              "way",
              way->name, link, way->link);
     if (way->in_place && why)
         FAIL(TACIT_UNSUPPORTED,
-             "way %s stores into the neighbours' memory: %s: take --comm %s, "
+             "way %s stores into the neighbours' memory: %s: take link %s, "
              "or another way",
              way->name, why, f->device ? "peer" : "shm");
     return TACIT_OK;

@@ -47,8 +47,16 @@ static tct_counter *signal_of(tct_counter *of, const tct_channel *c,
     return &of[tct_buffer_of(number) * c->signals];
 }
 
+static tct_trigger_end *next_offer(tct_trigger_peer *p)
+{
+    tct_trigger_end *e = p->offers;
+    p->offers = e->next_offer;
+    if (!p->offers) p->last_offer = &p->offers;
+    return e;
+}
+
 /* Send offers that wait, as many as there is room for. */
-static void send_offers(tct_trigger_peer *p)
+static void send_offers(tacit_trigger_comm *c, tct_trigger_peer *p)
 {
     while (p->offers) {
         const uint64_t now = p->sent + 1;
@@ -57,10 +65,10 @@ static void send_offers(tct_trigger_peer *p)
             return;
         tct_offers *m = message(p->to, now);
         for (m->count = 0; p->offers && m->count < TCT_OFFERS; m->count++) {
-            m->offer[m->count] = p->offers->mine;
-            p->offers = p->offers->next_offer;
+            tct_trigger_end *e = next_offer(p);
+            m->offer[m->count] = e->mine;
+            tct_offer_sent(c, e);
         }
-        if (!p->offers) p->last_offer = &p->offers;
         p->sent = now;
         tct_signal(signal_of(p->to->other, p->to, now), now);
     }
@@ -136,10 +144,10 @@ void tct_match_progress(tacit_trigger_comm *c)
     bool well = true;
     for (int r = 0; r < c->ranks; r++) {
         tct_trigger_peer *p = &c->peer[r];
-        send_offers(p);
+        send_offers(c, p);
         well = receive_offers(p) && well;
         if (p->remote && p->local) pair(c, p);
-        send_offers(p);
+        send_offers(c, p);
     }
     if (c->retired) free_closed(c);
     if (!well) tct_trigger_fail(c, c->rank, "no memory for matches");

@@ -90,7 +90,7 @@ static void offer(tacit_trigger_comm *c, tct_trigger_end *e)
 
 static void offer_each(tacit_trigger_request *r, int count, tct_trigger_end *e)
 {
-    r->unpaired = count;
+    r->unpaired = r->unsent = count;
     for (int k = 0; k < count; k++) offer(r->comm, &e[k]);
 }
 
@@ -158,6 +158,13 @@ static void go_on(tacit_trigger_comm *c, tacit_trigger_request *r, bool first)
     offer_each(r, r->alls, r->all);
 }
 
+static void check_stage(tacit_trigger_comm *c, const tct_trigger_end *e)
+{
+    tacit_trigger_request *r = e->request;
+    if (r->unpaired == 0 && r->unsent == 0)
+        go_on(c, r, e->mine.direction != TCT_TOGETHER);
+}
+
 void tct_offer_begin(tacit_trigger_comm *c, tacit_trigger_request *r)
 {
     __atomic_store_n(&r->matched, TCT_MATCHING, __ATOMIC_RELAXED);
@@ -174,5 +181,12 @@ void tct_offer_paired(tacit_trigger_comm *c, tct_trigger_end *e)
         r->refused = true;
         note(r->match, why);
     }
-    if (--r->unpaired == 0) go_on(c, r, e->mine.direction != TCT_TOGETHER);
+    r->unpaired--;
+    check_stage(c, e);
+}
+
+void tct_offer_sent(tacit_trigger_comm *c, tct_trigger_end *e)
+{
+    e->request->unsent--;
+    check_stage(c, e);
 }

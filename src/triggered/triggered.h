@@ -80,9 +80,9 @@ struct tacit_trigger_request {
     void *block;       /* signals, arrived [ranks], window [2] */
     uint64_t combined; /* the last message that was */
     /* Matching; the lock of the communicator */
-    int matched; /* tct_matched, atomic */
-    int unpaired;
-    bool refused; /* an end does not fit */
+    int matched;          /* tct_matched, atomic */
+    int unpaired, unsent; /* ends of the stage under way */
+    bool refused;         /* an end does not fit */
     struct tacit_trigger_request *match;
     /* Of a match: requests that are under way, and the first failure */
     struct tacit_trigger_request **list; /* [listed] */

@@ -173,6 +173,7 @@ static tacit_status take_range(tct_heap *a, size_t bytes, void **out)
     range *r = a->first;
     while (r && (r->taken || r->bytes < need)) r = r->next;
     if (!r) FAIL(TACIT_NO_MEMORY, "no shared memory left for %zu bytes", bytes);
+    TRY(tct_memory_require((double)need, "shared memory"));
     TRY(tct_shared_back(a->memory, a->rank, r->at, need));
     TRY(cut(r, need));
     r->taken = true;

@@ -4,8 +4,8 @@
 #include "operator/stencil/own_steps.h"
 #include "device/gpu/fork.h"
 #include "device/gpu/persistent_grid.h"
-#include "operator/stencil/gpu/lanes.h"
 #include "operator/stencil/gpu/own_job.h"
+#include "operator/stencil/gpu/side_lane.h"
 
 typedef struct own_steps {
     tacit_queue *queue;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/belongs.c - the table of options that have an effect with some others
+ * alone. One that has none is refused, with what it belongs to. */
+#include "cli/base.h"
+#include "cli/options.h"
+#include <string.h>
+
+static bool is(const char *value, const char *name)
+{
+    return value && strcmp(value, name) == 0;
+}
+
+/* Was the option called `name` said? */
+static bool said(const cli_settings *set, const char *name)
+{
+    const cli_option *o = cli_option_find(set->command, name);
+    return o && cli_was_said(set, o);
+}
+
+/* --- when an option has no effect ----------------------------------------- */
+
+typedef struct question {
+    const cli_settings *set;
+    int ranks; /* 0: not known yet */
+} question;
+
+/* The kind that the files of a given factor make. */
+static const char *kind_of_files(const cli_settings *set)
+{
+    if (set->upper) return "lu";
+    return set->diagonal ? "ldlt" : "llt";
+}
+
+/* A kind besides --given is the place of keys that both have. */
+static bool kind_of_given(const question *q)
+{
+    const cli_settings *set = q->set;
+    if (!set->given || !set->kind) return false;
+    return (set->leaves == 0 && set->width == 0) ||
+           !is(set->kind, kind_of_files(set));
+}
+
+static bool order_of_given(const question *q)
+{
+    return q->set->given && q->set->order;
+}
+
+static bool width_of_incomplete(const question *q)
+{
+    const char *kind = q->set->kind;
+    return q->set->width != 0 && (is(kind, "ic0") || is(kind, "ilu0"));
+}
+
+static bool lacks_matrix(const question *q)
+{
+    return q->set->operands < 2;
+}
+
+static bool precond_of_info(const question *q)
+{
+    return q->set->precond && !is(q->set->precond, "amg");
+}
+
+static bool gallery(const question *q)
+{
+    return is(q->set->operand[0], "gallery");
+}
+
+static bool rhs_is_given(const question *q)
+{
+    const cli_settings *set = q->set;
+    const char *rhs = set->operands > 1 ? set->operand[1] : set->rhs;
+    return rhs && !is(rhs, "manufactured");
+}
+
+static bool nothing_to_set_up(const question *q)
+{
+    const cli_settings *set = q->set;
+    if (!set->precond) return false;
+    for (; set; set = set->more)
+        if (!is(set->precond, "none")) return false;
+    return true;
+}
+
+static bool quiet(const question *q)
+{
+    return q->set->quiet;
+}
+
+static bool one_rank(const question *q)
+{
+    return q->ranks == 1;
+}
+
+/* --- the table ------------------------------------------------------------ */
+
+enum {
+    SOLVE = 1 << CLI_AT_solve,
+    COMPARE = 1 << CLI_AT_compare,
+    INFO = 1 << CLI_AT_info,
+    BENCH = 1 << CLI_AT_bench,
+    TRSV = 1 << CLI_AT_trsv,
+    FACTORS = TRSV | 1 << CLI_AT_factor,
+    EACH = (1 << CLI_COMMAND_COUNT) - 1
+};
+
+/* clang-format off */
+#define MADE "a factor that is made here, and --given takes one from files"
+#define OF_BENCH "bench with a MATRIX"
+#define OF_INFO "a MATRIX, and gallery is a list"
+static const struct {
+    const char *option; /* without dashes; a key if no option is called so */
+    unsigned commands;
+    bool (*in_vain)(const question *q);
+    const char *belongs;
+} rules[] = {
+    {"kind", FACTORS, kind_of_given, MADE},
+    {"order", FACTORS, order_of_given, MADE},
+    {"width", FACTORS, width_of_incomplete, "kinds llt, ldlt and lu, whose panels it cuts"},
+    {"format", BENCH, lacks_matrix, OF_BENCH},
+    {"reorder", BENCH, lacks_matrix, OF_BENCH},
+    {"shift", BENCH, lacks_matrix, OF_BENCH},
+    {"drop-zeros", BENCH, lacks_matrix, OF_BENCH},
+    {"partition", BENCH, lacks_matrix, OF_BENCH},
+    {"partitioner", BENCH, lacks_matrix, OF_BENCH},
+    {"precond", INFO, precond_of_info, "info as amg alone, whose levels it lists"},
+    {"precond", INFO, gallery, OF_INFO},
+    {"comm", INFO, gallery, OF_INFO},
+    {"device", INFO, gallery, OF_INFO},
+    {"threads", INFO, gallery, OF_INFO},
+    {"shift", INFO, gallery, OF_INFO},
+    {"drop-zeros", INFO, gallery, OF_INFO},
+    {"seed", SOLVE | COMPARE | TRSV, rhs_is_given, "a right-hand side that is manufactured"},
+    {"amortize", COMPARE, nothing_to_set_up, "preconditioners, and none has no set-up"},
+    {"verbose", EACH, quiet, "output that --quiet leaves out"},
+    {"partitioner", SOLVE | COMPARE | BENCH, one_rank, "several processes, and here is one"},
+};
+/* clang-format on */
+enum { RULES = sizeof rules / sizeof *rules };
+
+static bool applies(int i, const question *q)
+{
+    const bool key = strcmp(rules[i].option, "order") == 0 ||
+                     strcmp(rules[i].option, "width") == 0;
+    return (rules[i].commands & cli_command_bit(q->set->command)) &&
+           (key || said(q->set, rules[i].option)) && rules[i].in_vain(q);
+}
+
+tacit_status cli_check_belongs(const cli_settings *set, int ranks)
+{
+    const question q = {set, ranks};
+    for (int i = 0; set->command && i < RULES; i++) {
+        if (!applies(i, &q)) continue;
+        const bool option = cli_option_find(set->command, rules[i].option);
+        FAIL(TACIT_INVALID, "%s%s belongs to %s: leave it out",
+             option ? "--" : "", rules[i].option, rules[i].belongs);
+    }
+    return TACIT_OK;
+}

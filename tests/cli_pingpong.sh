@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# tacit pingpong: a row a size, in both modes, by ranks of its own and under MPI;
+# what is wrong is one line before anything starts.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+
+for mode in send ready; do
+    accepted pingpong --ranks 2 --min 3000 --max 20000 --trials 1 --mode $mode
+    [ "$(awk -F'\t' 'NR > 1 && NF == 7 && $3 > 0 && $7 > 0' out | wc -l)" = 3 ] ||
+        complain "$mode: $(cat out)"
+    [ "$(awk -F'\t' 'NR > 1 { print $1 }' out | tr '\n' ' ')" = \
+        '3000 6000 12000 ' ] || complain "$mode: other sizes"
+done
+run 1 pingpong --ranks 4 --min 64 --max 64 --trials 1 -q
+[ "$status" = 0 ] || complain "4 ranks: status $status"
+[ -s out ] && complain '-q prints'
+if [ -n "$MPIRUN" ]; then
+    run 2 pingpong --min 1024 --max 1024 --trials 1
+    [ "$status" = 0 ] && [ "$(wc -l <"$work/out")" = 2 ] ||
+        complain "under MPI: status $status"
+fi
+
+# alone TEXT ARGUMENTS...: refused where no launcher has started ranks
+alone() {
+    text=$1
+    shift
+    run 1 "$@"
+    { [ "$status" = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && has err "$text"; } ||
+        complain "tacit $*: status $status, no '$text'"
+}
+alone 'between two processes, and here are 1' pingpong
+alone 'between two processes, and here are 3' pingpong --ranks 3
+alone 'no size is left' pingpong --ranks 2 --min 4 --max 2
+alone "unknown mode 'buffered'" pingpong --ranks 2 --mode buffered
+alone 'trials' pingpong --ranks 2 --trials 0
+finish
