@@ -89,6 +89,12 @@ static bool never(const tacit_field *f)
     return false;
 }
 
+static int stay(const tacit_field *f)
+{
+    (void)f;
+    return STAY;
+}
+
 static const int *cached_depths(const tacit_field *f)
 {
     static const int depths[] = {8, 1, 0};
