@@ -51,5 +51,18 @@ TACIT_API bool tacit_file_is_stdout(const char *path);
 TACIT_API tacit_status tacit_file_write(tacit_world *world, const char *path,
                                         const char *text);
 
+/* Files that belong together appear together: those that this thread writes
+ * between these calls, in `world` or a world of some of its ranks, by any
+ * function of the library, get their names at the release, or none is left, if `status` is below 0 or a file cannot have
+ * its name. `status`, the same on all ranks, is that of the calls between.
+ * Standard output, pipes and devices are written at once. Pairs may be nested:
+ * the outermost release names the files.
+ * Collective.
+ * Returns     `status`.
+ * Errors      INVALID (no world), IO, naming the file. */
+TACIT_API void tacit_file_hold(tacit_world *world);
+TACIT_API tacit_status tacit_file_release(tacit_world *world,
+                                          tacit_status status);
+
 TACIT_END_DECLS
 #endif

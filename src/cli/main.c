@@ -131,7 +131,8 @@ static tacit_status run(cli *c)
     TRY(cli_check_environment(c));
     TRY(cli_check_paths(c));
     TRY(cli_settle(c));
-    return set->command->run(c);
+    tacit_file_hold(c->world); /* all outputs or none */
+    return tacit_file_release(c->world, set->command->run(c));
 }
 
 /* Printed text must have been written, or the status is an error. */

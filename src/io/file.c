@@ -32,6 +32,17 @@ bool tacit_file_is_stdout(const char *path)
     return path && tct_sink_descriptor(path) == STDOUT_FILENO;
 }
 
+void tacit_file_hold(tacit_world *world)
+{
+    if (world) tct_sink_hold(world);
+}
+
+tacit_status tacit_file_release(tacit_world *world, tacit_status status)
+{
+    REQUIRE(world != NULL);
+    return tct_sink_release(world, status);
+}
+
 tacit_status tacit_file_write(tacit_world *world, const char *path,
                               const char *text)
 {

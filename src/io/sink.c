@@ -26,6 +26,7 @@ enum {
 
 struct tct_sink {
     tacit_world *world;
+    struct tct_sink *before;  /* held: complete, to be named later */
     char path[PATH_MAX];      /* links followed */
     char temporary[PATH_MAX]; /* "": unnamed, written directly, or renamed */
     bool unnamed;             /* the temporary file has no name yet */
@@ -38,6 +39,13 @@ struct tct_sink {
     z_stream z;
     char *packed; /* [PACKED] */
 };
+
+/* Files that this thread holds, and how often it has said so. */
+static _Thread_local struct {
+    const tacit_world *world;
+    int depth;
+    tct_sink *last;
+} held;
 
 static tacit_status cannot(const char *path, const char *what)
 {
@@ -345,27 +353,87 @@ tacit_status tct_sink_put(tct_sink *s, int64_t offset, const void *data,
     return cannot(s->path, "written");
 }
 
+/* The temporary file gets the file's name. */
+static tacit_status name_file(tct_sink *s)
+{
+    if (s->temporary[0] && rename(s->temporary, s->path) != 0)
+        return cannot(s->path, "given its name");
+    s->temporary[0] = '\0';
+    return TACIT_OK;
+}
+
+/* Some file systems report a full disk only when a descriptor is closed. */
+static tacit_status finish_file(tct_sink *s)
+{
+    const int copy = s->unnamed ? fcntl(s->fd, F_DUPFD_CLOEXEC, 0) : s->fd;
+    if (!s->unnamed) s->fd = -1;
+    return copy < 0 || close(copy) != 0 ? cannot(s->path, "written") : TACIT_OK;
+}
+
 tacit_status tct_sink_commit(tct_sink *s)
 {
     tacit_status status = TACIT_OK;
     if (s->packing) status = put_packed(s, NULL, 0, Z_FINISH);
-    if (s->unnamed && status == TACIT_OK) status = name_temporary(s);
-    if (s->world->rank == 0 && status == TACIT_OK) {
-        /* Some file systems report a full disk only here. */
-        const int closed = close(s->fd);
-        s->fd = -1;
-        if (closed != 0) status = cannot(s->path, "written");
-        else if (s->temporary[0] && rename(s->temporary, s->path) != 0)
-            status = cannot(s->path, "given its name");
-        else s->temporary[0] = '\0';
+    if (s->world->rank == 0 && status == TACIT_OK) status = finish_file(s);
+    const bool holds = held.depth > 0 && (s->unnamed || s->temporary[0]);
+    if (holds && status == TACIT_OK) {
+        s->before = held.last;
+        held.last = s;
+        return tct_agree(s->world, status);
     }
+    if (s->unnamed && status == TACIT_OK) status = name_temporary(s);
+    if (status == TACIT_OK) status = name_file(s);
     return tct_agree(s->world, status);
+}
+
+void tct_sink_hold(const tacit_world *w)
+{
+    if (held.depth++ == 0) held.world = w;
+}
+
+/* All files get temporary names before one gets its own. */
+static tacit_status name_all(void)
+{
+    for (tct_sink *s = held.last; s; s = s->before)
+        if (s->unnamed) TRY(name_temporary(s));
+    for (tct_sink *s = held.last; s; s = s->before) TRY(name_file(s));
+    return TACIT_OK;
+}
+
+static void close_all(void)
+{
+    while (held.last) {
+        tct_sink *s = held.last;
+        held.last = s->before;
+        s->before = NULL;
+        tct_sink_close(&s);
+    }
+}
+
+tacit_status tct_sink_release(tacit_world *w, tacit_status status)
+{
+    if (held.depth == 0 || held.world != w || --held.depth > 0) return status;
+    tacit_status named = status;
+    if (status >= 0) named = tct_agree(w, name_all());
+    close_all();
+    return named < 0 ? named : status;
+}
+
+static bool is_held(const tct_sink *s)
+{
+    for (const tct_sink *h = held.last; h; h = h->before)
+        if (h == s) return true;
+    return false;
 }
 
 void tct_sink_close(tct_sink **out)
 {
     tct_sink *s = *out;
     if (!s) return;
+    if (is_held(s)) { /* tct_sink_release closes it */
+        *out = NULL;
+        return;
+    }
     if (s->fd >= 0) close(s->fd);
     if (s->temporary[0]) unlink(s->temporary);
     if (s->packing) deflateEnd(&s->z);

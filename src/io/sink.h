@@ -47,6 +47,15 @@ const char *tct_sink_path(const tct_sink *s); /* for messages of rank 0 */
 tacit_status tct_sink_put(tct_sink *s, int64_t offset, const void *data,
                           size_t bytes);
 
+/* Files that this thread commits from now on, of `w` or of a world of some of
+ * its ranks, get their names together, by the release that ends the outermost
+ * hold, or none does: `status`, of what
+ * was done meanwhile and the same on all ranks, is an error, or a file cannot
+ * have its name. Files that are written directly, such as standard output, are
+ * not held. Release returns `status` or the error; it is collective. */
+void tct_sink_hold(const tacit_world *w);
+tacit_status tct_sink_release(tacit_world *w, tacit_status status);
+
 /* Give the file its name; closing it without leaves no file. */
 tacit_status tct_sink_commit(tct_sink *s);
 void tct_sink_close(tct_sink **s);

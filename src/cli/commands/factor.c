@@ -74,29 +74,28 @@ static void print_factor(const tacit_factor_info *f, bool given)
 }
 
 static tacit_status report_and_use(const cli *c, const cli_problem *p,
-                                   const tacit_factor *F)
+                                   const tacit_factor *F, cli_factor_rhs *rhs)
 {
     tacit_factor_info info = {.size = sizeof info};
     char a[CLI_NUMBER];
-    double seconds = 0.0;
-    int columns = 0;
     const bool prints = cli_prints(c) && !cli_output_taken(c);
     TRY(tacit_factor_describe(F, &info));
     if (prints) print_factor(&info, p == NULL);
-    const tacit_status status = cli_use_factor(c, F, &columns, &seconds);
+    const tacit_status status = cli_use_factor(c, F, rhs);
     if (status != TACIT_OK) return status;
-    if (prints && columns > 0)
-        printf("solved %d right-hand side%s in %s\n", columns,
-               columns == 1 ? "" : "s", cli_seconds(seconds, a));
+    if (prints && rhs->columns > 0)
+        printf("solved %d right-hand side%s in %s\n", rhs->columns,
+               rhs->columns == 1 ? "" : "s", cli_seconds(rhs->seconds, a));
     if (!c->set.json) return TACIT_OK;
     cJSON *json = factor_json(c, p, &info);
-    if (columns > 0) {
-        cJSON_AddNumberToObject(json, "columns", columns);
-        cJSON_AddNumberToObject(json, "solve_seconds", seconds);
+    if (rhs->columns > 0) {
+        cJSON_AddNumberToObject(json, "columns", rhs->columns);
+        cJSON_AddNumberToObject(json, "solve_seconds", rhs->seconds);
     }
     return cli_write_json(c, c->set.json, json);
 }
 
+/* Right-hand sides are read before the factor takes its time. */
 static tacit_status factor_and_report(const cli *c, const cli_problem *p)
 {
     const tacit_factor_options options = {.size = sizeof options,
@@ -105,8 +104,13 @@ static tacit_status factor_and_report(const cli *c, const cli_problem *p)
                                           .kind = cli_kind_of(c->set.kind),
                                           .order = c->set.order};
     tacit_factor *F = NULL;
-    TRY(tacit_factor_create(p->matrix, &options, &F));
-    const tacit_status status = report_and_use(c, p, F);
+    cli_factor_rhs rhs = {.columns = 0};
+    tacit_status status = TACIT_OK;
+    if (c->ranks == 1) /* of more the factor is refused */
+        status = cli_read_rhs(c, p->info.rows, &rhs);
+    if (status >= 0) status = tacit_factor_create(p->matrix, &options, &F);
+    if (status >= 0) status = report_and_use(c, p, F, &rhs);
+    cli_free_rhs(&rhs);
     tacit_factor_destroy(&F);
     return status;
 }
@@ -114,8 +118,13 @@ static tacit_status factor_and_report(const cli *c, const cli_problem *p)
 static tacit_status read_and_report(const cli *c)
 {
     tacit_factor *F = NULL;
+    cli_factor_rhs rhs = {.columns = 0};
+    tacit_factor_info info = {.size = sizeof info};
     TRY(cli_read_factor(c, &F));
-    const tacit_status status = report_and_use(c, NULL, F);
+    tacit_status status = tacit_factor_describe(F, &info);
+    if (status >= 0) status = cli_read_rhs(c, info.rows, &rhs);
+    if (status >= 0) status = report_and_use(c, NULL, F, &rhs);
+    cli_free_rhs(&rhs);
     tacit_factor_destroy(&F);
     return status;
 }

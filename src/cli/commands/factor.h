@@ -17,12 +17,23 @@ tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out);
 /* Read MATRIX as the factor of --given.
  * Errors      those of tacit_factor_read. */
 tacit_status cli_read_factor(const cli *c, tacit_factor **out);
-/* Do -o and --solve: write `F`, or solve with it; `*seconds` of the solve and
- * the number of columns, 0 without one.
- * Errors      those of tacit_factor_write; of right-hand sides and solutions;
- *             BREAKDOWN: a solution is not finite; it is not written. */
-tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,
-                            double *seconds);
+/* The right-hand sides of --solve, then the solutions; without one none. */
+typedef struct cli_factor_rhs {
+    tacit_matrix *shape; /* without entries, of as many rows */
+    int columns;
+    double *X;
+    double seconds; /* of the solve */
+} cli_factor_rhs;
+
+/* Read them, for a matrix of so many rows; cli_free_rhs frees them, also after
+ * an error. */
+tacit_status cli_read_rhs(const cli *c, int64_t rows, cli_factor_rhs *out);
+void cli_free_rhs(cli_factor_rhs *rhs);
+/* Do -o and --solve: write `F`, or solve with it.
+ * Errors      those of tacit_factor_write; of solutions; BREAKDOWN: a solution
+ *             is not finite; it is not written. */
+tacit_status cli_use_factor(const cli *c, const tacit_factor *F,
+                            cli_factor_rhs *rhs);
 /* Errors      BREAKDOWN: X [columns rows], the same on all ranks, is not
  *             finite; rank 0 prints where. */
 tacit_status cli_check_finite(const cli *c, int64_t rows, int columns,

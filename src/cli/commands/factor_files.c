@@ -135,36 +135,39 @@ tacit_status cli_check_finite(const cli *c, int64_t rows, int columns,
     return status;
 }
 
-static tacit_status solve_files(const cli *c, const tacit_factor *F,
-                                const tacit_matrix *m, int *columns,
-                                double *seconds)
+tacit_status cli_read_rhs(const cli *c, int64_t rows, cli_factor_rhs *out)
 {
-    const size_t n = (size_t)tacit_matrix_local_rows(m);
-    double *X = NULL;
-    TRY(tacit_matrix_read_vectors(m, c->set.solve, columns, &X));
-    const double start = base_seconds();
-    tacit_status status = tacit_factor_solve(F, *columns, X, n, X, n);
-    *seconds = base_seconds() - start;
-    if (status == TACIT_OK)
-        status = cli_check_finite(c, (int64_t)n, *columns, X);
-    if (status == TACIT_OK && c->set.output) {
-        fflush(stdout); /* may be the output's */
-        status = tacit_matrix_write_vectors(m, c->set.output, *columns, X, n);
-    }
-    tacit_matrix_free_vectors(&X);
-    return status;
+    *out = (cli_factor_rhs){.columns = 0};
+    if (!c->set.solve) return TACIT_OK;
+    TRY(cli_empty_matrix(c, rows, &out->shape));
+    return tacit_matrix_read_vectors(out->shape, c->set.solve, &out->columns,
+                                     &out->X);
 }
 
-tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,
-                            double *seconds)
+void cli_free_rhs(cli_factor_rhs *rhs)
 {
-    tacit_factor_info info = {.size = sizeof info};
-    tacit_matrix *m = NULL;
-    *columns = 0;
-    if (!c->set.solve) return c->set.output ? write_factor(c, F) : TACIT_OK;
-    TRY(tacit_factor_describe(F, &info));
-    TRY(cli_empty_matrix(c, info.rows, &m));
-    const tacit_status status = solve_files(c, F, m, columns, seconds);
-    tacit_matrix_destroy(&m);
-    return status;
+    tacit_matrix_free_vectors(&rhs->X);
+    tacit_matrix_destroy(&rhs->shape);
+}
+
+static tacit_status solve_files(const cli *c, const tacit_factor *F,
+                                cli_factor_rhs *rhs)
+{
+    const size_t n = (size_t)tacit_matrix_local_rows(rhs->shape);
+    const double start = base_seconds();
+    TRY(tacit_factor_solve(F, rhs->columns, rhs->X, n, rhs->X, n));
+    rhs->seconds = base_seconds() - start;
+    const tacit_status status =
+        cli_check_finite(c, (int64_t)n, rhs->columns, rhs->X);
+    if (status != TACIT_OK || !c->set.output) return status;
+    fflush(stdout); /* may be the output's */
+    return tacit_matrix_write_vectors(rhs->shape, c->set.output, rhs->columns,
+                                      rhs->X, n);
+}
+
+tacit_status cli_use_factor(const cli *c, const tacit_factor *F,
+                            cli_factor_rhs *rhs)
+{
+    if (c->set.solve) return solve_files(c, F, rhs);
+    return c->set.output ? write_factor(c, F) : TACIT_OK;
 }

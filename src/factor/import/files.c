@@ -278,6 +278,18 @@ static tacit_status check_names(const tacit_factor_panels *P,
     return TACIT_OK;
 }
 
+static tacit_status write_files(tacit_world *world,
+                                const tacit_factor_panels *P,
+                                const tacit_factor_files *f)
+{
+    if (f->permutation)
+        TRY(write_numbers(world, f->permutation, P->rows, NULL, P->original));
+    if (f->diagonal)
+        TRY(write_numbers(world, f->diagonal, P->rows, P->diagonal, NULL));
+    if (f->upper) TRY(write_triangle(world, f->upper, P, P->upper, true));
+    return write_triangle(world, f->lower, P, P->value, false);
+}
+
 tacit_status tacit_factor_write(const tacit_factor *factor, tacit_world *world,
                                 const tacit_factor_files *files)
 {
@@ -286,10 +298,6 @@ tacit_status tacit_factor_write(const tacit_factor *factor, tacit_world *world,
     tacit_factor_files f;
     TRY(check_files(world, files, &f));
     TRY(check_names(P, &f));
-    if (f.permutation)
-        TRY(write_numbers(world, f.permutation, P->rows, NULL, P->original));
-    if (f.diagonal)
-        TRY(write_numbers(world, f.diagonal, P->rows, P->diagonal, NULL));
-    if (f.upper) TRY(write_triangle(world, f.upper, P, P->upper, true));
-    return write_triangle(world, f.lower, P, P->value, false);
+    tacit_file_hold(world);
+    return tacit_file_release(world, write_files(world, P, &f));
 }
