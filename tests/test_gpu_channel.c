@@ -40,7 +40,7 @@ static double *words_of(int64_t count, int seed)
 {
     double *x = host_vector((size_t)count, 0.0);
     for (int64_t i = 0; i < count; i++) {
-        const uint64_t bits = tct_mix((uint64_t)(seed * 1000003 + i));
+        const uint64_t bits = tct_mix((uint64_t)seed * 1000003 + (uint64_t)i);
         memcpy(&x[i], &bits, sizeof bits);
     }
     return x;
