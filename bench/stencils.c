@@ -15,7 +15,7 @@
 #include <string.h>
 #include <tacit/tacit.h>
 
-enum { ROUNDS = 5, CANDIDATES = 8 };
+enum { ROUNDS = 5, CANDIDATES = 16 };
 
 typedef struct {
     const char *way;

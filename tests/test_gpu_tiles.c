@@ -343,7 +343,8 @@ static void compare_all(const char *shape, bool flat)
     for (int k = 0; k < 2 * GRIDS; k++) {
         tct_grid_stencil s;
         describe(&s, shape, k % 2);
-        const emulated_visit v = {.depth = flat && draw(2) ? 8 : 4,
+        const bool deep = s.shape == TCT_STAR2 && s.single;
+        const emulated_visit v = {.depth = flat ? 4 << draw(deep ? 3 : 2) : 4,
                                   .group = draw(2) ? 16 : 32,
                                   .sms = 1 + draw(4),
                                   .seed = (uint64_t)k};
@@ -374,13 +375,14 @@ static void inner_tiles(void **state)
 {
     static const struct {
         const char *name, *type;
-        int group;
-    } grids[] = {{"star3d1r:246x61x14", "float", 32},
-                 {"star3d1r:117x133x13", "float", 16},
-                 {"star3d1r:116x62x13", "double", 32},
-                 {"star3d1r:53x132x14", "double", 16},
-                 {"star2d1r:241x60", "float", 0},
-                 {"box2d1r:145x61", "double", 0}};
+        int group, depth;
+    } grids[] = {{"star3d1r:246x61x14", "float", 32, 4},
+                 {"star3d1r:117x133x13", "float", 16, 4},
+                 {"star3d1r:116x62x13", "double", 32, 4},
+                 {"star3d1r:53x132x14", "double", 16, 4},
+                 {"star2d1r:241x60", "float", 0, 8},
+                 {"star2d1r:225x90", "float", 0, 16},
+                 {"box2d1r:145x61", "double", 0, 8}};
     (void)state;
     for (int k = 0; k < 2 * (int)(sizeof grids / sizeof *grids); k++) {
         tct_grid_stencil s;
@@ -391,7 +393,7 @@ static void inner_tiles(void **state)
         t.centre = -0.3;
         t.neighbours = 0.2;
         assert_int_equal(tct_stencil_read(&t, &s), TACIT_OK);
-        const emulated_visit v = {.depth = grids[k / 2].group ? 4 : 8,
+        const emulated_visit v = {.depth = grids[k / 2].depth,
                                   .group = grids[k / 2].group,
                                   .sms = 1,
                                   .seed = (uint64_t)k + 1};

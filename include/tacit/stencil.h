@@ -196,7 +196,7 @@ typedef struct tacit_field_options {
                        * each step; "graph": a recording is replayed        */
 } tacit_field_options;
 
-enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 8 };
+enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 16 };
 
 /* A candidate of way "auto" or depth 0. */
 typedef struct tacit_field_trial {

@@ -47,6 +47,9 @@ static void solid_run(const tct_step_work *w, const emulated_visit *v)
 template <int SHAPE, int WEIGHTS>
 static void flat_visit(const tct_step_work *w, const emulated_visit *v)
 {
+    if constexpr (SHAPE == TCT_STAR2 && sizeof(TCT_REAL) == 4)
+        if (v->depth == 16)
+            return flat_run<tct_row_tile<SHAPE, WEIGHTS, 16>>(w, v);
     if (v->depth == 8) flat_run<tct_row_tile<SHAPE, WEIGHTS, 8>>(w, v);
     else flat_run<tct_row_tile<SHAPE, WEIGHTS, 4>>(w, v);
 }

@@ -28,10 +28,12 @@ template <int SHAPE, int WEIGHTS, int STEPS> struct tct_row_tile {
     static constexpr bool BOX = SHAPE == TCT_BOX2;
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr int V = TCT_LANE_CELLS;
-    static constexpr int BLOCKS = (!BOX     ? 4
-                                   : CENTRE ? 2
-                                            : 3) +
-                                  (DEPTH <= 4 ? 2 : 0);
+    static constexpr bool SINGLE = sizeof(TCT_REAL) == 4;
+    static constexpr int OF_EIGHT = BOX ? (CENTRE ? 2 : 3) : SINGLE ? 3 : 4;
+    static constexpr int OF_FOUR = BOX ? (CENTRE ? 4 : 5) : 6;
+    static constexpr int BLOCKS = DEPTH > 8   ? 2
+                                  : DEPTH > 4 ? OF_EIGHT
+                                              : OF_FOUR;
     static constexpr int WIDTH = GPU_WAVE * V;
     static constexpr int VALID = WIDTH - 2 * DEPTH;
     static_assert(DEPTH % V == 0, "whole lanes are stored");

@@ -13,7 +13,7 @@
 #include "operator/stencil/gpu/lanes.cuh"
 
 /* A tile of 384 threads, which may have 168 registers each. */
-template <int WEIGHTS, int GROUP, int LANE_ROWS = 3, int BLOCK_THREADS = 384>
+template <int WEIGHTS, int GROUP, int LANE_ROWS = 2, int BLOCK_THREADS = 512>
 struct tct_plane_tile {
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = LANE_ROWS;

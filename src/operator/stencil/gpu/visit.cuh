@@ -22,6 +22,8 @@ template <class T> static void launch(tacit_queue *q, const tct_step_work *w)
 template <int SHAPE, int WEIGHTS>
 static void visit_depth(tacit_queue *q, const tct_step_work *w, int depth)
 {
+    if constexpr (SHAPE == TCT_STAR2 && sizeof(TCT_REAL) == 4)
+        if (depth == 16) return launch<tct_row_tile<SHAPE, WEIGHTS, 16>>(q, w);
     if (depth == 8) launch<tct_row_tile<SHAPE, WEIGHTS, 8>>(q, w);
     else launch<tct_row_tile<SHAPE, WEIGHTS, 4>>(q, w);
 }
