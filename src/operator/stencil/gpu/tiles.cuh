@@ -65,10 +65,10 @@ template <class T> struct tct_warp_tile {
     const tct_tile_grid &g;
     tct_lane_columns c;
     tct_lane_cells *ring;
-    bool stores; /* some of the lane's columns               */
-    bool inside; /* all of the warp's are stored as they are */
-    bool simple; /* is_simple                                */
-    int from, to;
+    bool stores = false; /* some of the lane's columns               */
+    bool inside = false; /* all of the warp's are stored as they are */
+    bool simple = false; /* is_simple                                */
+    int from = 0, to = 0;
 };
 
 /* --- a level -------------------------------------------------------------- */

@@ -52,11 +52,11 @@ typedef struct tct_cut3 {
 template <class T> struct tct_block_tile {
     const tct_tile_grid &g;
     tct_lane_columns c;
-    int y, from, to;
-    unsigned live, owned, inside;
-    bool middle, simple; /* as `inside` and `simple` of tct_warp_tile */
-    char *memory;
-    int above, below, mine, step; /* see find_edges */
+    int y = 0, from = 0, to = 0;
+    unsigned live = 0, owned = 0, inside = 0;
+    bool middle = false, simple = false; /* as of tct_warp_tile */
+    char *memory = nullptr;
+    int above = 0, below = 0, mine = 0, step = 0; /* see find_edges */
 };
 
 template <class T> static __device__ __forceinline__ int group_of()
