@@ -356,6 +356,50 @@ static void a_way_names_the_link_that_it_needs(void **state)
     close_bench(b);
 }
 
+/* --- trials --------------------------------------------------------------- */
+
+static void slow_visit(tacit_queue *q, const tct_step_work *w, int depth)
+{
+    usleep(DELAY_US); /* so that a trial is over after one */
+    twin_visit(q, w, depth);
+}
+
+/* 8 steps of the first depth, and 3 of the second one, which is not taken: no
+ * exchange of it is left under way. Nor does a way that is refused leave
+ * one. */
+static void trials_leave_the_field_usable(void **state)
+{
+    enum { TRIED = 11, THEN = 4 };
+    int blocks[3] = {1, tacit_world_size(test_world()), 1};
+    const int64_t n[3] = {20, 64, 1};
+    tct_device_steps slow = twin_steps;
+    grid g = shapes[0];
+    tacit_field *f = NULL;
+    (void)state;
+    if (on_gpu()) skip();
+    bench *b = open_bench("host");
+    memcpy(g.n, n, sizeof n);
+    make_wanted(b, &g, 1, TRIED + THEN);
+    const tacit_stencil s = stencil_of(&g, blocks);
+    OK(tacit_field_create(b->q, &s, &f));
+    put_all(b, &g, f);
+    open_steps_twin(f);
+    slow.visit = slow_visit;
+    f->device->steps = &slow;
+    tacit_field_options o = {.size = sizeof o, .steps = TRIED, .way = "tiles"};
+    tacit_field_result r = {.size = sizeof r};
+    OK(tacit_field_run(f, &o, &r));
+    assert_int_equal(r.trials, 1);
+    expect_refused(f, "nccl", "nccl");
+    o.way = "copy";
+    o.steps = THEN;
+    OK(tacit_field_run(f, &o, &r));
+    expect_wanted(b, &g, f, "copy");
+    close_steps_twin(f);
+    tacit_field_destroy(&f);
+    close_bench(b);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +410,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
         cmocka_unit_test(cached_has_the_serial_bits_at_all_depths),
         cmocka_unit_test(faults_of_a_halo_are_seen),
-        cmocka_unit_test(a_way_names_the_link_that_it_needs)};
+        cmocka_unit_test(a_way_names_the_link_that_it_needs),
+        cmocka_unit_test(trials_leave_the_field_usable)};
     TEST_GPU_MAIN(tests);
 }

@@ -92,7 +92,8 @@ static tacit_status open_all(tacit_field *f, trials *all)
     return tct_agree(f->queue->world, tct_field_to_device(f));
 }
 
-/* A visit that was cut short counts for nothing. */
+/* A visit that was cut short counts for nothing. None leaves an exchange under
+ * way: the next candidate begins one of its own. */
 static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
 {
     const double start = tct_seconds();
@@ -102,9 +103,9 @@ static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
         const int most = e->most < SHORT ? e->most : SHORT;
         const int made =
             tct_run_visit(run, e, e->depth > most ? e->depth : most);
+        tct_engine_finish(e);
         if (made < e->depth) return;
         steps += made;
-        tct_engine_finish(e);
         past = tct_run_clock(run, start);
     }
     const double each = steps > 0 ? past / (double)steps : 0.0;

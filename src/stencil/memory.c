@@ -194,6 +194,14 @@ static void move_rows(void *work, int64_t from, int64_t to)
     }
 }
 
+/* Room for measured changes, if there was some. */
+static tacit_status open_device(tacit_field *f, const tacit_field *old)
+{
+    TRY(tct_field_open_device(f));
+    return old->device && old->device->changes ? tct_field_measures(f)
+                                               : TACIT_OK;
+}
+
 /* Buffers with ghosts of `depth` cells and the same values; the host's of `f`
  * are the newest. */
 static tacit_status take_wider(tacit_field *f, int depth,
@@ -211,7 +219,7 @@ static tacit_status take_wider(tacit_field *f, int depth,
     bound(f);
     tct_parallel(tct_block_rows(&f->block), 1 + TCT_SHORT / f->block.n[0],
                  move_rows, &w);
-    return tct_field_open_device(f);
+    return open_device(f, old);
 }
 
 tacit_status tct_field_widen(tacit_field *f, int depth)
