@@ -345,13 +345,59 @@ static void every_method_solves_in_every_loop(void **state)
     assert_true(solved >= 3 * 8);
 }
 
+/* A solve by cg with `M`, which is of `A`. */
+static void run_with(const pair *p, const tacit_operator *A, tacit_operator *M,
+                     solve *out)
+{
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = 1e-10, .max_iterations = 500};
+    *out = (solve){.result = {.size = sizeof out->result}};
+    OK(tacit_solver_create(p->q, A, "cg", &out->s));
+    OK(tacit_solver_set_precond(out->s, M));
+    out->b = filled(p, p->n, 5);
+    OK(tacit_queue_alloc(p->q, p->n, &out->x));
+    OK(tacit_queue_fill(p->q, p->n, 0.0, out->x));
+    OK(tacit_solver_run(out->s, out->b, out->x, &stop, &out->result));
+}
+
+/* Sums of other kernels differ in their last bits: one iteration, at most. */
+static void expect_iterations(const solve *is, const solve *wanted,
+                              const char *what)
+{
+    const long long n = is->result.iterations, w = wanted->result.iterations;
+    if (llabs(n - w) > (on_host() ? 0 : 1))
+        fail_msg("%s: %lld iterations, not %lld", what, n, w);
+}
+
+/* False: this device has no `about`. */
+static bool compare_precond(const pair *p, const tacit_matrix *m,
+                            const tacit_precond *about)
+{
+    tacit_operator *M = NULL, *of_stored = NULL, *none = NULL;
+    solve a, b;
+    EXPECT(TACIT_UNSUPPORTED, tacit_precond_create(p->A, about->name, &none));
+    assert_non_null(strstr(tacit_error_message(), "entries"));
+    const tacit_status made =
+        tacit_precond_create_of(p->A, m, about->name, NULL, &M);
+    if (made == TACIT_UNSUPPORTED && !on_host()) return false;
+    OK(made);
+    OK(tacit_precond_create_of(p->stored, m, about->name, NULL, &of_stored));
+    run_with(p, p->stored, of_stored, &a);
+    run_with(p, p->A, M, &b);
+    expect_solved(p, &b, about->name);
+    expect_iterations(&b, &a, about->name);
+    end(p, &a);
+    end(p, &b);
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&of_stored);
+    return true;
+}
+
 /* With the matrix any preconditioner is made, and the finest level's products
  * are the stencil's; without it those of entries are refused. */
 static void preconditioners_get_the_matrix(void **state)
 {
     (void)state;
-    const tacit_stop stop = {
-        .size = sizeof stop, .rtol = 1e-10, .max_iterations = 500};
     const tacit_stencil s = stencil_of("star3d1r:13x11x17", 6.0);
     tacit_matrix *m = gallery_matrix("poisson3d:13x11x17");
     tacit_queue *q = open_queue(TEST_DEVICE);
@@ -361,25 +407,8 @@ static void preconditioners_get_the_matrix(void **state)
     int tried = 0;
     for (int i = 0; tacit_precond_at(i); i++) {
         const tacit_precond *about = tacit_precond_at(i);
-        tacit_operator *M = NULL, *none = NULL;
-        solve a;
         if (!about->of_matrix || about->reason) continue;
-        EXPECT(TACIT_UNSUPPORTED,
-               tacit_precond_create(p.A, about->name, &none));
-        assert_non_null(strstr(tacit_error_message(), "entries"));
-        const tacit_status made =
-            tacit_precond_create_of(p.A, m, about->name, NULL, &M);
-        if (made == TACIT_UNSUPPORTED && !on_host()) continue;
-        OK(made);
-        run(&p, p.A, "cg", "none", "host", &a);
-        OK(tacit_solver_set_precond(a.s, M));
-        OK(tacit_queue_fill(q, p.n, 0.0, a.x));
-        OK(tacit_solver_run(a.s, a.b, a.x, &stop, &a.result));
-        expect_solved(&p, &a, about->name);
-        assert_true(a.result.iterations < 40);
-        end(&p, &a);
-        tacit_operator_destroy(&M);
-        tried++;
+        tried += compare_precond(&p, m, about);
     }
     assert_true(tried >= (on_host() ? 4 : 1));
     tacit_operator_destroy(&p.stored);
