@@ -3,12 +3,12 @@
  *
  *     stencils DEVICE TYPE SECONDS [way=NAME[:DEPTH]]... GRID...
  *
- * Ways are those of auto, or those that are named. A grid of up to 2^24 cells is
- * checked first: after some steps each way has the bits of way copy.
- * GRID is star2d1r:4096x4096 or the like, SECONDS the time of a round. Of five
- * rounds in which the ways take turns the median counts. Tab-separated: grid,
- * type, way, depth, microseconds of a step, GCell/s, bytes of a step over the
- * copy bandwidth of the device. */
+ * Ways are those of auto, or those that are named; a depth that is not named is
+ * measured. A grid of up to 2^24 cells is checked first: after some steps each
+ * way has the bits of way copy. GRID is star2d1r:4096x4096 or the like, SECONDS
+ * the time of a round. Of five rounds in which the ways take turns the median
+ * counts. Tab-separated: grid, type, way, depth, microseconds of a step,
+ * GCell/s, bytes of a step over the copy bandwidth of the device. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,19 +47,32 @@ static int take_name(char *word)
     if (depth) *depth++ = '\0';
     if (named < CANDIDATES)
         by_name[named++] =
-            (candidate){.way = word + 4, .depth = depth ? atoi(depth) : 1};
+            (candidate){.way = word + 4, .depth = depth ? atoi(depth) : 0};
     return 1;
+}
+
+/* Those that are named; a depth that is not is the one that a run measures. */
+static tacit_status named_ones(tacit_field *f, candidate *out, int *count)
+{
+    memcpy(out, by_name, sizeof by_name);
+    *count = named;
+    for (int k = 0; k < named; k++) {
+        const tacit_field_options o = {
+            .size = sizeof o, .steps = 2000, .way = out[k].way};
+        tacit_field_result r = {.size = sizeof r};
+        if (out[k].depth > 0) continue;
+        const tacit_status status = tacit_field_run(f, &o, &r);
+        if (status < 0) return status;
+        out[k].depth = r.depth;
+    }
+    return TACIT_OK;
 }
 
 /* Ways and depths of this grid: those that are named, or that a trial of way
  * auto has. */
 static tacit_status candidates(tacit_field *f, candidate *out, int *count)
 {
-    if (named > 0) {
-        memcpy(out, by_name, sizeof by_name);
-        *count = named;
-        return TACIT_OK;
-    }
+    if (named > 0) return named_ones(f, out, count);
     const tacit_field_options o = {.size = sizeof o, .steps = 2000};
     tacit_field_result r = {.size = sizeof r};
     const tacit_status status = tacit_field_run(f, &o, &r);
@@ -74,10 +87,8 @@ static tacit_status candidates(tacit_field *f, candidate *out, int *count)
 static tacit_status time_one(tacit_field *f, candidate *c, int round,
                              double seconds)
 {
-    tacit_field_options o = {.size = sizeof o,
-                             .steps = 64,
-                             .way = c->way,
-                             .depth = c->depth > 1 ? c->depth : 0};
+    tacit_field_options o = {
+        .size = sizeof o, .steps = 64, .way = c->way, .depth = c->depth};
     tacit_field_result r = {.size = sizeof r};
     for (;;) {
         const tacit_status status = tacit_field_run(f, &o, &r);
@@ -114,7 +125,7 @@ static tacit_status after_steps(tacit_field *f, const candidate *c,
     const tacit_field_options o = {.size = sizeof o,
                                    .steps = CHECK_STEPS,
                                    .way = c->way,
-                                   .depth = c->depth > 1 ? c->depth : 0};
+                                   .depth = c->depth};
     tacit_field_result r = {.size = sizeof r};
     for (int64_t k = 0; k < cells; k++) v[k] = value_of(k);
     tacit_status status = tacit_field_put(f, 0, cells, v);
