@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "operator/layout/slices_build.h"
+#include "operator/stencil/grid_matrix.h"
 
 typedef struct {
     tacit_queue *q;
@@ -251,6 +252,54 @@ static void slices_are_rows_again(void **state)
     }
 }
 
+/* Lane by lane, the rows are those given. */
+static void expect_rows(const tct_gpu_arrays *a, const tct_local *rows)
+{
+    const size_t n = (size_t)rows->rows, entries = (size_t)rows->ptr[n];
+    int32_t *count = calloc(n, sizeof *count);
+    int32_t *col = calloc(entries, sizeof *col);
+    double *val = calloc(entries, sizeof *val);
+    assert_true(count && col && val);
+    for (int64_t s = 0; s < a->slices; s++)
+        for (int l = 0; l < GPU_LANES; l++) tct_cell_count(a, s, l, count);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(count[i], rows->ptr[i + 1] - rows->ptr[i]);
+    for (int64_t s = 0; s < a->slices; s++)
+        for (int l = 0; l < GPU_LANES; l++)
+            tct_cell_read(a, s, l, rows->ptr, col, val);
+    assert_memory_equal(col, rows->col, entries * sizeof *col);
+    assert_memory_equal(val, rows->val, entries * sizeof *val);
+    free(count);
+    free(col);
+    free(val);
+}
+
+/* So there are from a stencil, of which nothing is stored. */
+static void stencils_are_rows_again(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"poisson3d:23", "poisson2d:151x137",
+                                        "anisotropic3d:31x23x29,0.5",
+                                        "poisson3d27:22"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tacit_matrix *m = gallery_matrix(names[i]);
+        const tct_local rows = rows_of(m);
+        tct_gpu_arrays host = {.rows = m->A.rows,
+                               .groups = m->A.rows,
+                               .b = 1,
+                               .store = GPU_F64,
+                               .walk = GPU_GRID};
+        tct_grid_place at = {.first = 0};
+        memcpy(at.n, m->grid, sizeof at.n);
+        host.slices = (m->A.rows + GPU_LANES - 1) / GPU_LANES;
+        assert_null(tct_grid_find(&at, &rows, &host.grid));
+        expect_rows(&host, &rows);
+        twin_slices = &host;
+        expect_same(m, names[i], NULL, 1);
+        twin_slices = NULL;
+    }
+}
+
 /* --- patterns that are hard ----------------------------------------------- */
 
 static double line(int64_t i, int64_t j)
@@ -417,6 +466,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(so_they_are_with_floats),
         cmocka_unit_test(new_values_make_them_anew),
         cmocka_unit_test(slices_are_rows_again),
+        cmocka_unit_test(stencils_are_rows_again),
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),
         cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),
         cmocka_unit_test(levels_of_the_host_are_stored_there),

@@ -1,16 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/layout/cells.h - the contents of a slice's cell (layout.h): for code
- * that reads a matrix back, on the host or on a GPU. Products use faster
- * ways. */
+ * that reads a matrix back, on the host or on a GPU. Products use faster ways.
+ * Of GPU_GRID, which stores nothing, cell k is point k of the stencil. */
 #ifndef TCT_OPERATOR_LAYOUT_CELLS_H
 #define TCT_OPERATOR_LAYOUT_CELLS_H
 #include "device/steps.h"
 #include "operator/layout/layout.h"
 
+/* Point `k` of a grid's stencil, of the 27 around a cell. */
+TCT_BOTH int tct_cell_point(const tct_gpu_arrays *a, int k)
+{
+    return a->grid.box ? k : tct_star_point(k);
+}
+
+/* The row's neighbour at point `k`; -1 if it has none. */
+TCT_BOTH int32_t tct_cell_neighbour(const tct_gpu_arrays *a, int64_t row, int k)
+{
+    if (row >= a->rows) return -1;
+    const tct_grid_cell c = tct_grid_cell_of(&a->grid, (int32_t)row);
+    const int p = tct_cell_point(a, k);
+    return tct_grid_neighbour(&a->grid, c, p / 3, p % 3 - 1);
+}
+
+/* Cells of a lane of slice `s`. */
+TCT_BOTH int tct_cell_width(const tct_gpu_arrays *a, int64_t s)
+{
+    if (a->walk != GPU_GRID) return a->slice[s].width;
+    return a->grid.box ? TCT_GRID_POINTS : TCT_GRID_STAR;
+}
+
 /* Block column `k` of lane `l` of slice `s`; -1 if it has none. */
 TCT_BOTH int32_t tct_cell_column(const tct_gpu_arrays *a, int64_t s, int l,
                                  int k)
 {
+    if (a->walk == GPU_GRID) return tct_cell_neighbour(a, GPU_LANES * s + l, k);
     const tct_gpu_slice *slice = &a->slice[s];
     const uint8_t *index = a->index + slice->index;
     const tct_column_run *run = (const tct_column_run *)(const void *)index;
@@ -34,14 +57,15 @@ TCT_BOTH int32_t tct_cell_column(const tct_gpu_arrays *a, int64_t s, int l,
 TCT_BOTH int64_t tct_cell_group(const tct_gpu_arrays *a, int64_t s, int l)
 {
     const int64_t at = GPU_LANES * s + l;
-    const int64_t g =
-        a->slice[s].sorted ? at / GPU_WINDOW * GPU_WINDOW + a->order[at] : at;
+    const bool sorted = a->walk != GPU_GRID && a->slice[s].sorted;
+    const int64_t g = sorted ? at / GPU_WINDOW * GPU_WINDOW + a->order[at] : at;
     return g < a->groups ? g : -1;
 }
 
 /* Its value, for rows (b = 1) in a lossless store. */
 TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
 {
+    if (a->walk == GPU_GRID) return a->grid.k[tct_cell_point(a, k)];
     const tct_gpu_slice *slice = &a->slice[s];
     const uint8_t *index = a->index + slice->index;
     const tct_gpu_const *same = (const tct_gpu_const *)(const void *)index;
@@ -66,7 +90,7 @@ TCT_BOTH void tct_cell_count(const tct_gpu_arrays *a, int64_t s, int l,
     const int64_t row = tct_cell_group(a, s, l);
     if (row < 0) return;
     count[row] = 0;
-    for (int k = 0; k < a->slice[s].width; k++)
+    for (int k = 0; k < tct_cell_width(a, s); k++)
         count[row] += tct_cell_column(a, s, l, k) >= 0;
 }
 
@@ -77,7 +101,7 @@ TCT_BOTH void tct_cell_read(const tct_gpu_arrays *a, int64_t s, int l,
     const int64_t row = tct_cell_group(a, s, l);
     if (row < 0) return;
     int64_t at = ptr[row];
-    for (int k = 0; k < a->slice[s].width; k++) {
+    for (int k = 0; k < tct_cell_width(a, s); k++) {
         const int32_t j = tct_cell_column(a, s, l, k);
         if (j < 0) continue;
         col[at] = j;
