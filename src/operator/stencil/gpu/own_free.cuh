@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/stencil/gpu/own_free.cuh - the kernel of ways free and free2, for
- * the type TCT_REAL: all cells are in memory, and a visit is a step. A warp has
- * a strip of columns of the tile and some of its lines, which it walks along,
- * so that rows come from the L1 when they are read again. */
+ * the type TCT_REAL: all cells are in memory, and a visit is a step. Most shapes
+ * march (own_march.cuh). Of others, and with weights by cell, a warp has a strip
+ * of columns of the tile and some of its lines, which it walks along, so that
+ * rows come from the L1 when they are read again. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
 #define TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
-#include "operator/stencil/gpu/own_wait.cuh"
-#include "operator/stencil/gpu/step.cuh"
+#include "operator/stencil/gpu/own_march.cuh"
 
 enum {
     FREE_CELLS = 4, /* of a line, by a lane */
-    FREE_WARPS = TCT_FREE_THREADS / GPU_WAVE
+    WALK_WARPS = TCT_FREE_THREADS / GPU_WAVE
 };
 
 /* Lines of a warp: [lo, hi) in y and z. */
@@ -20,16 +20,6 @@ typedef struct tct_own_lines {
     int lo[2], hi[2];
 } tct_own_lines;
 
-static __device__ __forceinline__ int part_of(int n, int part, int parts)
-{
-    return n / parts * part + n % parts * part / parts;
-}
-
-static __device__ inline int most_of(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 /* Strips are as wide as they can be with work for all warps. */
 static __device__ inline tct_own_lines lines_of(const tct_box &b)
 {
@@ -38,10 +28,10 @@ static __device__ inline tct_own_lines lines_of(const tct_box &b)
     tct_own_lines l;
     l.wide = GPU_WAVE * FREE_CELLS;
     while (l.wide > GPU_WAVE &&
-           ((nx - 1) / l.wide + 1) * n[0] * n[1] < FREE_WARPS)
+           ((nx - 1) / l.wide + 1) * n[0] * n[1] < WALK_WARPS)
         l.wide /= 2;
     const int strips = (nx - 1) / l.wide + 1;
-    const int sharing = most_of(1, FREE_WARPS / strips);
+    const int sharing = most_of(1, WALK_WARPS / strips);
     const int parts[2] = {min(sharing, n[0]),
                           min(n[1], most_of(1, sharing / n[0]))};
     const int group = tct_warp() / strips;
@@ -51,7 +41,7 @@ static __device__ inline tct_own_lines lines_of(const tct_box &b)
         l.hi[d] = b.lo[1 + d] + part_of(n[d], part[d] + 1, parts[d]);
     }
     l.x = b.lo[0] + tct_warp() % strips * l.wide;
-    l.next = min(strips, FREE_WARPS) * l.wide;
+    l.next = min(strips, WALK_WARPS) * l.wide;
     if (part[1] >= parts[1]) l.hi[0] = l.lo[0]; /* a warp to spare */
     return l;
 }
@@ -95,16 +85,6 @@ step_line(const tct_step_work &w, const TCT_REAL *in, int z, int y, int x,
                          neighbours_of<SHAPE>(r, at));
     }
 }
-
-/* Buffers of a step. */
-typedef struct tct_free_step {
-    const tct_own_job &J;
-    const tct_own_place &p;
-    const TCT_REAL *in;
-    TCT_REAL *out;
-    int step;
-    bool puts; /* cells go to neighbours of other ranks, too */
-} tct_free_step;
 
 static __device__ __forceinline__ void
 store_line(const tct_free_step &s, int z, int y, int x, int end,
@@ -176,49 +156,82 @@ step_strip(const tct_free_step &s, const tct_own_lines &l, int x, int end)
     }
 }
 
+/* All strips of a warp. */
 template <int SHAPE, int WEIGHTS>
-static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
-    free_kernel(const __grid_constant__ tct_own_job J)
+static __device__ __forceinline__ void walk(const tct_free_step &s,
+                                            const tct_own_lines &l, int columns)
 {
     constexpr bool CELLS = WEIGHTS == TACIT_WEIGHTS_CELLS && SHAPE != TCT_STAR2;
+    if (l.lo[0] >= l.hi[0]) return;
+    for (int first = l.x; first < columns; first += l.next) {
+        const int x = first + tct_lane(), end = min(first + l.wide, columns);
+        if constexpr (CELLS) step_cells<SHAPE>(s, l, x, end);
+        else step_strip<SHAPE, WEIGHTS>(s, l, x, end);
+    }
+}
+
+template <int SHAPE, int WEIGHTS> struct tct_free_kind {
+    static constexpr bool MARCHES =
+        SHAPE != TCT_BOX3 && WEIGHTS != TACIT_WEIGHTS_CELLS;
+    static constexpr int THREADS =
+        MARCHES ? TCT_MARCH_THREADS : TCT_FREE_THREADS;
+};
+
+/* What a warp has of the tile, by either means. */
+template <bool MARCHES> struct tct_free_work {
+    tct_own_lines lines;
+    __device__ inline tct_free_work(const tct_box &b) : lines(lines_of(b)) {}
+};
+template <> struct tct_free_work<true> {
+    tct_free_march lines;
+    __device__ inline tct_free_work(const tct_box &b) : lines(march_of(b)) {}
+};
+
+template <int SHAPE, int WEIGHTS>
+static __global__ void __launch_bounds__(tct_free_kind<SHAPE, WEIGHTS>::THREADS,
+                                         1)
+    free_kernel(const __grid_constant__ tct_own_job J)
+{
+    constexpr bool MARCHES = tct_free_kind<SHAPE, WEIGHTS>::MARCHES;
     __shared__ tct_own_place p;
     const uint64_t *mine = tct_own_open(J, p);
     const tct_box box = J.box[p.tile];
-    const tct_own_lines l = lines_of(box);
-    const int lane = tct_lane();
+    const tct_free_work<MARCHES> work(box);
     for (int step = 0; step < J.steps; step++) {
         const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
         TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
         const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
         if (step > 0 && !tct_own_wait(J, p, mine, step)) return;
-        if (l.lo[0] < l.hi[0])
-            for (int x = l.x; x < box.hi[0]; x += l.next) {
-                const int end = min(x + l.wide, box.hi[0]);
-                if constexpr (CELLS) step_cells<SHAPE>(s, l, x + lane, end);
-                else step_strip<SHAPE, WEIGHTS>(s, l, x + lane, end);
-            }
+        if constexpr (MARCHES) march<SHAPE, WEIGHTS>(s, work.lines);
+        else walk<SHAPE, WEIGHTS>(s, work.lines, box.hi[0]);
         tct_own_done(J, p, step + 1);
     }
 }
 
-template <int SHAPE> static const void *free_of(int weights)
+template <int SHAPE, int WEIGHTS> static const void *free_with(int *threads)
+{
+    *threads = tct_free_kind<SHAPE, WEIGHTS>::THREADS;
+    return (const void *)free_kernel<SHAPE, WEIGHTS>;
+}
+
+template <int SHAPE> static const void *free_of(int weights, int *threads)
 {
     switch (weights) {
     case TACIT_WEIGHTS_MEAN:
-        return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_MEAN>;
+        return free_with<SHAPE, TACIT_WEIGHTS_MEAN>(threads);
     case TACIT_WEIGHTS_CONSTANT:
-        return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_CONSTANT>;
-    default: return (const void *)free_kernel<SHAPE, TACIT_WEIGHTS_CELLS>;
+        return free_with<SHAPE, TACIT_WEIGHTS_CONSTANT>(threads);
+    default: return free_with<SHAPE, TACIT_WEIGHTS_CELLS>(threads);
     }
 }
 
-static const void *find_free(const tct_step_work *w)
+static const void *find_free(const tct_step_work *w, int *threads)
 {
     switch (w->shape) {
-    case TCT_STAR2: return free_of<TCT_STAR2>(w->weights);
-    case TCT_BOX2: return free_of<TCT_BOX2>(w->weights);
-    case TCT_STAR3: return free_of<TCT_STAR3>(w->weights);
-    default: return free_of<TCT_BOX3>(w->weights);
+    case TCT_STAR2: return free_of<TCT_STAR2>(w->weights, threads);
+    case TCT_BOX2: return free_of<TCT_BOX2>(w->weights, threads);
+    case TCT_STAR3: return free_of<TCT_STAR3>(w->weights, threads);
+    default: return free_of<TCT_BOX3>(w->weights, threads);
     }
 }
 

@@ -34,13 +34,15 @@ typedef struct tct_own_job {
 enum {
     TCT_SIDES_MOST = 26,
     TCT_FREE_THREADS = 1024,
+    TCT_MARCH_THREADS = 512, /* ... of shapes that march */
     TCT_CACHED_WARPS = 512 / GPU_WAVE,
     TCT_CACHED_THREADS = TCT_CACHED_WARPS * GPU_WAVE
 };
 
 /* The kernels of one type. */
 typedef struct tct_own_kernels {
-    const void *(*free)(const tct_step_work *w);
+    /* ... and the threads of a block of it. */
+    const void *(*free)(const tct_step_work *w, int *threads);
     /* Of two dimensions and weights that are not by cell. A warp has `rows`
      * rows in registers and, with `more`, others in shared memory. */
     const void *(*cached)(const tct_step_work *w, bool more, int *rows);

@@ -114,8 +114,7 @@ static bool own_fits(const tacit_queue *q, const int64_t n[3],
 static tacit_status choose_free(own_steps *s, const tct_grid_block *b,
                                 const tct_step_work *w)
 {
-    s->threads = TCT_FREE_THREADS;
-    s->code = kernels_of(w)->free(w);
+    s->code = kernels_of(w)->free(w, &s->threads);
     return tct_own_layers(b, tct_gpu_of(s->queue)->sms, 0,
                           s->kind == TCT_OWN_FREE2, &s->tiles);
 }
