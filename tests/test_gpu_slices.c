@@ -681,6 +681,19 @@ static void each_walk_has_a_more_general_one(void **state)
         }
 }
 
+/* Format auto takes a stencil in place of rows of doubles, so that each solve
+ * that these have a kernel for a stencil has, too. */
+static void stencils_have_what_rows_have(void **state)
+{
+    (void)state;
+    for (int t = 0; t < TABLES; t++)
+        for (int bit = 1; bit <= TCT_EVERYWHERE; bit *= 2)
+            if (has_row(&tables[t], 1, GPU_F64, GPU_ANY, bit) !=
+                has_row(&tables[t], 1, GPU_F64, GPU_GRID, bit))
+                fail_msg("%s, solves %d: rows or a stencil alone have a kernel",
+                         tables[t].method, bit);
+}
+
 /* The rescue of a method continues in the same loop: that of pipe-pr and sstep
  * is single, that of the others cg. */
 static void the_rescue_has_what_a_method_has(void **state)
@@ -753,14 +766,13 @@ static void kernels_are_listed(void **state)
     const char *from = strchr(text, ';');
     assert_non_null(from);
     assert_string_equal(
-        from, "; sell, sell32: f64 f32 dict8 dict16 low48; bsell 2x2: f64; "
-              "bsell 3x3: f64 f32 dict8 low48; bsell 4x4: f64; bsell 5x5: "
-              "f64; bsell 6x6: f64; with jacobi, sell, sell32: f64 f32 dict8; "
-              "bsell 2x2: f64; bsell 3x3: f64; bsell 6x6: f64; with ic0 or "
-              "ic1, sell, "
-              "sell32: f64 dict8; bsell 2x2: f64; bsell 3x3: f64 dict8; bsell "
-              "6x6: f64; on several GPUs, sell, sell32: f64 dict8; bsell 3x3: "
-              "f64 dict8");
+        from, "; stencil; sell, sell32: f64 f32 dict8 dict16 low48; bsell 2x2: "
+              "f64; bsell 3x3: f64 f32 dict8 low48; bsell 4x4: f64; bsell 5x5: "
+              "f64; bsell 6x6: f64; with jacobi, stencil; sell, sell32: f64 "
+              "f32 dict8; bsell 2x2: f64; bsell 3x3: f64; bsell 6x6: f64; with "
+              "ic0 or ic1, stencil; sell, sell32: f64 dict8; bsell 2x2: f64; "
+              "bsell 3x3: f64 dict8; bsell 6x6: f64; on several GPUs, stencil; "
+              "sell, sell32: f64 dict8; bsell 3x3: f64 dict8");
 }
 
 /* --- refusals ------------------------------------------------------------- */
@@ -929,6 +941,7 @@ int main(void)
         cmocka_unit_test(everything_is_there_once),
         cmocka_unit_test(stores_are_the_smallest),
         cmocka_unit_test(each_walk_has_a_more_general_one),
+        cmocka_unit_test(stencils_have_what_rows_have),
         cmocka_unit_test(the_rescue_has_what_a_method_has),
         cmocka_unit_test(doubles_have_kernels_of_cg),
         cmocka_unit_test(persistent_is_what_has_kernels),
