@@ -107,6 +107,25 @@ typedef struct tct_free_step {
 } tct_free_step;
 
 static __device__ __forceinline__ void
+put_line(const tct_free_step &s, int z, int y, int x, int end,
+         const TCT_REAL (&value)[FREE_CELLS])
+{
+    const tct_step_work &w = s.J.w;
+    for (int k = 0; s.puts && k < s.p.sides; k++) {
+        const tct_halo_put &put = s.p.put[k];
+        if (!tct_own_sends(put, z, y)) continue;
+        TCT_REAL *row =
+            (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
+#pragma unroll
+        for (int i = 0; i < FREE_CELLS; i++) {
+            const int64_t at = x + i * GPU_WAVE + s.J.x - put.send[0];
+            if (x + i * GPU_WAVE < end && at >= 0 && at < put.extent[0])
+                store_cell(w, row, x + i * GPU_WAVE, value[i]);
+        }
+    }
+}
+
+static __device__ __forceinline__ void
 store_line(const tct_free_step &s, int z, int y, int x, int end,
            const TCT_REAL (&value)[FREE_CELLS])
 {
@@ -116,17 +135,23 @@ store_line(const tct_free_step &s, int z, int y, int x, int end,
     for (int i = 0; i < FREE_CELLS; i++)
         if (x + i * GPU_WAVE < end)
             store_cell(w, row, x + i * GPU_WAVE, value[i]);
-    for (int k = 0; s.puts && k < s.p.sides; k++) {
-        const tct_halo_put &put = s.p.put[k];
-        if (!tct_own_sends(put, z, y)) continue;
-        row = (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
+    put_line(s, z, y, x, end, value);
+}
+
+/* Of a step that is not computed: neighbours get the cells as they are. */
+static __device__ __forceinline__ void
+put_strip(const tct_free_step &s, const tct_own_lines &l, int x, int end)
+{
+    if (!s.puts || s.p.sides == 0) return;
+    for (int z = l.lo[1]; z < l.hi[1]; z++)
+        for (int y = l.lo[0]; y < l.hi[0]; y++) {
+            const TCT_REAL *row = s.out + line_of(s.J.w, z, y);
+            TCT_REAL value[FREE_CELLS];
 #pragma unroll
-        for (int i = 0; i < FREE_CELLS; i++) {
-            const int64_t at = x + i * GPU_WAVE + s.J.x - put.send[0];
-            if (x + i * GPU_WAVE < end && at >= 0 && at < put.extent[0])
-                store_cell(w, row, x + i * GPU_WAVE, value[i]);
+            for (int i = 0; i < FREE_CELLS; i++)
+                if (x + i * GPU_WAVE < end) value[i] = row[x + i * GPU_WAVE];
+            put_line(s, z, y, x, end, value);
         }
-    }
 }
 
 /* Weights by cell of a box are too many for several cells at a time. */
@@ -194,7 +219,9 @@ static __global__ void __launch_bounds__(TCT_FREE_THREADS, 1)
         if (l.lo[0] < l.hi[0])
             for (int x = l.x; x < box.hi[0]; x += l.next) {
                 const int end = min(x + l.wide, box.hi[0]);
-                if constexpr (CELLS) step_cells<SHAPE>(s, l, x + lane, end);
+                if (J.idle) put_strip(s, l, x + lane, end);
+                else if constexpr (CELLS)
+                    step_cells<SHAPE>(s, l, x + lane, end);
                 else step_strip<SHAPE, WEIGHTS>(s, l, x + lane, end);
             }
         tct_own_done(J, p, step + 1);
