@@ -12,14 +12,20 @@ double jacobi_cells(const jacobi_job *job)
     return (double)s->n[0] * (double)s->n[1] * (double)s->n[2];
 }
 
+/* NAN: none are computed. */
+static double cell_steps(const jacobi_job *job)
+{
+    return job->best.moved_bytes > 0.0 ? jacobi_cells(job) : (double)NAN;
+}
+
 double jacobi_gcells(const jacobi_job *job)
 {
-    return 1e-9 * jacobi_cells(job) / job->best.step_seconds;
+    return 1e-9 * cell_steps(job) / job->best.step_seconds;
 }
 
 double jacobi_rate(const jacobi_job *job)
 {
-    return 1e-9 * job->best.bytes / job->best.step_seconds;
+    return jacobi_gcells(job) * job->best.bytes / jacobi_cells(job);
 }
 
 static const char *type_of(const jacobi_job *job)
@@ -135,7 +141,7 @@ static void print_times(const jacobi_job *job)
         printf("         %d runs: %s a step at least, %s in the median\n",
                job->runs, cli_seconds(r->step_seconds, a),
                cli_seconds(job->step_median, b));
-    if (r->moved_bytes == 0.0) return;
+    if (!isfinite(jacobi_rate(job))) return;
     printf("rate     %.4g GCell/s, %.3g GB/s if each cell is read and written "
            "once",
            jacobi_gcells(job), jacobi_rate(job));
