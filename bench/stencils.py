@@ -34,7 +34,9 @@ GRIDS = ("star2d1r:256x256,star2d1r:512x256,star2d1r:512x512,"
          "star3d1r:256x256x256")
 COLOURS = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7",
            "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0"]
+DEEP = ("tiles", "cached")
 refused = set()
+depths = {}
 
 
 def ways_of(tacit):
@@ -76,7 +78,9 @@ def seconds(a, grid, way, ranks, more=()):
             refused.add((way, ranks, reason))
             print(f"{way}, {ranks} ranks: {reason}", file=sys.stderr)
         return None
-    return json.loads(done.stdout)["time"]["step_min"]
+    report = json.loads(done.stdout)
+    depths[way, grid, ranks] = report["path"]["depth"]
+    return report["time"]["step_min"]
 
 
 def medians(a, cases):
@@ -120,14 +124,21 @@ def scaling(a, study):
     return out
 
 
+def measured_depths(a, grid, ranks):
+    """Each way with the options of a depth: the parts of a step have one."""
+    for way in a.ways:
+        known = way in DEEP and seconds(a, grid, way, ranks)
+        yield way, (("--depth", str(depths[way, grid, ranks])) if known else ())
+
+
 def parts(a):
     p = a.ranks[-1]
     print("study\tgrid\tway\tus_whole\tus_computing\tus_messages\toverlapped")
     for grid in a.grids:
         kinds = {"whole": (), "computing": ("--no-communication",),
                  "messages": ("--no-compute",)}
-        times = medians(a, {(way, kind): (grid, way, p, more)
-                            for way in a.ways
+        times = medians(a, {(way, kind): (grid, way, p, (*more, *depth))
+                            for way, depth in measured_depths(a, grid, p)
                             for kind, more in kinds.items()})
         for way in a.ways:
             whole, computing, messages = (times[way, k] for k in kinds)

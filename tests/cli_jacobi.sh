@@ -188,4 +188,26 @@ told 1 'more than the 2 cells' jacobi star2d1r:9x2 --ranks 3 --blocks 1x3
 told 1 'depth 24: blocks of the grid are 23 cells wide' jacobi $G --ranks 3 --depth 24 --blocks 1x3
 told 1 'coefficients of its own cells' jacobi $S --ranks 2 --coefficients cells.txt --depth 2
 told 2 'has 12 values' jacobi star2d1r:4x4 --x0 nan.txt --ranks 2
+
+# --- parts of a step
+P='star2d1r:64x64 --device host --ranks 2'
+for way in copy overlap shmem1 free 'tiles --depth 4' 'cached --depth 4'; do
+    accepted jacobi $P --way $way --no-compute --json r.json
+    valid_json r.json
+    grep -q '"skip":	"computing"' r.json || complain "$way: computing is not left out"
+    grep -q '"gcells_per_second":	null' r.json || complain "$way: cells of no steps"
+    has out 'steps without computing: the field is undefined'
+    accepted jacobi $P --way $way --no-communication --json r.json
+    grep -q '"skip":	"communication"' r.json || complain "$way: communication is not left out"
+    grep -q '"halo_bytes_a_step":	0' r.json || complain "$way: halos, but no communication"
+done
+accepted jacobi $P --way copy --json r.json
+grep -q '"skip":	null' r.json || complain 'whole steps have a part left out'
+told 1 'would be chosen by steps that are not whole: add --way' jacobi $P --no-compute
+told 1 'not whole: add --depth' jacobi $P --no-compute --way tiles
+told 1 'several processes, and here is one' jacobi $S --no-communication --way copy
+told 1 'no-compute belongs to runs without --no-communication' jacobi $P --no-compute --no-communication --way copy
+for how in '--rtol 0.1' '--norm-every 4' '-o x.npy' '--png x.png' '--x0 start.txt'; do
+    told 1 'belongs to whole steps' jacobi $P --way copy --no-compute $how
+done
 finish

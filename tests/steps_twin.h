@@ -160,11 +160,12 @@ static inline void twin_cells(const tct_step_work *w, const int *lo,
     for (int64_t z = lo[2]; z < hi[2]; z++)
         for (int64_t y = lo[1]; y < hi[1]; y++)
             for (int64_t x = lo[0]; x < hi[0]; x++) {
-                const char *value = cube_at(&c, z, y, x);
                 const int64_t bytes = (int64_t)c.bytes;
-                store_cell(
-                    w, (char *)w->out + (z * w->plane + y * w->pitch) * bytes,
-                    x, value, bytes);
+                char *row =
+                    (char *)w->out + (z * w->plane + y * w->pitch) * bytes;
+                const char *value =
+                    h && h->idle ? row + x * bytes : cube_at(&c, z, y, x);
+                store_cell(w, row, x, value, bytes);
                 if (h) put_cells(w, h, z, y, x, value, bytes);
             }
     free(c.at);

@@ -181,6 +181,13 @@ TACIT_API tacit_status tacit_field_write_png(const tacit_field *field,
  * ends the run. It may get and put values. */
 typedef int tacit_field_monitor(void *ctx, int64_t step, double change);
 
+/* What steps leave out, to be timed without it. */
+typedef enum tacit_field_skip {
+    TACIT_SKIP_NOTHING = 0,
+    TACIT_SKIP_COMPUTING = 1,    /* exchanges and meetings alone           */
+    TACIT_SKIP_COMMUNICATION = 2 /* steps alone: ghosts stay as they are   */
+} tacit_field_skip;
+
 typedef struct tacit_field_options {
     size_t size;        /* set by the caller: status.h                      */
     int64_t steps;      /* to make, at most                                 */
@@ -194,6 +201,9 @@ typedef struct tacit_field_options {
     void *monitor_ctx;
     const char *loop; /* of ways mpi and nccl: NULL, "host": the CPU enqueues
                        * each step; "graph": a recording is replayed        */
+    tacit_field_skip skip; /* on several ranks, of a way and a depth that are
+                            * named, without norm_every and rtol. The values
+                            * of the field are undefined afterwards           */
 } tacit_field_options;
 
 enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 16 };

@@ -87,6 +87,16 @@ static bool quiet(const question *q)
     return q->set->quiet;
 }
 
+static bool parts(const question *q)
+{
+    return q->set->no_compute || q->set->no_communication;
+}
+
+static bool both_parts(const question *q)
+{
+    return q->set->no_compute && q->set->no_communication;
+}
+
 static bool one_rank(const question *q)
 {
     return q->ranks == 1;
@@ -100,6 +110,7 @@ enum {
     INFO = 1 << CLI_AT_info,
     BENCH = 1 << CLI_AT_bench,
     TRSV = 1 << CLI_AT_trsv,
+    JACOBI = 1 << CLI_AT_jacobi,
     FACTORS = TRSV | 1 << CLI_AT_factor,
     EACH = (1 << CLI_COMMAND_COUNT) - 1
 };
@@ -107,6 +118,8 @@ enum {
 /* clang-format off */
 #define MADE "a factor that is made here, and --given takes one from files"
 #define OF_BENCH "bench with a MATRIX"
+#define OF_WHOLE "whole steps, and --no-compute or --no-communication leaves a part out"
+#define OF_RANKS "several processes, and here is one"
 #define OF_INFO "a MATRIX, and gallery is a list"
 static const struct {
     const char *option; /* without dashes; a key if no option is called so */
@@ -133,7 +146,15 @@ static const struct {
     {"seed", SOLVE | COMPARE | TRSV, rhs_is_given, "a right-hand side that is manufactured"},
     {"amortize", COMPARE, nothing_to_set_up, "preconditioners, and none has no set-up"},
     {"verbose", EACH, quiet, "output that --quiet leaves out"},
-    {"partitioner", SOLVE | COMPARE | BENCH, one_rank, "several processes, and here is one"},
+    {"partitioner", SOLVE | COMPARE | BENCH, one_rank, OF_RANKS},
+    {"no-compute", JACOBI, one_rank, OF_RANKS},
+    {"no-communication", JACOBI, one_rank, OF_RANKS},
+    {"no-compute", JACOBI, both_parts, "runs without --no-communication"},
+    {"output", JACOBI, parts, OF_WHOLE},
+    {"png", JACOBI, parts, OF_WHOLE},
+    {"x0", JACOBI, parts, OF_WHOLE},
+    {"rtol", JACOBI, parts, OF_WHOLE},
+    {"norm-every", JACOBI, parts, OF_WHOLE},
 };
 /* clang-format on */
 enum { RULES = sizeof rules / sizeof *rules };

@@ -186,6 +186,10 @@ static const cli_option table[] = {
 {"Measuring", "repeat", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(repeat), "N",
  "runs that count (solve, jacobi: 1, trsv: 3, the best is reported; compare: 3, bench: "
  "15, the median is)", NULL, 1, 1e6, -1},
+{"Measuring", "no-compute", 0, CLI_FLAG, ON_jacobi, AT(no_compute), NULL,
+ "of several processes: exchange ghost cells and wait, and compute nothing", NULL, 0, 0, 0},
+{"Measuring", "no-communication", 0, CLI_FLAG, ON_jacobi, AT(no_communication), NULL,
+ "of several processes: compute steps, without exchanges and waits", NULL, 0, 0, 0},
 {"Measuring", "min", 0, CLI_INT, ON_pingpong, AT(min_bytes), "BYTES",
  "the smallest message (1)", NULL, 1, MOST_BYTES, 1},
 {"Measuring", "max", 0, CLI_INT, ON_pingpong, AT(max_bytes), "BYTES",

@@ -38,6 +38,7 @@ typedef struct cli_settings {
     const char *upper, *diagonal, *permutation, *solve; /* of a factor */
     const char *way, *type, *periodic, *coefficients;   /* of a grid */
     const char *blocks, *png;
+    bool no_compute, no_communication;
     int64_t field_steps, depth, norm_every;
     double field_rtol, boundary;
     const char *mode; /* of pingpong */

@@ -69,6 +69,11 @@ static tacit_status add_candidates(const tct_field_run *run, trials *all)
                  "loop '%s' belongs to ways mpi and nccl: leave it out of way "
                  "%s",
                  o->loop, o->way);
+        if (o->skip && o->depth == 0 && way->about.deep)
+            FAIL(TACIT_INVALID,
+                 "skip: the depth of way %s would be chosen by steps that are "
+                 "not whole: name a depth",
+                 o->way);
         add_way(f, way, o->depth, all);
         return TACIT_OK;
     }

@@ -136,14 +136,15 @@ static tct_step_halo halo_of(const tct_stepper *s, int edges_do)
                            .x = (int)s->field->halo_x,
                            .waits = (edges_do & TCT_EDGES_WAIT) != 0,
                            .puts = (edges_do & TCT_EDGES_PUT) != 0,
-                           .tells = (edges_do & TCT_EDGES_TELL) != 0};
+                           .tells = (edges_do & TCT_EDGES_TELL) != 0,
+                           .idle = !tct_field_computes(s->field)};
 }
 
 static void step(tct_stepper *s, int edges_do)
 {
     tct_step_boxes b = {.halo = halo_of(s, edges_do)};
     add_edges(s, &b);
-    add_box(&b, &s->split.inner);
+    if (!b.halo.idle) add_box(&b, &s->split.inner);
     step_boxes(s, &b);
     if (b.halo.tells) tct_halo_advance(tct_stepper_halo(s), 1);
 }

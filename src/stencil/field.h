@@ -12,6 +12,7 @@
 #include "device/queue.h"
 #include "operator/stencil/block.h"
 #include "operator/stencil/host_rows.h"
+#include <tacit/stencil.h>
 
 struct tct_field_device; /* stencil/device.h */
 
@@ -34,10 +35,21 @@ struct tacit_field {
     struct tacit_halo *halo; /* of a grid that is divided, or NULL: it has the
                               * buffers of the queue's device, in slots 0, 1 */
     char *halo_buffer[2];
-    int64_t halo_x;   /* cells of a halo's row before x = 0           */
-    int halo_depth;   /* of the visits that it exchanges for now; 0: all */
-    const char *loop; /* of a run's messages: "host", "graph" or NULL */
+    int64_t halo_x;        /* cells of a halo's row before x = 0           */
+    int halo_depth;        /* of the visits that it exchanges for now; 0: all */
+    const char *loop;      /* of a run's messages: "host", "graph" or NULL */
+    tacit_field_skip skip; /* what its steps leave out */
 };
+
+static inline bool tct_field_computes(const tacit_field *f)
+{
+    return f->skip != TACIT_SKIP_COMPUTING;
+}
+
+static inline bool tct_field_communicates(const tacit_field *f)
+{
+    return f->skip != TACIT_SKIP_COMMUNICATION;
+}
 
 /* Cell (x, y, z) of the block in a buffer; directions as in stencil.h. */
 static inline char *tct_field_cell(const tacit_field *f, int buffer, int64_t z,

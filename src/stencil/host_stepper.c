@@ -65,12 +65,13 @@ static void step(tct_stepper *s, int edges_do)
 {
     tacit_halo *h = tct_stepper_halo(s);
     const int slot = s->field->now ^ 1;
+    const bool computes = tct_field_computes(s->field);
     if ((edges_do & TCT_EDGES_WAIT) && s->pending == TCT_EDGES)
         tct_halo_finish(h);
-    edges(s, 1);
-    tct_host_stepper_put(s);
+    if (computes) edges(s, 1);
+    if (edges_do & TCT_EDGES_PUT) tct_host_stepper_put(s);
     if (edges_do & TCT_EDGES_TELL) tct_halo_start(h, slot, TCT_HALO_SIGNALS);
-    inner(s, 1);
+    if (computes) inner(s, 1);
 }
 
 static void await(tct_stepper *s)

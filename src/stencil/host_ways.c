@@ -35,8 +35,10 @@ static tacit_status sweep_open(tacit_field *f, int depth, void **state)
 static void sweep_visit(void *state, int depth, double *changes)
 {
     engine *e = state;
-    tct_field_ghosts_exchange(&e->ghosts);
-    tct_sweep_visit(e->sweep, depth, changes);
+    tacit_field *f = e->ghosts.field;
+    if (tct_field_communicates(f)) tct_field_ghosts_exchange(&e->ghosts);
+    if (tct_field_computes(f)) tct_sweep_visit(e->sweep, depth, changes);
+    else f->now ^= 1;
 }
 
 static void sweep_describe(const void *state, tacit_field_result *out)

@@ -41,7 +41,8 @@ static void enqueue(void *of, int64_t k)
     (void)k;
     for (int step = 0; step < EACH; step++) one_step(l->stepper);
     q_fill(q, 1, 1.0, &l->scalars[C_RR]);
-    q_sum(q, 1, &l->scalars[C_RR]);
+    if (tct_field_communicates(l->stepper->field))
+        q_sum(q, 1, &l->scalars[C_RR]);
 }
 
 static tct_verdict check(void *of, int64_t k, const tct_sample *c)

@@ -62,7 +62,7 @@ static bool begin(const engine *e, tct_own_peers *peers)
     tacit_field *f = e->field;
     tacit_queue *q = f->queue;
     *peers = (tct_own_peers){.count = 0};
-    if (!f->halo) return q->failed == TACIT_OK;
+    if (!f->halo || !tct_field_communicates(f)) return q->failed == TACIT_OK;
     tct_field_narrow(f, e->depth);
     tct_halo_start(f->halo, f->device->now, TCT_HALO_STORES);
     tct_halo_finish(f->halo);
@@ -77,7 +77,8 @@ static bool begin(const engine *e, tct_own_peers *peers)
                              .slot = f->device->now,
                              .x = (int)f->halo_x,
                              .number = tct_halo_number(f->halo),
-                             .word = puts->number};
+                             .word = puts->number,
+                             .idle = !tct_field_computes(f)};
     return true;
 }
 
@@ -88,7 +89,7 @@ static void run(const engine *e, int steps)
     tct_own_peers peers;
     if (steps <= 0 || !begin(e, &peers)) return;
     const int visits = e->ops->run(e->state, &w, &peers, steps);
-    if (visits > 1 && f->halo)
+    if (visits > 1 && peers.count > 0)
         tct_halo_advance(f->halo, (uint64_t)(visits - 1));
     if (visits % 2 == 1) f->device->now ^= 1;
 }

@@ -203,7 +203,6 @@ static tacit_status find_sides(tct_own_host *h)
 {
     const tacit_field *f = h->field;
     const tct_halo_puts *puts = tct_halo_puts_of(f->halo);
-    drop_sides(h);
     TRY(tct_own_find_sides(&h->tiles, puts->count, puts->put, (int)f->halo_x,
                            h->reach, &h->sides));
     TRY(TCT_ALLOC(2 * puts->count, "sides of tiles", &h->ticket));
@@ -218,7 +217,8 @@ static bool begin(tct_own_host *h)
 {
     tacit_field *f = h->field;
     tacit_queue *q = f->queue;
-    if (!f->halo) return true;
+    drop_sides(h);
+    if (!f->halo || !tct_field_communicates(f)) return true;
     tct_field_narrow(f, h->reach);
     tct_halo_start(f->halo, f->now, TCT_HALO_STORES);
     tct_halo_finish(f->halo);
@@ -241,7 +241,7 @@ void tct_own_host_run(tct_own_host *h, int steps)
              .now = f->now};
     tct_parallel_each(h->threads, draw_tasks, &r);
     h->visited += (uint64_t)r.visits;
-    if (f->halo) tct_halo_advance(f->halo, (uint64_t)(r.visits - 1));
+    if (h->sides.count > 0) tct_halo_advance(f->halo, (uint64_t)(r.visits - 1));
     f->now ^= r.visits & 1;
     if (r.gone) q_lose_rank(f->queue, (int)r.gone - 1, f->queue->peer_seconds);
 }

@@ -18,6 +18,7 @@ static void step_tile(tct_own_host *h, int tile, int from, int steps, bool last)
     const tct_row_fn step = f->rows->step[f->s.shape][f->s.weights];
     (void)steps;
     (void)last;
+    if (!tct_field_computes(f)) return;
     for (int64_t z = box->lo[2]; z < box->hi[2]; z++)
         for (int64_t y = box->lo[1]; y < box->hi[1]; y++) {
             const tct_row_inputs r = tct_own_inputs(f, from, z, y, box->lo[0]);

@@ -157,8 +157,29 @@ static tacit_status check_loop(const char *name)
     return tct_unknown("loop", name, names, 2);
 }
 
-static tacit_status check_options(const tacit_field_options *o)
+/* A part of a step is timed beside the other one, with the same depth. */
+static tacit_status check_skip(const tacit_field *f,
+                               const tacit_field_options *o)
 {
+    if (o->skip == TACIT_SKIP_NOTHING) return TACIT_OK;
+    if (o->skip != TACIT_SKIP_COMPUTING && o->skip != TACIT_SKIP_COMMUNICATION)
+        FAIL(TACIT_INVALID, "skip %d: expected 0, 1 or 2", (int)o->skip);
+    if (!f->halo)
+        FAIL(TACIT_INVALID, "skip: steps on one rank have no communication: "
+                            "take several ranks");
+    if (!o->way || strcmp(o->way, "auto") == 0)
+        FAIL(TACIT_INVALID, "skip: ways would be chosen by steps that are not "
+                            "whole: name a way");
+    if (o->rtol != 0.0 || o->norm_every != 0)
+        FAIL(TACIT_INVALID, "skip: the field has no solution to be measured: "
+                            "leave rtol and norm_every out");
+    return TACIT_OK;
+}
+
+static tacit_status check_options(const tacit_field *f,
+                                  const tacit_field_options *o)
+{
+    TRY(check_skip(f, o));
     if (o->steps < 0)
         FAIL(TACIT_INVALID, "%lld steps: expected 0 or more",
              (long long)o->steps);
@@ -181,8 +202,9 @@ static tacit_status agree_options(const tct_field_run *run)
     const tacit_field_options *o = &run->options;
     tacit_world *w = run->field->queue->world;
     if (w->size == 1) return TACIT_OK;
-    const double all[] = {(double)o->steps, o->depth, (double)o->norm_every,
-                          o->rtol, o->monitor != NULL};
+    const double all[] = {(double)o->steps,      o->depth,
+                          (double)o->norm_every, o->rtol,
+                          o->monitor != NULL,    o->skip};
     TRY(tct_agree_name(w, "the way of a run", o->way));
     TRY(tct_agree_name(w, "the loop of a run", o->loop));
     return tct_field_alike(w, "options of a run", all, sizeof all);
@@ -193,7 +215,8 @@ static tacit_status open_run(tct_field_run *run)
     tacit_field_options *o = &run->options;
     TRY(agree_options(run));
     run->field->loop = o->loop;
-    TRY(check_options(o));
+    TRY(check_options(run->field, o));
+    run->field->skip = o->skip;
     if (o->rtol > 0.0 && o->norm_every == 0) o->norm_every = NORM_EVERY;
     if (o->norm_every == 0) return TACIT_OK;
     return TCT_ALLOC(tct_field_all_blocks(run->field), "changes of rows",
@@ -211,8 +234,9 @@ static void describe(tct_field_run *run, const tct_engine *e)
     r->depth = e->depth;
     r->bytes = (double)s->cells * (double)s->bytes * arrays;
     e->ops->describe(e->state, r);
-    sums[0] = r->moved_bytes;
-    sums[1] = r->halo_bytes / e->depth;
+    sums[0] = tct_field_computes(run->field) ? r->moved_bytes : 0.0;
+    sums[1] =
+        tct_field_communicates(run->field) ? r->halo_bytes / e->depth : 0.0;
     reduce(run, TCT_SUM, 2, sums);
     r->moved_bytes = sums[0];
     r->halo_bytes = sums[1];

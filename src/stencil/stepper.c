@@ -69,6 +69,7 @@ static char *cell_of(const tct_stepper *s, int slot)
 
 static void start(tct_stepper *s, int slot)
 {
+    if (!tct_field_communicates(s->field)) return;
     if (s->ghosts.packed) tacit_halo_begin(s->ghosts.packed, cell_of(s, slot));
     else tct_halo_start(tct_stepper_halo(s), slot, s->means);
     s->pending = TCT_EXCHANGE;
@@ -148,6 +149,7 @@ void tct_stepper_enter(tct_stepper *s)
 static void await_cpus(tct_stepper *s)
 {
     tacit_queue *q = s->field->queue;
+    if (!tct_field_communicates(s->field)) return;
     const tacit_status status = tct_agree(q->world, q_own_status(q));
     if (status < 0 && q->failed == TACIT_OK)
         q_fail(q, status, "%s", tacit_error_message());
@@ -157,7 +159,7 @@ static void await_cpus(tct_stepper *s)
 
 void tct_stepper_step(tct_stepper *s, int depth)
 {
-    s->ops->whole(s, depth, NULL);
+    if (tct_field_computes(s->field)) s->ops->whole(s, depth, NULL);
     turn(s);
     start(s, tct_stepper_slot(s));
 }
@@ -165,13 +167,14 @@ void tct_stepper_step(tct_stepper *s, int depth)
 /* Edges, and the exchange of their cells, beside the inner cells. */
 static void step_beside(tct_stepper *s, int depth)
 {
+    const bool computes = tct_field_computes(s->field);
     enter(s);
     await_pending(s);
-    s->ops->edges(s, depth);
+    if (computes) s->ops->edges(s, depth);
     mark(s);
     start(s, tct_stepper_slot(s) ^ 1);
     leave(s);
-    s->ops->inner(s, depth);
+    if (computes) s->ops->inner(s, depth);
     join(s);
     turn(s);
 }
@@ -205,17 +208,18 @@ static void link_visit(tct_stepper *s, int depth)
 static void p2p_visit(tct_stepper *s, int depth)
 {
     (void)depth;
-    s->ops->step(s, TCT_EDGES_PUT);
+    s->ops->step(s, tct_field_communicates(s->field) ? TCT_EDGES_PUT : 0);
     turn(s);
     await_cpus(s);
 }
 
 static void put_step(tct_stepper *s, int edges_do)
 {
-    tct_halo_ready(tct_stepper_halo(s), tct_stepper_slot(s) ^ 1);
-    s->ops->step(s, edges_do | TCT_EDGES_PUT | TCT_EDGES_TELL);
+    const bool puts = tct_field_communicates(s->field);
+    if (puts) tct_halo_ready(tct_stepper_halo(s), tct_stepper_slot(s) ^ 1);
+    s->ops->step(s, puts ? edges_do | TCT_EDGES_PUT | TCT_EDGES_TELL : 0);
     turn(s);
-    s->pending = TCT_EDGES;
+    if (puts) s->pending = TCT_EDGES;
 }
 
 static void shmem_visit(tct_stepper *s, int depth)

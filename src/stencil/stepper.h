@@ -39,7 +39,8 @@ typedef struct tct_stepper_ops {
     /* `depth` steps of s->split's edges, or of its inner cells. */
     void (*edges)(tct_stepper *s, int depth);
     void (*inner)(tct_stepper *s, int depth);
-    /* One step of all cells. */
+    /* One step of all cells; of a field that does not compute what edges do
+     * besides. */
     void (*step)(tct_stepper *s, int edges_do);
     /* Wait for the exchange that edges have made. */
     void (*await)(tct_stepper *s);

@@ -72,6 +72,38 @@ static tacit_status read_grid(const cli *c, jacobi_job *job)
     return TACIT_OK;
 }
 
+/* --no-compute, --no-communication, or NULL. */
+static const char *skip_name(const cli *c)
+{
+    if (c->set.no_compute) return "--no-compute";
+    return c->set.no_communication ? "--no-communication" : NULL;
+}
+
+static tacit_status check_skip(const cli *c)
+{
+    const tacit_stencil_way *w;
+    const char *name = c->set.way, *skip = skip_name(c);
+    if (!skip) return TACIT_OK;
+    if (!name || strcmp(name, "auto") == 0)
+        FAIL(TACIT_INVALID,
+             "%s: ways would be chosen by steps that are not whole: add --way",
+             skip);
+    for (int i = 0; (w = tacit_stencil_way_at(i)) != NULL; i++)
+        if (strcmp(w->name, name) == 0 && w->deep && c->set.depth == 0)
+            FAIL(TACIT_INVALID,
+                 "%s: the depth of way %s would be chosen by steps that are "
+                 "not whole: add --depth",
+                 skip, name);
+    return TACIT_OK;
+}
+
+static tacit_field_skip skip_of(const cli *c)
+{
+    if (c->set.no_compute) return TACIT_SKIP_COMPUTING;
+    return c->set.no_communication ? TACIT_SKIP_COMMUNICATION
+                                   : TACIT_SKIP_NOTHING;
+}
+
 static tacit_status check_way(const cli *c)
 {
     const tacit_stencil_way *w;
@@ -153,6 +185,7 @@ static tacit_status run_once(const cli *c, jacobi_job *job, int number)
                                    .norm_every = c->set.norm_every,
                                    .rtol = c->set.field_rtol,
                                    .loop = c->set.loop,
+                                   .skip = skip_of(c),
                                    .monitor = note_change,
                                    .monitor_ctx = &log};
     tacit_field_result r = {.size = sizeof r};
@@ -201,6 +234,7 @@ static tacit_status jacobi(const cli *c, jacobi_job *job)
 {
     TRY(read_grid(c, job));
     TRY(check_way(c));
+    TRY(check_skip(c));
     TRY(check_outputs(c));
     TRY(set_up(c, job));
     TRY(run_all(c, job));
@@ -238,7 +272,10 @@ const cli_command cli_command_jacobi = {
         "cell once counts; tiles exceed 1.\n\nSeveral processes, of mpirun or "
         "--ranks, have a block of the grid each, and ghost cells of their "
         "neighbours, as many as steps are made at a time; results have the "
-        "same bits.\n\nFields are row by row: arrays "
+        "same bits. With --no-compute they exchange ghost cells and compute "
+        "nothing, with --no-communication the other way round; times of both "
+        "beside that of whole steps say how much overlaps.\n\nFields are row "
+        "by row: arrays "
         "of NY rows by NX cells, or NZ by NY by NX.",
     .takes = {1, 1},
     .run = jacobi_run,

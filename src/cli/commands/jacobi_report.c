@@ -12,14 +12,20 @@ double jacobi_cells(const jacobi_job *job)
     return (double)s->n[0] * (double)s->n[1] * (double)s->n[2];
 }
 
+/* NAN: none are computed. */
+static double cell_steps(const jacobi_job *job)
+{
+    return job->best.moved_bytes > 0.0 ? jacobi_cells(job) : (double)NAN;
+}
+
 double jacobi_gcells(const jacobi_job *job)
 {
-    return 1e-9 * jacobi_cells(job) / job->best.step_seconds;
+    return 1e-9 * cell_steps(job) / job->best.step_seconds;
 }
 
 double jacobi_rate(const jacobi_job *job)
 {
-    return 1e-9 * job->best.bytes / job->best.step_seconds;
+    return jacobi_gcells(job) * job->best.bytes / jacobi_cells(job);
 }
 
 static const char *type_of(const jacobi_job *job)
@@ -135,6 +141,7 @@ static void print_times(const jacobi_job *job)
         printf("         %d runs: %s a step at least, %s in the median\n",
                job->runs, cli_seconds(r->step_seconds, a),
                cli_seconds(job->step_median, b));
+    if (!isfinite(jacobi_rate(job))) return;
     printf("rate     %.4g GCell/s, %.3g GB/s if each cell is read and written "
            "once",
            jacobi_gcells(job), jacobi_rate(job));
@@ -144,10 +151,19 @@ static void print_times(const jacobi_job *job)
     printf("\n");
 }
 
+static const char *skip_of(const cli *c)
+{
+    if (c->set.no_compute) return "computing";
+    return c->set.no_communication ? "communication" : NULL;
+}
+
 void jacobi_print(const cli *c, const jacobi_job *job)
 {
+    const char *skip = skip_of(c);
     print_grid(c, job);
     print_path(job);
+    if (skip)
+        printf("         steps without %s: the field is undefined\n", skip);
     print_result(job);
     print_times(job);
 }
@@ -184,7 +200,13 @@ static void add_tiles(cJSON *to, const tacit_field_result *r)
     cli_json_number(to, "on_chip", r->on_chip);
 }
 
-static void add_path(const jacobi_job *job, cJSON *to)
+static void add_skip(const char *skip, cJSON *to)
+{
+    if (skip) cJSON_AddStringToObject(to, "skip", skip);
+    else cJSON_AddNullToObject(to, "skip");
+}
+
+static void add_path(const cli *c, const jacobi_job *job, cJSON *to)
 {
     char name[160];
     const tacit_field_result *r = &job->best;
@@ -204,6 +226,7 @@ static void add_path(const jacobi_job *job, cJSON *to)
     cli_json_number(o, "ghost", r->ghost);
     cli_json_number(o, "halo_bytes_a_step", r->halo_bytes);
     add_tiles(o, r);
+    add_skip(skip_of(c), o);
     cJSON *all = job->first.trials > 0 ? cJSON_AddArrayToObject(o, "trials")
                                        : cJSON_AddNullToObject(o, "trials");
     for (int k = 0; k < job->first.trials; k++) {
@@ -256,7 +279,7 @@ cJSON *jacobi_json(const cli *c, const jacobi_job *job)
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "tacit", tacit_version());
     add_grid(c, job, o);
-    add_path(job, o);
+    add_path(c, job, o);
     add_result(c, job, o);
     add_times(job, o);
     return o;

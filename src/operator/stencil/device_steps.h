@@ -37,6 +37,7 @@ typedef struct tct_step_halo {
     bool waits; /* for the cells of the last exchange, before ghosts are read */
     bool puts;  /* stores cells into the ghosts of neighbours, too            */
     bool tells; /* ... which then makes the next exchange, with its signals   */
+    bool idle;  /* cells stay as they are, and are put so                     */
 } tct_step_halo;
 
 /* The boxes of a step: edges, then inner cells. */

@@ -28,6 +28,7 @@ typedef struct tct_own_peers {
     int x;           /* cells of a row of the halo before x = 0        */
     uint64_t number; /* the exchange that has brought its ghosts       */
     uint64_t *word;  /* where the GPU has the number of the last one   */
+    bool idle;       /* no steps are computed: exchanges and waits     */
 } tct_own_peers;
 
 typedef struct tct_own_steps {

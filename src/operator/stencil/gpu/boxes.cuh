@@ -91,7 +91,9 @@ static __device__ __forceinline__ void step_box(const tct_step_work &w,
             const int x = x0 + i * STEP_THREADS + (int)threadIdx.x;
             if (x >= hi[0]) break;
             const TCT_REAL value =
-                cell_of<SHAPE, WEIGHTS>(w, r, (int64_t)z * w.n[1] + y, x);
+                b.halo.idle
+                    ? out[x]
+                    : cell_of<SHAPE, WEIGHTS>(w, r, (int64_t)z * w.n[1] + y, x);
             store_cell(w, out, x, value);
             if (at < b.edges && b.halo.puts)
                 put_cell(w, b.halo, z, y, x, value);

@@ -492,12 +492,13 @@ static __global__ void __launch_bounds__(TCT_CACHED_THREADS, 1)
         const TCT_REAL *in = (const TCT_REAL *)(visit & 1 ? J.w.out : J.w.in);
         TCT_REAL *out = (TCT_REAL *)(visit & 1 ? (void *)J.w.in : J.w.out);
         const int steps = min(J.reach, J.steps - made);
+        const int computed = J.idle ? 0 : steps;
         made += steps;
         if (visit > 0 && !tct_own_wait(J, p, mine, visit)) return;
         load_rows<T>(J, block, lane, in, visit == 0, rows);
         if (block.touches)
-            make_steps<T, true>(J, lane, steps, block, rows, turn);
-        else make_steps<T, false>(J, lane, steps, block, rows, turn);
+            make_steps<T, true>(J, lane, computed, block, rows, turn);
+        else make_steps<T, false>(J, lane, computed, block, rows, turn);
         store_rows<T>(J, block, lane, out, made == J.steps, rows);
         if (p.sides > 0 && visit + 1 < p.visits)
             put_rows<T>(J, p, block, lane, visit, rows);

@@ -87,6 +87,25 @@ step_line(const tct_step_work &w, const TCT_REAL *in, int z, int y, int x,
 }
 
 static __device__ __forceinline__ void
+put_line(const tct_free_step &s, int z, int y, int x, int end,
+         const TCT_REAL (&value)[FREE_CELLS])
+{
+    const tct_step_work &w = s.J.w;
+    for (int k = 0; s.puts && k < s.p.sides; k++) {
+        const tct_halo_put &put = s.p.put[k];
+        if (!tct_own_sends(put, z, y)) continue;
+        TCT_REAL *row =
+            (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
+#pragma unroll
+        for (int i = 0; i < FREE_CELLS; i++) {
+            const int64_t at = x + i * GPU_WAVE + s.J.x - put.send[0];
+            if (x + i * GPU_WAVE < end && at >= 0 && at < put.extent[0])
+                store_cell(w, row, x + i * GPU_WAVE, value[i]);
+        }
+    }
+}
+
+static __device__ __forceinline__ void
 store_line(const tct_free_step &s, int z, int y, int x, int end,
            const TCT_REAL (&value)[FREE_CELLS])
 {
@@ -96,15 +115,26 @@ store_line(const tct_free_step &s, int z, int y, int x, int end,
     for (int i = 0; i < FREE_CELLS; i++)
         if (x + i * GPU_WAVE < end)
             store_cell(w, row, x + i * GPU_WAVE, value[i]);
-    for (int k = 0; s.puts && k < s.p.sides; k++) {
-        const tct_halo_put &put = s.p.put[k];
-        if (!tct_own_sends(put, z, y)) continue;
-        row = (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
+    put_line(s, z, y, x, end, value);
+}
+
+/* Of a step that is not computed: neighbours get the cells as they are. */
+static __device__ __forceinline__ void put_tile(const tct_free_step &s,
+                                                const tct_box &b)
+{
+    const int rows = b.hi[1] - b.lo[1], all = rows * (b.hi[2] - b.lo[2]);
+    const int warps = (int)blockDim.x / GPU_WAVE;
+    for (int k = tct_warp(); s.puts && s.p.sides > 0 && k < all; k += warps) {
+        const int z = b.lo[2] + k / rows, y = b.lo[1] + k % rows;
+        const TCT_REAL *row = s.out + line_of(s.J.w, z, y);
+        for (int x = b.lo[0] + tct_lane(); x < b.hi[0];
+             x += FREE_CELLS * GPU_WAVE) {
+            TCT_REAL value[FREE_CELLS] = {};
 #pragma unroll
-        for (int i = 0; i < FREE_CELLS; i++) {
-            const int64_t at = x + i * GPU_WAVE + s.J.x - put.send[0];
-            if (x + i * GPU_WAVE < end && at >= 0 && at < put.extent[0])
-                store_cell(w, row, x + i * GPU_WAVE, value[i]);
+            for (int i = 0; i < FREE_CELLS; i++)
+                if (x + i * GPU_WAVE < b.hi[0])
+                    value[i] = row[x + i * GPU_WAVE];
+            put_line(s, z, y, x, b.hi[0], value);
         }
     }
 }
@@ -202,7 +232,8 @@ static __global__ void __launch_bounds__(tct_free_kind<SHAPE, WEIGHTS>::THREADS,
         TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
         const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
         if (step > 0 && !tct_own_wait(J, p, mine, step)) return;
-        if constexpr (MARCHES) march<SHAPE, WEIGHTS>(s, work.lines);
+        if (J.idle) put_tile(s, box);
+        else if constexpr (MARCHES) march<SHAPE, WEIGHTS>(s, work.lines);
         else walk<SHAPE, WEIGHTS>(s, work.lines, box.hi[0]);
         tct_own_done(J, p, step + 1);
     }

@@ -26,6 +26,7 @@ typedef struct tct_own_job {
     uint64_t *number;  /* of the last one                           */
     int slot, x;       /* as in tct_own_peers                       */
     int tile;          /* of the kernel's first block               */
+    bool idle;         /* they are not computed                     */
     int steps;
     int reach; /* steps of a visit                                          */
     int more;  /* rows of a warp in shared memory                           */

@@ -283,6 +283,7 @@ static void add_peers(const own_steps *s, const tct_own_peers *peers,
     const tct_peer_common C = tct_await_common(q, &halo);
     if (peers->count == 0) return;
     job->puts = peers->count;
+    job->idle = peers->idle;
     job->put = s->gpu.put;
     job->first_side = s->gpu.first;
     job->sides = s->gpu.sides;
