@@ -99,15 +99,16 @@ static __device__ __forceinline__ void load_part(const tct_free_step &s, int z,
                                                  tct_free_part &to)
 {
     const tct_step_work &w = s.J.w;
-    const bool there = is_there(w, 2, z) && is_there(w, 1, y);
+    const int lane = tct_lane();
+    const bool there = x <= end && is_there(w, 2, z) && is_there(w, 1, y);
+    const bool at_side =
+        lane == 0 || (lane == GPU_WAVE - 1 && x + FREE_V <= end);
     const TCT_REAL *row = s.in + line_of(w, place(w, 2, z), place(w, 1, y)) + x;
 #pragma unroll
     for (int i = 0; i < FREE_V; i++) to.cells.v[i] = (TCT_REAL)w.boundary;
     to.side = (TCT_REAL)w.boundary;
-    if (!there || x > end) return;
-    to.cells = *(const tct_free_cells *)(const void *)row;
-    if (tct_lane() == 0) to.side = row[-1];
-    if (tct_lane() == GPU_WAVE - 1 && x + FREE_V <= end) to.side = row[FREE_V];
+    if (there) to.cells = *(const tct_free_cells *)(const void *)row;
+    if (there && at_side) to.side = row[lane == 0 ? -1 : FREE_V];
 }
 
 static __device__ __forceinline__ void widen(const tct_free_part &p,
