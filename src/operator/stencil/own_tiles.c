@@ -6,7 +6,9 @@
 
 /* --- cutting a box -------------------------------------------------------- */
 
-enum { LEAST = 32 /* columns of a tile, if it can be */ };
+enum {
+    STRIP = 128 /* columns of a warp: a tile has whole strips, if it can */
+};
 
 static int extent(const tct_box *b, int d)
 {
@@ -18,12 +20,20 @@ static int64_t cells_of(const tct_box *b)
     return (int64_t)extent(b, 0) * extent(b, 1) * extent(b, 2);
 }
 
-/* What the largest tile costs: its cells, and some part of those around it. */
+/* Strips that `columns` need. */
+static int strips_of(int columns)
+{
+    return (columns - 1) / STRIP + 1;
+}
+
+/* What the largest tile costs: the cells of its strips, and some part of those
+ * around it. */
 static double cost_of(const tct_box *b, const int count[3])
 {
     double own = 1.0, read = 1.0;
     for (int d = 0; d < 3; d++) {
-        const int cells = (extent(b, d) - 1) / count[d] + 1;
+        int cells = (extent(b, d) - 1) / count[d] + 1;
+        if (d == 0) cells = STRIP * strips_of(cells);
         own *= cells;
         read *= cells + (extent(b, d) > 1 ? 2 : 0);
     }
@@ -41,7 +51,7 @@ static void choose_counts(const tct_box *b, int parts, int best[3])
     double least = INFINITY;
     for (int z = 1; z <= least_int(parts, extent(b, 2)); z++)
         for (int y = 1; y <= least_int(parts / z, extent(b, 1)); y++) {
-            const int wide = (extent(b, 0) - 1) / LEAST + 1;
+            const int wide = strips_of(extent(b, 0));
             for (int x = 1; x <= least_int(parts / (z * y), wide); x++) {
                 const int count[3] = {x, y, z};
                 const double cost = cost_of(b, count);

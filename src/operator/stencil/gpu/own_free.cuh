@@ -20,6 +20,11 @@ typedef struct tct_own_lines {
     int lo[2], hi[2];
 } tct_own_lines;
 
+static __device__ inline int most_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* Strips are as wide as they can be with work for all warps. */
 static __device__ inline tct_own_lines lines_of(const tct_box &b)
 {

@@ -46,15 +46,18 @@ typedef struct tct_free_step {
     bool puts; /* cells go to neighbours of other ranks, too */
 } tct_free_step;
 
-/* A warp's part of the tile: strips of columns, from the first on; groups of
- * FREE_ROWS rows of a plane; planes. Of two dimensions rows are planes. */
+/* How warps share a tile: an item is a strip of columns, FREE_ROWS rows of a
+ * plane, and a part of the planes. Of two dimensions rows are planes. */
 typedef struct tct_free_march {
-    int x, next;     /* a lane's first cell in the first strip, in the next */
-    int begin, end;  /* columns of the tile                                 */
-    int row, to_row; /* rows: from one on, to that of the tile's end        */
-    int step_row;    /* groups of rows that this warp takes                 */
-    int z, to_z;
+    tct_box box;
+    int first; /* columns before the tile's first one are not used */
+    int strips, groups, parts;
 } tct_free_march;
+
+/* An item, of cells from x on. */
+typedef struct tct_free_item {
+    int x, y, z, to_z;
+} tct_free_item;
 
 /* --- work of a warp ------------------------------------------------------- */
 
@@ -63,33 +66,40 @@ static __device__ __forceinline__ int part_of(int n, int part, int parts)
     return n / parts * part + n % parts * part / parts;
 }
 
-static __device__ inline int most_of(int a, int b)
+static __device__ inline int ratio_up(int a, int b)
 {
-    return a > b ? a : b;
+    return (a - 1) / b + 1;
 }
 
-/* Warps share strips, then groups of rows, then planes. */
+/* Planes that the busiest warp reads. */
+static __device__ inline int march_cost(int items, int planes, int parts)
+{
+    return ratio_up(items * parts, FREE_WARPS) * (ratio_up(planes, parts) + 2);
+}
+
 static __device__ inline tct_free_march march_of(const tct_box &b)
 {
-    const int first = b.lo[0] / FREE_V * FREE_V;
-    const int strips = (b.hi[0] - first - 1) / FREE_WIDTH + 1;
-    const int groups = (b.hi[1] - b.lo[1] - 1) / FREE_ROWS + 1;
     const int planes = b.hi[2] - b.lo[2];
-    const int sharing = most_of(1, FREE_WARPS / strips);
-    const int of_rows = min(sharing, groups);
-    const int of_planes = min(planes, sharing / of_rows);
-    const int share = tct_warp() / strips, part = share / of_rows;
-    tct_free_march m;
-    m.x = first + tct_warp() % strips * FREE_WIDTH + tct_lane() * FREE_V;
-    m.next = min(strips, (int)FREE_WARPS) * FREE_WIDTH;
-    m.begin = b.lo[0];
-    m.end = b.hi[0];
-    m.row = b.lo[1] + share % of_rows * FREE_ROWS;
-    m.step_row = of_rows * FREE_ROWS;
-    m.to_row = b.hi[1];
-    m.z = b.lo[2] + part_of(planes, min(part, of_planes), of_planes);
-    m.to_z = b.lo[2] + part_of(planes, min(part + 1, of_planes), of_planes);
+    tct_free_march m = {b, b.lo[0] / FREE_V * FREE_V, 0, 0, 1};
+    m.strips = ratio_up(b.hi[0] - m.first, FREE_WIDTH);
+    m.groups = ratio_up(b.hi[1] - b.lo[1], FREE_ROWS);
+    const int items = m.strips * m.groups;
+    for (int parts = 2; parts <= min(planes, (int)FREE_WARPS); parts++)
+        if (march_cost(items, planes, parts) <
+            march_cost(items, planes, m.parts))
+            m.parts = parts;
     return m;
+}
+
+/* Item k, of this lane. */
+static __device__ inline tct_free_item item_of(const tct_free_march &m, int k)
+{
+    const int planes = m.box.hi[2] - m.box.lo[2], share = k / m.strips;
+    const int part = share / m.groups;
+    return {m.first + k % m.strips * FREE_WIDTH + tct_lane() * FREE_V,
+            m.box.lo[1] + share % m.groups * FREE_ROWS,
+            m.box.lo[2] + part_of(planes, part, m.parts),
+            m.box.lo[2] + part_of(planes, part + 1, m.parts)};
 }
 
 /* --- rows ----------------------------------------------------------------- */
@@ -99,15 +109,16 @@ static __device__ __forceinline__ void load_part(const tct_free_step &s, int z,
                                                  tct_free_part &to)
 {
     const tct_step_work &w = s.J.w;
-    const bool there = is_there(w, 2, z) && is_there(w, 1, y);
+    const int lane = tct_lane();
+    const bool there = x <= end && is_there(w, 2, z) && is_there(w, 1, y);
+    const bool at_side =
+        lane == 0 || (lane == GPU_WAVE - 1 && x + FREE_V <= end);
     const TCT_REAL *row = s.in + line_of(w, place(w, 2, z), place(w, 1, y)) + x;
 #pragma unroll
     for (int i = 0; i < FREE_V; i++) to.cells.v[i] = (TCT_REAL)w.boundary;
     to.side = (TCT_REAL)w.boundary;
-    if (!there || x > end) return;
-    to.cells = *(const tct_free_cells *)(const void *)row;
-    if (tct_lane() == 0) to.side = row[-1];
-    if (tct_lane() == GPU_WAVE - 1 && x + FREE_V <= end) to.side = row[FREE_V];
+    if (there) to.cells = *(const tct_free_cells *)(const void *)row;
+    if (there && at_side) to.side = row[lane == 0 ? -1 : FREE_V];
 }
 
 static __device__ __forceinline__ void widen(const tct_free_part &p,
@@ -132,8 +143,8 @@ static __device__ __forceinline__ void load_row_of(const tct_free_step &s,
 
 /* Of the neighbours of other ranks. */
 static __device__ __forceinline__ void put_part(const tct_free_step &s,
-                                                const tct_free_march &m, int z,
-                                                int y, int x,
+                                                const tct_box &b, int z, int y,
+                                                int x,
                                                 const tct_free_cells &value)
 {
     for (int k = 0; k < s.p.sides; k++) {
@@ -144,7 +155,7 @@ static __device__ __forceinline__ void put_part(const tct_free_step &s,
 #pragma unroll
         for (int i = 0; i < FREE_V; i++) {
             const int64_t at = x + i + s.J.x - put.send[0];
-            if (x + i >= m.begin && x + i < m.end && at >= 0 &&
+            if (x + i >= b.lo[0] && x + i < b.hi[0] && at >= 0 &&
                 at < put.extent[0])
                 store_cell(s.J.w, row, x + i, value.v[i]);
         }
@@ -152,21 +163,21 @@ static __device__ __forceinline__ void put_part(const tct_free_step &s,
 }
 
 static __device__ __forceinline__ void store_part(const tct_free_step &s,
-                                                  const tct_free_march &m,
-                                                  int z, int y, int x,
+                                                  const tct_box &b, int z,
+                                                  int y, int x,
                                                   const tct_free_cells &value)
 {
     const tct_step_work &w = s.J.w;
     TCT_REAL *row = s.out + line_of(w, z, y);
     const bool at_end = w.closes[0] && (x <= 0 || x + FREE_V >= w.n[0]);
-    if (x >= m.begin && x + FREE_V <= m.end && !at_end)
+    if (x >= b.lo[0] && x + FREE_V <= b.hi[0] && !at_end)
         *(tct_free_cells *)(void *)(row + x) = value;
     else
 #pragma unroll
         for (int i = 0; i < FREE_V; i++)
-            if (x + i >= m.begin && x + i < m.end)
+            if (x + i >= b.lo[0] && x + i < b.hi[0])
                 store_cell(w, row, x + i, value.v[i]);
-    if (s.puts) put_part(s, m, z, y, x, value);
+    if (s.puts) put_part(s, b, z, y, x, value);
 }
 
 /* --- two dimensions ------------------------------------------------------- */
@@ -191,22 +202,23 @@ flat_cells(const tct_step_work &w, const tct_free_row &n, const tct_free_row &c,
 
 template <int SHAPE, int WEIGHTS>
 static __device__ __forceinline__ void
-march_flat(const tct_free_step &s, const tct_free_march &m, int x)
+march_flat(const tct_free_step &s, const tct_box &b, const tct_free_item &m)
 {
     tct_free_row north, centre;
-    load_row_of(s, m.z - 1, 0, x, m.end, north);
-    load_row_of(s, m.z, 0, x, m.end, centre);
+    load_row_of(s, m.z - 1, 0, m.x, b.hi[0], north);
+    load_row_of(s, m.z, 0, m.x, b.hi[0], centre);
     for (int z = m.z; z < m.to_z; z += FREE_AHEAD) {
         tct_free_part ahead[FREE_AHEAD];
 #pragma unroll
         for (int i = 0; i < FREE_AHEAD; i++)
-            if (z + i < m.to_z) load_part(s, z + i + 1, 0, x, m.end, ahead[i]);
+            if (z + i < m.to_z)
+                load_part(s, z + i + 1, 0, m.x, b.hi[0], ahead[i]);
 #pragma unroll
         for (int i = 0; i < FREE_AHEAD; i++) {
             if (z + i >= m.to_z) break;
             tct_free_row south;
             widen(ahead[i], south);
-            store_part(s, m, z + i, 0, x,
+            store_part(s, b, z + i, 0, m.x,
                        flat_cells<SHAPE, WEIGHTS>(s.J.w, north, centre, south));
             north = centre;
             centre = south;
@@ -255,19 +267,19 @@ static __device__ __forceinline__ tct_free_cells solid_cells(
  * the group is not whole. */
 template <int WEIGHTS>
 static __device__ __forceinline__ void
-march_solid(const tct_free_step &s, const tct_free_march &m, int y, int x)
+march_solid(const tct_free_step &s, const tct_box &b, const tct_free_item &m)
 {
-    const int rows = min((int)FREE_ROWS, m.to_row - y);
+    const int rows = min((int)FREE_ROWS, b.hi[1] - m.y);
     tct_free_part below[FREE_ROWS] = {}, next[FREE_ROWS] = {};
     tct_free_row centre[FREE_ROWS];
-    load_plane(s, m.z - 1, y, rows, x, m.end, below);
-    load_plane(s, m.z, y, rows, x, m.end, next);
+    load_plane(s, m.z - 1, m.y, rows, m.x, b.hi[0], below);
+    load_plane(s, m.z, m.y, rows, m.x, b.hi[0], next);
     widen_plane(next, centre);
     for (int z = m.z; z < m.to_z; z++) {
         tct_free_part first, last = {};
-        load_plane(s, z + 1, y, rows, x, m.end, next);
-        load_part(s, z, y - 1, x, m.end, first);
-        if (rows == FREE_ROWS) load_part(s, z, y + rows, x, m.end, last);
+        load_plane(s, z + 1, m.y, rows, m.x, b.hi[0], next);
+        load_part(s, z, m.y - 1, m.x, b.hi[0], first);
+        if (rows == FREE_ROWS) load_part(s, z, m.y + rows, m.x, b.hi[0], last);
 #pragma unroll
         for (int i = 0; i < FREE_ROWS; i++) {
             const TCT_REAL *north =
@@ -276,7 +288,7 @@ march_solid(const tct_free_step &s, const tct_free_march &m, int y, int x)
                 i + 1 < FREE_ROWS ? centre[i + 1 < FREE_ROWS ? i + 1 : 0].v + 1
                                   : last.cells.v;
             if (i < rows)
-                store_part(s, m, z, y + i, x,
+                store_part(s, b, z, m.y + i, m.x,
                            solid_cells<WEIGHTS>(s.J.w, below[i].cells, north,
                                                 centre[i], south,
                                                 next[i].cells));
@@ -295,12 +307,11 @@ template <int SHAPE, int WEIGHTS>
 static __device__ __forceinline__ void march(const tct_free_step &s,
                                              const tct_free_march &m)
 {
-    if (m.z >= m.to_z) return; /* a warp to spare */
-    for (int x = m.x; x - tct_lane() * FREE_V < m.end; x += m.next)
+    const int items = m.strips * m.groups * m.parts;
+    for (int k = tct_warp(); k < items; k += FREE_WARPS)
         if constexpr (SHAPE == TCT_STAR3)
-            for (int y = m.row; y < m.to_row; y += m.step_row)
-                march_solid<WEIGHTS>(s, m, y, x);
-        else march_flat<SHAPE, WEIGHTS>(s, m, x);
+            march_solid<WEIGHTS>(s, m.box, item_of(m, k));
+        else march_flat<SHAPE, WEIGHTS>(s, m.box, item_of(m, k));
 }
 
 #endif
