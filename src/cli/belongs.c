@@ -2,6 +2,7 @@
  * cli/belongs.c - the table of options that have an effect with some others
  * alone. One that has none is refused, with what it belongs to. */
 #include "cli/base.h"
+#include "cli/compare/compare.h"
 #include "cli/options.h"
 #include <string.h>
 
@@ -97,6 +98,11 @@ static bool both_parts(const question *q)
     return q->set->no_compute && q->set->no_communication;
 }
 
+static bool lacks_grid(const question *q)
+{
+    return q->set->operands > 0 && !cli_is_grid(q->set->operand[0]);
+}
+
 static bool one_rank(const question *q)
 {
     return q->ranks == 1;
@@ -147,6 +153,7 @@ static const struct {
     {"amortize", COMPARE, nothing_to_set_up, "preconditioners, and none has no set-up"},
     {"verbose", EACH, quiet, "output that --quiet leaves out"},
     {"partitioner", SOLVE | COMPARE | BENCH, one_rank, OF_RANKS},
+    {"type", COMPARE, lacks_grid, "a GRID, such as star2d1r:4096x4096"},
     {"no-compute", JACOBI, one_rank, OF_RANKS},
     {"no-communication", JACOBI, one_rank, OF_RANKS},
     {"no-compute", JACOBI, both_parts, "runs without --no-communication"},

@@ -143,8 +143,8 @@ static const cli_option table[] = {
 {"Stopping", "norm-every", 0, CLI_INT, ON_jacobi, AT(norm_every), "M",
  "measure the change of every M-th step (with --rtol 64)", NULL, 1, MOST_INT, 0},
 
-{"The problem", "type", 0, CLI_CHOICE, ON_jacobi, AT(type), "NAME",
- "of a cell (double)", &cli_axis_type, 0, 0, 0},
+{"The problem", "type", 0, CLI_CHOICE, ON_jacobi | ON_compare, AT(type), "NAME",
+ "of a cell of a GRID (double)", &cli_axis_type, 0, 0, 0},
 {"The problem", "periodic", 0, CLI_TEXT, ON_jacobi, AT(periodic), "SIDES",
  "directions that close, of the letters x, y and z", NULL, 0, 0, 0},
 {"The problem", "boundary", 0, CLI_REAL, ON_jacobi, AT(boundary), "G",

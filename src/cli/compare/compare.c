@@ -540,6 +540,7 @@ static tacit_status compare(const cli *c, cli_comparison *all)
 
 static tacit_status compare_run(cli *c)
 {
+    if (cli_is_grid(c->set.operand[0])) return cli_compare_grid(c);
     cli_comparison all = {.device = c->device,
                           .copy = (double)NAN,
                           .rtol = c->set.rtol,
@@ -556,7 +557,7 @@ static tacit_status compare_run(cli *c)
 
 const cli_command cli_command_compare = {
     .name = "compare",
-    .operands = "MATRIX",
+    .operands = "MATRIX|GRID",
     .summary = "every available path in one run, ranked",
     .about =
         "Solve one problem on every path that this build and this machine "
@@ -580,7 +581,9 @@ const cli_command cli_command_compare = {
         "x peer is the time of the fastest of these over the row's. --method, "
         "--loop, --format and --precision choose among the rows, and so does "
         "--precond, which takes several with commas, "
-        "'jacobi,amg,amg(degree=3)': each has rows of its own.",
+        "'jacobi,amg,amg(degree=3)': each has rows of its own.\n\n"
+        "Of a GRID, such as star2d1r:4096x4096, all ways of jacobi to step it "
+        "are ranked.",
     .takes = {1, 1},
     .run = compare_run,
 };

@@ -49,6 +49,11 @@ typedef struct cli_comparison {
     double *b; /* [rows], NULL on the host */
 } cli_comparison;
 
+/* Is this the name of a grid, "star2d1r:9x9"? If so all ways to step it are
+ * compared. */
+bool cli_is_grid(const char *name);
+tacit_status cli_compare_grid(const cli *c);
+
 /* The next row, cleared; NULL if there is no room. */
 cli_compared *cli_compare_next(cli_comparison *all);
 
