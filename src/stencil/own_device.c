@@ -26,7 +26,7 @@ static tacit_status open(tacit_field *f, tct_own_kind kind, int depth,
     if (why)
         FAIL(TACIT_UNSUPPORTED,
              "kernels that stay store into the neighbours' memory: %s: take "
-             "--comm peer, or another way",
+             "link peer, or another way",
              why);
     engine *e = tct_calloc(sizeof *e);
     if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
