@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/stencil/gpu/own_free.cuh - the kernel of ways free and free2, for
- * the type TCT_REAL: all cells are in memory, and a visit is a step. Most shapes
- * march (own_march.cuh). Of others, and with weights by cell, a warp has a strip
- * of columns of the tile and some of its lines, which it walks along, so that
- * rows come from the L1 when they are read again. */
+ * the type TCT_REAL: all cells are in memory, and a visit is a step. Most
+ * shapes march (own_march.cuh). Of others, and with weights by cell, a warp has
+ * a strip of columns of the tile and some of its lines, which it walks along,
+ * so that rows come from the L1 when they are read again. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
 #define TCT_OPERATOR_STENCIL_GPU_OWN_FREE_CUH
 #include "operator/stencil/gpu/own_march.cuh"

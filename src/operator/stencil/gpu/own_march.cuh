@@ -2,11 +2,11 @@
  * operator/stencil/gpu/own_march.cuh - a step of a tile of ways free and free2,
  * for the type TCT_REAL and shapes star2d1r, box2d1r and star3d1r without
  * weights by cell. A lane has FREE_V cells of a row, which it loads at once; a
- * warp marches along direction 2 with the rows around in registers, so that each
- * row is loaded once. Cells beside a lane's come by shuffles.
+ * warp marches along direction 2 with the rows around in registers, so that
+ * each row is loaded once. Cells beside a lane's come by shuffles.
  *
- * A tile may begin and end within a lane's cells. What a lane then loads besides
- * is of the same row, and is not used. */
+ * A tile may begin and end within a lane's cells. What a lane then loads
+ * besides is of the same row, and is not used. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_OWN_MARCH_CUH
 #define TCT_OPERATOR_STENCIL_GPU_OWN_MARCH_CUH
 #include "operator/stencil/gpu/own_wait.cuh"
