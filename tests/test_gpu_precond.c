@@ -86,8 +86,9 @@ static void blocks_of_every_size_are_solved(void **state)
             if (on_cuda() && strcmp(method_of(m), "cg") == 0)
                 assert_non_null(strstr(tacit_error_message(),
                                        "no kernel of cg with jacobi for this "
-                                       "format and its store; for sell, "
-                                       "sell32: f64 f32 dict8; bsell 2x2:"));
+                                       "format and its store; for stencil; "
+                                       "sell, sell32: f64 f32 dict8; bsell "
+                                       "2x2:"));
             close_rig(&r);
         }
         close_reference(&ref);
