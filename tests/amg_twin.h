@@ -107,7 +107,7 @@ static inline bool twin_count(const tacit_operator *A, int32_t *count)
 static inline void twin_read(const tacit_operator *A, const tct_amg_csr *out)
 {
     (void)A;
-    for (int64_t s = 0; s < twin_slices->slices; s++)
+    for (int64_t s = 0; twin_slices && s < twin_slices->slices; s++)
         for (int l = 0; l < GPU_LANES; l++)
             tct_cell_read(twin_slices, s, l, out->ptr, out->col, out->val);
 }
