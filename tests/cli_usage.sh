@@ -129,9 +129,9 @@ for wish in auto yes no maybe; do
     [ -z "$MPIRUN" ] || has out "through MPI: $said"
 done
 for variable in TACIT_ISA TACIT_AMG_SETUP TACIT_AMG_COARSE; do
-    env "$variable=nonsense" "$TACIT" solve poisson3d:4 >out 2>err
+    env "$variable=nonsense" "$TACIT" solve poisson3d:4 >refused 2>&1
     [ $? = 1 ] || complain "$variable=nonsense is taken"
-    has err "the environment variable $variable is 'nonsense': expected one of: "
+    has refused "the environment variable $variable is 'nonsense': expected one of: "
 done
 if [ -n "$MPIRUN" ]; then
     run 2 devices

@@ -262,10 +262,9 @@ static void stencils(FILE *f)
     for (int i = 0; (s = tacit_stencil_shape_at(i)) != NULL; i++)
         fprintf(f, "| `%s` | %s | %d | %d |\n", s->name, s->summary,
                 s->dimensions, s->points);
-    heading(f, "Ways to step a grid (`--way`)", "way | what it is | available");
+    heading(f, "Ways to step a grid (`--way`)", "way | what it is");
     for (int i = 0; (w = tacit_stencil_way_at(i)) != NULL; i++)
-        fprintf(f, "| `%s` | %s | %s |\n", w->name, w->summary,
-                yes(!w->reason));
+        fprintf(f, "| `%s` | %s |\n", w->name, w->summary);
 }
 
 /* --- what a build with CUDA alone knows ----------------------------------- */

@@ -21,7 +21,7 @@ static const context contexts[] = {
     {"solve poisson2d:4", "amortize"},
     {"solve poisson2d:4 b.txt", "seed amortize"},
     {"solve poisson2d:4 --rhs ones", "seed amortize"},
-    {"compare poisson2d:4", ""},
+    {"compare poisson2d:4", "type"},
     {"info poisson2d:4", "precond"}, /* jacobi, below */
     {"info gallery", "precond comm device threads shift drop-zeros"},
     {"convert poisson2d:4 out.mtx", ""},

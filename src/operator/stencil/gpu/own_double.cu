@@ -11,4 +11,4 @@
 
 extern "C" const tct_own_kernels tct_own_kernels_double = {
     TCT_HOST(find_free), TCT_HOST(find_cached), OWN_WIDTH,
-    sizeof(tct_own_block)};
+    sizeof(tct_own_block) + sizeof(tct_own_place)};

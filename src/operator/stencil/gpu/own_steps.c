@@ -304,10 +304,14 @@ static dim3 blocks_of(int count)
     return (dim3){(unsigned)count, 1, 1};
 }
 
+/* Another engine of this kernel may have asked for less shared memory. */
 static gpu_error start(const own_steps *s, tct_own_job *job)
 {
     const dim3 blocks = blocks_of(s->tiles.count);
     const dim3 threads = blocks_of(s->threads);
+    const gpu_error e =
+        gpu_function_attribute(s->code, GPU_DYNAMIC_SHARED, (int)s->shared);
+    if (e != GPU_OK) return e;
     return gpu_launch_cooperative(s->code, blocks, threads, (void *[]){job},
                                   s->shared, tct_gpu_of(s->queue)->stream);
 }
