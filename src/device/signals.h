@@ -74,11 +74,12 @@ static inline void tct_fence_all(void)
 {
     tct_fenced *f = tct_fenced_here();
     f->before = true;
+#if TCT_TSAN
     if (f->drawn) (void)__atomic_load_n(f->drawn, __ATOMIC_ACQUIRE);
-    f->drawn = NULL;
-#if !TCT_TSAN
+#else
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
+    f->drawn = NULL;
 }
 
 static inline unsigned tct_draw(unsigned *ticket)

@@ -184,9 +184,10 @@ static void draw_tasks(void *work, int64_t thread)
     (void)thread;
     for (;;) {
         const int64_t task = atomic_fetch_add(&r->next, 1);
-        if (task >= tiles * r->visits) return;
+        if (task >= tiles * r->visits) break;
         do_task(r, (int)(task / tiles), (int)(task % tiles));
     }
+    tct_fence_all(); /* the tickets may be freed afterwards */
 }
 
 /* --- runs ----------------------------------------------------------------- */

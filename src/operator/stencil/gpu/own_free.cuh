@@ -223,9 +223,9 @@ template <> struct tct_free_work<true> {
 };
 
 template <int SHAPE, int WEIGHTS>
-static __global__ void __launch_bounds__(tct_free_kind<SHAPE, WEIGHTS>::THREADS,
-                                         1)
-    free_kernel(const __grid_constant__ tct_own_job J)
+static __global__ void
+    __launch_bounds__((tct_free_kind<SHAPE, WEIGHTS>::THREADS), 1)
+        free_kernel(const __grid_constant__ tct_own_job J)
 {
     constexpr bool MARCHES = tct_free_kind<SHAPE, WEIGHTS>::MARCHES;
     __shared__ tct_own_place p;
