@@ -377,6 +377,7 @@ static void trials_leave_the_field_usable(void **state)
     grid g = shapes[0];
     tacit_field *f = NULL;
     (void)state;
+    if (TCT_TSAN) skip(); /* as above */
     if (on_gpu()) skip();
     bench *b = open_bench("host");
     memcpy(g.n, n, sizeof n);
