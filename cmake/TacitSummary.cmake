@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What this build has, and how what it lacks is asked for.
+# The parts of this build, and how missing ones are asked for.
 function(tacit_says what has lack)
   if(has)
     message(STATUS "  ${what}: yes")

@@ -232,7 +232,7 @@ static void passes_are_fused_alike(void **state)
     everywhere(check_passes);
 }
 
-/* What is said of it is what is said of the matrix. */
+/* Its facts are those of the matrix. */
 static void check_facts(pair *p)
 {
     tacit_operator_info a = {.size = sizeof a}, b = a;

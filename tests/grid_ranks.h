@@ -8,7 +8,7 @@
 
 enum { MOST = 1 << 12 };
 
-/* What a rank works with; ranks may be threads. */
+/* Data of a rank; ranks may be threads. */
 typedef struct bench {
     tacit_queue *q;
     double start[MOST], wanted[MOST], last[MOST], got[MOST], weight[27 * MOST];

@@ -127,7 +127,7 @@ static void ghosts_are_the_neighbours_cells(void **state)
 
 /* --- in place ------------------------------------------------------------- */
 
-/* What a kernel of a client does: each row of each box goes to the peer. */
+/* Work of a client's kernel: each row of each box goes to the peer. */
 static void store_all(tacit_halo *h, int slot, const mirror *m)
 {
     const tct_halo_puts *puts = tct_halo_puts_of(h);

@@ -26,7 +26,7 @@ static tacit_halo *open_halo(tacit_queue *q, const part *p)
 
 /* --- in place ------------------------------------------------------------- */
 
-/* What a kernel of a client does: all cells of a box go to the peer. */
+/* Work of a client's kernel: all cells of a box go to the peer. */
 static void store_box(const tct_halo_put *u, int slot, const part *p,
                       const char *zero)
 {

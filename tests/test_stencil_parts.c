@@ -143,7 +143,7 @@ static void move_buffer(tacit_field *f, int slot, char *mine, bool get)
     else f->device->steps->put(f->queue, f->device->buffer[slot], mine, bytes);
 }
 
-/* What cell (x, y, z) of the block, or a ghost, is to have in a buffer: a number
+/* The value that cell (x, y, z) of the block, or a ghost, has in a buffer: a number
  * of its place in the grid. */
 static double value_of(const tct_grid_block *b, int slot, const int64_t i[3])
 {

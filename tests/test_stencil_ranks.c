@@ -296,7 +296,7 @@ static void remove_file(const char *path)
     if (tacit_world_rank(test_world()) == 0) unlink(path);
 }
 
-/* What one block writes is what others read, and the other way round. */
+/* Files that one block writes are read by others, and the other way round. */
 static void files_do_not_depend_on_blocks(void **state)
 {
     (void)state;

@@ -217,7 +217,7 @@ static void messages_of_nccl_have_the_serial_bits(void **state)
 
 /* --- the device's part ----------------------------------------------------- */
 
-/* What drives the kernels of GPUs, with the twin of the kernels. */
+/* The driver of GPU kernels, with the twin of the kernels. */
 static void kernels_are_driven_right(void **state)
 {
     static const run_of ways[] = {{"overlap", NULL}, {"p2p", NULL},

@@ -964,7 +964,7 @@ static void all_ranks_together(void **state)
     rig_close(&g);
 }
 
-/* What ranks make differs: refused on all, and all can go on. */
+/* Ranks make unlike requests: refused on all, and all can go on. */
 static void unlike_requests_are_refused(void **state)
 {
     (void)state;

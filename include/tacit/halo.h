@@ -85,7 +85,7 @@ TACIT_API void tacit_halo_end(tacit_halo *halo);
 /* Both. */
 TACIT_API void tacit_halo_exchange(tacit_halo *halo, void *cell);
 
-/* What goes to the neighbour in a direction, and comes from it. Boxes are in
+/* The message to the neighbour in a direction, and from it. Boxes are in
  * cells of this block: ghosts have coordinates below 0, or from n on. */
 typedef struct tacit_halo_message {
     int peer;           /* its rank; < 0: none, the rest is 0              */

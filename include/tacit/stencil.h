@@ -181,7 +181,7 @@ TACIT_API tacit_status tacit_field_write_png(const tacit_field *field,
  * ends the run. It may get and put values. */
 typedef int tacit_field_monitor(void *ctx, int64_t step, double change);
 
-/* What steps leave out, to be timed without it. */
+/* A part of steps that is left out, to time the rest. */
 typedef enum tacit_field_skip {
     TACIT_SKIP_NOTHING = 0,
     TACIT_SKIP_COMPUTING = 1,    /* exchanges and meetings alone           */

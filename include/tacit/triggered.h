@@ -57,7 +57,7 @@ typedef struct tacit_trigger_comm tacit_trigger_comm;
 typedef struct tacit_trigger_queue tacit_trigger_queue;
 typedef struct tacit_trigger_request tacit_trigger_request;
 
-/* What starts messages. */
+/* Kinds of queues: the part of the machine that starts messages. */
 typedef enum tacit_trigger_kind {
     TACIT_TRIGGER_AUTO,
     TACIT_TRIGGER_KERNEL, /* kernels on a GPU's stream; not in this version */

@@ -41,7 +41,7 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_mpi_queue *MPI_Queue;
 #define MPI_QUEUE_NULL ((MPI_Queue)0)
 
-/* What starts messages; CXI, of the paper, means AUTO. */
+/* Kinds of queues; CXI, of the paper, means AUTO. */
 typedef enum MPI_Queue_type {
     MPI_QUEUE_AUTO,
     MPI_QUEUE_KERNEL,

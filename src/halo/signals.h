@@ -7,7 +7,7 @@
 #include "device/protocol.h"
 #include "halo/put.h"
 
-/* What the exchanges in place of a halo share, in memory of the device. */
+/* State that a halo's exchanges in place share, in memory of the device. */
 typedef struct tct_halo_signals {
     int count;
     const tct_halo_put *put; /* [count]                                   */

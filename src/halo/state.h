@@ -8,7 +8,7 @@
 #include "halo/copies.h"
 #include "halo/halo.h"
 
-/* What the device of a queue does for halos. Functions that work are called in
+/* Functions of a queue's device for halos. Functions that work are called in
  * the order of the queue. */
 typedef struct tct_halo_device {
     /* Let the device have list->copy.  Errors NO_MEMORY, DEVICE. */

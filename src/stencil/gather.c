@@ -13,7 +13,7 @@ struct tct_row_gather {
     int64_t *bytes; /* [2][ranks]: to and from each             */
 };
 
-/* What ranks do with a row's cells of a block: `bytes` from `at` on in the
+/* A function for a row's cells of a block: `bytes` from `at` on in the
  * row. */
 typedef void row_fn(char **packed, char *row, const tacit_field *f,
                     int64_t block_row, size_t at, size_t bytes);

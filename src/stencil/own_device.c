@@ -166,25 +166,12 @@ static int stay(const tacit_field *f)
     return STAY;
 }
 
-const tct_way_ops tct_device_free = {.open = free_open,
-                                     .fits = is_in_place,
-                                     .visit = visit,
-                                     .describe = describe,
-                                     .finish = finish,
-                                     .close = destroy,
-                                     .most = stay};
-const tct_way_ops tct_device_free2 = {.open = free2_open,
-                                      .fits = is_in_place,
-                                      .visit = visit,
-                                      .describe = describe,
-                                      .finish = finish,
-                                      .close = destroy,
-                                      .most = stay};
-const tct_way_ops tct_device_cached = {.open = cached_open,
-                                       .fits = cached_fits,
-                                       .visit = visit,
-                                       .describe = describe,
-                                       .finish = finish,
-                                       .close = destroy,
-                                       .depths = cached_depths,
-                                       .most = stay};
+#define TABLE                                                                 \
+    .visit = visit, .describe = describe, .finish = finish, .close = destroy, \
+    .most = stay
+const tct_way_ops tct_device_free = {TABLE, .open = free_open,
+                                     .fits = is_in_place};
+const tct_way_ops tct_device_free2 = {TABLE, .open = free2_open,
+                                      .fits = is_in_place};
+const tct_way_ops tct_device_cached = {
+    TABLE, .open = cached_open, .fits = cached_fits, .depths = cached_depths};

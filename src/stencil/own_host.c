@@ -187,7 +187,7 @@ static void draw_tasks(void *work, int64_t thread)
         if (task >= tiles * r->visits) break;
         do_task(r, (int)(task / tiles), (int)(task % tiles));
     }
-    tct_fence_all(); /* the tickets may be freed afterwards */
+    tct_fence_all(); /* that of a sanitizer reads the last ticket */
 }
 
 /* --- runs ----------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * stencil/own_host.h - ways of the host that make many steps without a barrier:
  * tiles with an owner each, and flags between neighbours (own_tiles.h).
  *
- * What a block of threads does on a GPU is a task here: a visit of a tile.
+ * Work of a thread block on a GPU is a task here: a visit of a tile.
  * Threads draw tasks in the order of visits. So whoever waits, waits for tasks
  * that are drawn already, and any number of threads makes them all. Tiles at a
  * side also wait for other ranks, store cells into their ghosts and tell them,

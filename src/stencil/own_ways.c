@@ -82,14 +82,6 @@ static void destroy(void *state)
     tct_own_host_destroy(&h);
 }
 
-/* auto leaves these to GPUs: on the host they show what a GPU does, and tiles
- * are faster. */
-static bool never(const tacit_field *f)
-{
-    (void)f;
-    return false;
-}
-
 static int stay(const tacit_field *f)
 {
     (void)f;
@@ -102,25 +94,27 @@ static const int *cached_depths(const tacit_field *f)
     return f->coefficient ? NULL : depths;
 }
 
+/* On the host they show the work of a GPU, and tiles are faster: only if asked
+ * for by name. */
 static const tct_way_ops host_free = {.open = free_open,
                                       .visit = free_visit,
                                       .describe = describe,
                                       .close = destroy,
                                       .most = stay,
-                                      .fits = never};
+                                      .named = true};
 static const tct_way_ops host_free2 = {.open = free2_open,
                                        .visit = free_visit,
                                        .describe = describe,
                                        .close = destroy,
                                        .most = stay,
-                                       .fits = never};
+                                       .named = true};
 static const tct_way_ops host_cached = {.open = cached_open,
                                         .visit = cached_visit,
                                         .describe = describe,
                                         .close = destroy,
                                         .depths = cached_depths,
                                         .most = stay,
-                                        .fits = never};
+                                        .named = true};
 
 const tct_way tct_way_free = {
     {"free",

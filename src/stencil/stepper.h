@@ -20,7 +20,7 @@
 
 typedef struct tct_stepper tct_stepper;
 
-/* What the edges of a step do besides. */
+/* Puts, signals and waits of a step's edges. */
 enum {
     TCT_EDGES_PUT = 1,  /* store cells into the neighbours' ghosts           */
     TCT_EDGES_TELL = 2, /* ... and make the next exchange by that           */

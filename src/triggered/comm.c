@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What ranks know of each other, in the piece of each. */
+/* The state that ranks see of each other, in the piece of each. */
 typedef struct {
     uint64_t failed; /* 1 + a rank whose `why` says why all have failed */
     char why[448];

@@ -209,7 +209,7 @@ void tct_match_close(tacit_trigger_comm *c)
 
 /* --- calls ---------------------------------------------------------------- */
 
-/* What keeps a request from being matched; NULL: nothing. */
+/* The reason why a request cannot be matched; NULL: nothing. */
 static const char *obstacle(const tacit_trigger_request *r,
                             const tacit_trigger_comm *c)
 {

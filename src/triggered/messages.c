@@ -113,7 +113,7 @@ static bool all_ended(tct_trigger_line *l, pthread_mutex_t *lock, int count,
     return all;
 }
 
-/* What is missing of a message. */
+/* The missing part of a message. */
 static const char *stage(const tct_trigger_end *e, uint64_t number)
 {
     if (e->mine.direction == TCT_RECEIVES) return "its message has not come";

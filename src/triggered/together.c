@@ -119,7 +119,7 @@ bool tct_together_ended(tacit_trigger_request *r, uint64_t number,
 
 /* --- making --------------------------------------------------------------- */
 
-/* What the ranks must have in common. */
+/* Properties that the ranks must have in common. */
 static void describe(tacit_trigger_request *r, int64_t bytes)
 {
     for (int k = 0; k < r->alls; k++)

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* What a visit is like on a GPU of `sms` multiprocessors. `group` chooses one
+/* A visit on a GPU of `sms` multiprocessors. `group` chooses one
  * of the shapes of tiles of three dimensions. */
 typedef struct emulated_visit {
     int depth, group, sms;

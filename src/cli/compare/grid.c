@@ -106,7 +106,7 @@ static tacit_status time_way(const cli *c, ways *all, way_row *row)
     return status;
 }
 
-/* What a way lacks is a reason; any other failure ends the comparison. */
+/* A way that is refused has a reason; any other failure ends the comparison. */
 static tacit_status add_way(const cli *c, ways *all,
                             const tacit_stencil_way *way)
 {

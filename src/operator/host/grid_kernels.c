@@ -19,7 +19,7 @@ static const double zeros[ROOM];
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* What cells have beside them. */
+/* Neighbours of cells. */
 typedef struct {
     bool west, east;
 } sides;

@@ -26,7 +26,7 @@ typedef struct tct_step_work {
     double boundary, centre, neighbours;
 } tct_step_work;
 
-/* What the edges of a step do for the neighbours (halo/put.h). */
+/* Puts of a step's edges into the neighbours (halo/put.h). */
 typedef struct tct_step_halo {
     int count;                      /* of neighbours; 0: nothing         */
     const struct tct_halo_put *put; /* [count], on the device            */

@@ -26,7 +26,7 @@ static int strips_of(int columns)
     return (columns - 1) / STRIP + 1;
 }
 
-/* What the largest tile costs: the cells of its strips, and some part of those
+/* Cost of the largest tile: the cells of its strips, and some part of those
  * around it. */
 static double cost_of(const tct_box *b, const int count[3])
 {

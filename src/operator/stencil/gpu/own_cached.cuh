@@ -38,7 +38,7 @@ struct alignas(OWN_V * sizeof(TCT_REAL)) tct_own_cells {
 /* The first and the last row of each warp, of steps in turn. */
 typedef tct_own_cells tct_own_edges[2][2][TCT_CACHED_WARPS][GPU_WAVE];
 
-/* What a lane has: a copy of the first row, which saves a search for it; rows
+/* Data of a lane: a copy of the first row, which saves a search for it; rows
  * in registers and in shared memory. */
 template <class T> struct tct_own_rows {
     TCT_REAL first[OWN_V];
@@ -46,7 +46,7 @@ template <class T> struct tct_own_rows {
     tct_own_cells *more;
 };
 
-/* What a block knows of its tile, in shared memory: a compiler would keep as
+/* A block's view of its tile, in shared memory: a compiler would keep as
  * many numbers of it in registers as there are rows. Row i is cell lo - reach +
  * i. */
 enum { OWN_LINES = 768, OWN_THERE = 1, OWN_MINE = 2, OWN_EDGE = 4 };
@@ -304,7 +304,7 @@ static __device__ __forceinline__ void widened(const TCT_REAL (&cell)[OWN_V],
     row[OWN_V + 1] = tct_shuffle_down(cell[0], 1);
 }
 
-/* What rows leave for those below: the row above, as it was before the step. Of
+/* Values that rows leave for those below: the row above, as it was before the step. Of
  * a box the sums q of the row above and of this one, and p of this one. */
 template <class T> struct tct_own_before {
     TCT_REAL n[OWN_V];

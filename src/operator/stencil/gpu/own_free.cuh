@@ -212,7 +212,7 @@ template <int SHAPE, int WEIGHTS> struct tct_free_kind {
         MARCHES ? TCT_MARCH_THREADS : TCT_FREE_THREADS;
 };
 
-/* What a warp has of the tile, by either means. */
+/* A warp's part of the tile, by either means. */
 template <bool MARCHES> struct tct_free_work {
     tct_own_lines lines;
     __device__ inline tct_free_work(const tct_box &b) : lines(lines_of(b)) {}

@@ -24,7 +24,7 @@ struct alignas(FREE_V * sizeof(TCT_REAL)) tct_free_cells {
     TCT_REAL v[FREE_V];
 };
 
-/* What a lane has loaded of a row; `side` is the cell before those of the first
+/* A lane's cells of a row, as loaded; `side` is the cell before those of the first
  * lane, after those of the last one. */
 typedef struct tct_free_part {
     tct_free_cells cells;

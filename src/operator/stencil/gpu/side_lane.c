@@ -53,7 +53,7 @@ void tct_lane_join(tacit_queue *q, tct_step_lane *l)
                "a lane of steps");
 }
 
-/* What is pending belongs where it was enqueued. */
+/* Pending work belongs where it was enqueued. */
 static void exchange_streams(tacit_queue *q, tct_step_lane *l)
 {
     tct_gpu_flush(q);

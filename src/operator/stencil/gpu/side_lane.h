@@ -9,7 +9,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* What waits need: the time limit, and where a lost rank is noted. */
+/* Data of waits: the time limit, and where a lost rank is noted. */
 tct_peer_common tct_await_common(const tacit_queue *q, const tct_step_halo *h);
 
 /* As in tct_device_steps. */

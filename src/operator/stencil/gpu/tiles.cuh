@@ -59,7 +59,7 @@ typedef struct tct_rings {
     tct_lane_cells row[TILE_WARPS][TCT_ROWS_AHEAD][GPU_WAVE];
 } tct_rings;
 
-/* What a warp does: rows [from, to) of a strip; `ring` is the lane's place in
+/* Work of a warp: rows [from, to) of a strip; `ring` is the lane's place in
  * the first row of its ring. */
 template <class T> struct tct_warp_tile {
     const tct_tile_grid &g;

@@ -46,7 +46,7 @@ typedef struct tct_cut3 {
     int tiles[3], planes;
 } tct_cut3;
 
-/* What a thread does: planes [from, to) of a tile. Cell (c.x, y) is its first
+/* Work of a thread: planes [from, to) of a tile. Cell (c.x, y) is its first
  * one; `live` and `owned` have a bit for each row with a cell within the grid,
  * or to be stored, `inside` one for each cell within the grid. */
 template <class T> struct tct_block_tile {
