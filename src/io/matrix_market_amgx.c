@@ -71,7 +71,7 @@ tacit_status tct_market_find_vector(tct_market *m)
     tct_source *s = &m->base;
     if (!(m->in.guess ? m->has_guess : m->has_rhs)) {
         if (!m->in.guess) return TACIT_OK; /* its sizes are refused later */
-        FAIL(TACIT_INPUT, "%s: holds no first guess: give another file",
+        FAIL(TACIT_INPUT, "%s: is a file without a first guess: give another",
              m->in.path);
     }
     TRY(skip_lines(m, s->stored));

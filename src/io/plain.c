@@ -122,8 +122,9 @@ static tacit_status find_columns(plain *p)
     const bool one = p->count == p->in.length || p->width <= 1;
     if (!one && p->other > 0 && p->lines == p->in.length)
         FAIL(TACIT_INPUT,
-             "%s:%lld: has %lld values where the first line has %lld: give a "
-             "line for each of %lld rows, and in each a value a column",
+             "%s:%lld: this line has another number of values, %lld, than the "
+             "first, which has %lld: give each of the %lld rows a value for "
+             "each column",
              p->in.path, p->other_line, (long long)p->other,
              (long long)p->width, (long long)p->lines);
     const bool table = !one && p->other == 0;
