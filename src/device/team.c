@@ -48,7 +48,7 @@ static void wait_for_the_others(tct_team *t)
     double end = 0.0;
     for (int n = 1; atomic_load(&t->left) > 0; n++) {
         tct_relax();
-        if (n % TCT_TEAM_LOOKS) continue;
+        if (n % TCT_TEAM_SPINS) continue;
         const double now = tct_seconds();
         if (end == 0.0) end = now + TCT_TEAM_TIMEOUT;
         if (now < end) continue;
@@ -205,7 +205,7 @@ void tct_team_assemble(tct_team *team, double seconds)
     const double until = tct_seconds() + seconds;
     for (;;) {
         tct_team_run(team, team->size, team->size, NULL, do_nothing, NULL);
-        for (int n = 0; n < 100 * TCT_TEAM_LOOKS && !all_answered(team); n++)
+        for (int n = 0; n < 100 * TCT_TEAM_SPINS && !all_answered(team); n++)
             tct_relax();
         if (all_answered(team) || tct_seconds() > until) return;
         /* there may be some that wait for this processor */

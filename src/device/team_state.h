@@ -9,7 +9,7 @@
 enum {
     TCT_TEAM_LINE = 64,       /* bytes of a cache line                       */
     TCT_TEAM_TAKES = 1 << 15, /* a part is taken in at most so many pieces   */
-    TCT_TEAM_LOOKS = 32       /* turns of a waiting loop between two looks at
+    TCT_TEAM_SPINS = 32       /* turns of a waiting loop between two looks at
                                  the clock                                   */
 };
 #define TCT_TEAM_TIMEOUT 100e-6 /* seconds until a waiting caller sleeps */

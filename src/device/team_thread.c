@@ -72,7 +72,7 @@ static void give_time(const tct_team *t, const tct_team_job *j, double start)
 {
     const double now = tct_seconds(), end = now + GRACE * (now - start);
     while (!is_over(t, j)) {
-        for (int n = 0; n < TCT_TEAM_LOOKS && !is_over(t, j); n++) tct_relax();
+        for (int n = 0; n < TCT_TEAM_SPINS && !is_over(t, j); n++) tct_relax();
         if (tct_seconds() > end) return;
     }
 }
@@ -172,7 +172,7 @@ static bool await(tct_team_seat *s, tct_team_job *j)
             seen = j->round;
         }
         tct_relax();
-        if (n % TCT_TEAM_LOOKS) continue;
+        if (n % TCT_TEAM_SPINS) continue;
         const double waited = tct_seconds() - start;
         if (waited > MAKE_WAY) {
             if (!yields) was_displaced(s); /* while it worked */
