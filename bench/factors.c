@@ -4,7 +4,7 @@
  * same order, in builds configured with -DTACIT_CHOLMOD=ON (that module of
  * CHOLMOD is GPL: such a program is to measure with, not to be passed on).
  *
- *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH]
+ *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factors [-r RUNS] [-w WIDTH]
  *         [-k llt|ldlt|lu] MATRIX...
  *
  * Each run is a process of its own, in turns. Prints tab-separated medians:
