@@ -268,7 +268,7 @@ static void hesitate(void)
 
 static void faulty_step(tct_stepper *s, int edges_do)
 {
-    tacit_halo *h = tct_stepper_halo(s);
+    tacit_halo *h = s->field->halo;
     const int slot = s->field->now ^ 1;
     (void)edges_do;
     if (planted == WAITS_NOT) h->begun = false;

@@ -129,7 +129,7 @@ static int split_words(char *line, char **words, int most)
 /* Skip blank lines. */
 static const char *skip_blank_lines(const char *p, const char *end)
 {
-    while (p < end && (tct_market_blank(*p) || *p == '\n')) p++;
+    while (p < end && (tct_is_blank(*p) || *p == '\n')) p++;
     return p;
 }
 

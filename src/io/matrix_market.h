@@ -48,11 +48,6 @@ typedef struct tct_market {
     int buffer; /* of these two */
 } tct_market;
 
-static inline bool tct_market_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 /* --- matrix_market_entries.c ---------------------------------------------- */
 
 /* Parse part `k` of the reader `ctx`. The crew calls it. An error stops the

@@ -60,7 +60,7 @@ static tacit_status skip_lines(tct_market *m, int64_t count)
             FAIL(TACIT_INPUT,
                  "%s:%lld: ends before its vectors: it is cut short",
                  m->in.path, (long long)tct_text_line_number(m->text) - 1);
-        while (tct_market_blank(*line)) line++;
+        while (tct_is_blank(*line)) line++;
         count -= *line != '\0' && *line != '%';
     }
     return TACIT_OK;

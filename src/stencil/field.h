@@ -116,4 +116,13 @@ static inline int64_t tct_field_all_blocks(const tacit_field *f)
     return tct_block_rows(&f->block) * tct_field_blocks(f);
 }
 
+/* Bytes of this rank's cells that a step reads and writes, with the weights of
+ * cells. */
+static inline double tct_field_touched(const tacit_field *f)
+{
+    const int weights =
+        f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
+    return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
+}
+
 #endif

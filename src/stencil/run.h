@@ -3,6 +3,7 @@
  * candidates. */
 #ifndef TCT_STENCIL_RUN_H
 #define TCT_STENCIL_RUN_H
+#include "comm/world/world.h"
 #include "stencil/way.h"
 
 /* A way that is ready for visits of up to `depth` steps. */
@@ -33,6 +34,10 @@ typedef struct tct_field_run {
     bool stops;       /* ... or the goal is met                     */
 } tct_field_run;
 
+/* Reduce `data` [count] over all ranks; a failure is the queue's.
+ * Collective. */
+void tct_run_reduce(const tct_field_run *run, tct_reduction op, size_t count,
+                    double *data);
 /* No more steps are to be made. */
 bool tct_run_is_over(const tct_field_run *run);
 /* Seconds since `start`, the most of all ranks, which decide alike by it.
