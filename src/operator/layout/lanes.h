@@ -12,14 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For each lane `l` of this thread, the `k`-th of its own. */
+/* For each lane `l` of this thread, the `k`-th of its own: with both numbers, or
+ * one of them. */
 #if TCT_ON_GPU
 #define TCT_OWN_LANES       1
 #define TCT_EACH_LANE(l, k) for (int k = 0, l = tct_lane(); k < 1; k++)
+#define TCT_EACH_NUMBER(l) \
+    for (int l = tct_lane(), of_##l = 0; of_##l < 1; of_##l++)
 #else
 #define TCT_OWN_LANES       GPU_WAVE
 #define TCT_EACH_LANE(l, k) for (int k = 0, l = 0; k < GPU_WAVE; l = ++k)
+#define TCT_EACH_NUMBER(l)  for (int l = 0; l < GPU_WAVE; l++)
 #endif
+#define TCT_EACH_OWN(k) for (int k = 0; k < TCT_OWN_LANES; k++)
 
 /* Is this the thread that writes what a warp has once? */
 TCT_BOTH bool tct_leads(void)
@@ -65,7 +70,7 @@ TCT_BOTH int32_t tct_lanes_most(const int32_t *v)
     return most;
 }
 
-TCT_BOTH int64_t tct_lanes_sum(const int64_t *v)
+TCT_BOTH int64_t tct_lanes_total(const int64_t *v)
 {
     int64_t sum = v[0];
 #if TCT_ON_GPU
