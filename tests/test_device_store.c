@@ -338,7 +338,7 @@ static void failures_leave_nothing(void **state)
         assert_int_equal(taken, 0);
         assert_int_equal(tct_memory_blocks(), blocks);
     }
-    assert_true(n > 20); /* takes of a build */
+    assert_true(n > 14); /* takes of a build */
     clear(&A);
 }
 

@@ -15,7 +15,7 @@ typedef struct {
     tct_store_state state; /* as read last */
     tct_gpu_slice *slice;  /* on the host */
     tct_gpu_arrays host;   /* arrays of rows kept apart on the host */
-    tct_gpu_arrays *out;
+    char *scratch;         /* of the device */
 } builder;
 
 bool tct_store_takes(const char *store)
@@ -151,33 +151,55 @@ static tacit_status number_values(builder *B)
 
 /* --- plan ----------------------------------------------------------------- */
 
+/* The parts of one piece of memory, of multiples of 256 bytes. */
+typedef struct {
+    char *at;
+    size_t bytes;
+} piece;
+
+static void *part(piece *p, int64_t count, size_t size)
+{
+    char *to = p->at ? p->at + p->bytes : NULL;
+    p->bytes += ((size_t)count * size + 255) / 256 * 256;
+    return to;
+}
+
+static size_t divide(builder *B, char *at)
+{
+    tct_store_work *g = &B->g;
+    piece p = {.at = at};
+    const int64_t windows = B->M.slicing.windows, slots = slots_of(B);
+    const int64_t lanes = windows * GPU_WINDOW;
+    const int64_t slices = windows * GPU_WINDOW_SLICES;
+    g->state = part(&p, 1, sizeof *g->state);
+    g->group_length = part(&p, lanes, sizeof *g->group_length);
+    g->plan = part(&p, slices, sizeof *g->plan);
+    g->sorted = part(&p, slices, sizeof *g->sorted);
+    g->long_rows = part(&p, windows + 1, sizeof *g->long_rows);
+    g->long_entries = part(&p, windows + 1, sizeof *g->long_entries);
+    g->key = part(&p, slots, sizeof *g->key);
+    g->code = part(&p, slots, sizeof *g->code);
+    g->list = part(&p, TCT_GPU_VALUES_MOST, sizeof *g->list);
+    return p.bytes;
+}
+
 static tacit_status take_scratch(builder *B)
 {
     tct_store_work *g = &B->g;
-    const int64_t windows = B->M.slicing.windows;
-    const int64_t lanes = windows * GPU_WINDOW;
-    TRY(TAKE(B, 1, &g->state));
-    TRY(TAKE(B, lanes, &g->group_length));
-    TRY(TAKE(B, windows * GPU_WINDOW_SLICES, &g->plan));
-    TRY(TAKE(B, windows * GPU_WINDOW_SLICES, &g->sorted));
+    const int64_t lanes = B->M.slicing.windows * GPU_WINDOW;
+    TRY(take(B, 1, divide(B, NULL), &B->scratch));
+    divide(B, B->scratch);
     TRY(TAKE(B, lanes, &g->order));
     TRY(TAKE(B, lanes, &g->length));
-    TRY(TAKE(B, windows + 1, &g->long_rows));
-    TRY(TAKE(B, windows + 1, &g->long_entries));
-    TRY(TAKE(B, slots_of(B), &g->key));
-    TRY(TAKE(B, slots_of(B), &g->code));
-    TRY(TAKE(B, TCT_GPU_VALUES_MOST, &g->list));
     return B->R->kernels->zero(B->R->q, g->state, sizeof *g->state);
 }
 
 static void give_scratch(builder *B)
 {
-    const tct_store_work *g = &B->g;
-    void *all[] = {g->state, g->group_length, g->plan,        g->sorted,
-                   g->order, g->length,       g->long_rows,   g->key,
-                   g->code,  g->list,         g->long_entries};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        B->R->kernels->give(B->R->q, all[i]);
+    const tct_store_kernels *K = B->R->kernels;
+    K->give(B->R->q, B->scratch);
+    K->give(B->R->q, B->g.order);
+    K->give(B->R->q, B->g.length);
 }
 
 /* The rows kept apart before each window. */
@@ -315,10 +337,10 @@ static tacit_status join(builder *B)
 {
     tct_gpu_arrays *a = &B->g.a;
     a->walk = GPU_ANY;
-    if (a->b > 1) return TACIT_OK;
-    TRY(each(B, TCT_STORE_join, (a->slices + GPU_LANES - 1) / GPU_LANES));
-    TRY(read_state(B));
-    if (B->state.runs == a->slices)
+    if (a->b == 1)
+        TRY(each(B, TCT_STORE_join, (a->slices + GPU_LANES - 1) / GPU_LANES));
+    TRY(read_state(B)); /* all tasks are done then */
+    if (a->b == 1 && B->state.runs == a->slices)
         a->walk = 2 * B->state.joined > a->slices ? GPU_JOINED : GPU_RUNS;
     return TACIT_OK;
 }
