@@ -2,6 +2,7 @@
  * operator/choice/store.c - stores a rank's rows as blocks: chooses the format
  * and the order of rows. */
 #include "operator/assembled.h"
+#include "operator/layout/store_device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -129,14 +130,35 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
 
 /* --- on a GPU: store the whole matrix, and measure ------------------------ */
 
+/* The rows go over once, for all formats that are tried. */
+static tacit_status bring_rows(tacit_queue *q, tct_local *local,
+                               tct_store_rows *rows)
+{
+    local->device = NULL;
+#if TCT_HAVE_CUDA
+    TRY(tct_gpu_rows_bring(q, local, rows));
+    local->device = rows;
+#else
+    (void)q;
+    (void)rows;
+#endif
+    return TACIT_OK;
+}
+
+static void drop_rows(tct_local *local)
+{
+#if TCT_HAVE_CUDA
+    if (local->device) tct_gpu_rows_drop(local->device);
+#endif
+    local->device = NULL;
+}
+
 /* In the fastest of all formats, or in the given one; the order of rows
  * stays. */
-static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
+static tacit_status store_in(tacit_queue *q, const tct_format_wish *wish,
                              tct_local *local, tct_stored *S)
 {
     const char *winner = wish->format;
-    local->owned = false;
-    local->store = wish->store[0] ? wish->store : NULL;
     if (strcmp(wish->format, "auto") == 0) {
         TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &S->reasons));
         TRY(tct_format_autotune(q, local, S->trials, &S->trial_count,
@@ -151,6 +173,18 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     S->format = tct_format_find(q->device->name, bare);
     if (S->block) return TACIT_OK;
     return S->format->create(local, q->team, &S->block);
+}
+
+static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
+                             tct_local *local, tct_stored *S)
+{
+    tct_store_rows rows;
+    local->owned = false;
+    local->store = wish->store[0] ? wish->store : NULL;
+    TRY(bring_rows(q, local, &rows));
+    const tacit_status status = store_in(q, wish, local, S);
+    drop_rows(local);
+    return status;
 }
 
 /* Choose another order if that is faster; A and `local` then have it. */

@@ -3,6 +3,7 @@
  * copied to the device, and copied again when values change. */
 #include "operator/gpu/slices.h"
 #include "operator/gpu/fill.h"
+#include "operator/gpu/store.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,17 @@ static tacit_status arrived(void)
     return tct_gpu_status(gpu_stream_sync(NULL), "copying to the device");
 }
 
+/* Scratch of the rows kept apart. */
+static tacit_status take_scratch(tct_gpu_arrays *d)
+{
+    const size_t sums = GPU_PASS * (size_t)d->segments * sizeof(double);
+    const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
+    d->segment_sum = NULL;
+    d->long_own = NULL;
+    if (sums > 0) TRY(tct_gpu_upload(NULL, sums, &d->segment_sum));
+    return own > 0 ? tct_gpu_upload(NULL, own, &d->long_own) : TACIT_OK;
+}
+
 /* Copies of the arrays of `host` in new device memory. */
 static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
 {
@@ -47,12 +59,7 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
         if (all[i].p)
             status = tct_gpu_upload(all[i].p, all[i].bytes,
                                     (char *)d + all[i].member);
-    const size_t scratch = GPU_PASS * (size_t)d->segments * sizeof(double);
-    if (status >= 0 && scratch > 0)
-        status = tct_gpu_upload(NULL, scratch, &d->segment_sum);
-    const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
-    if (status >= 0 && own > 0)
-        status = tct_gpu_upload(NULL, own, &d->long_own);
+    if (status >= 0) status = take_scratch(d);
     if (status < 0) release(d);
     return status;
 }
@@ -106,10 +113,34 @@ static tacit_status require(const tct_gpu_about *about, const char *format)
     return tct_gpu_require(about->bytes, what);
 }
 
+/* Of rows on the device. */
+static tacit_status build_there(const tct_local *A, int b, tct_gpu_slices *S)
+{
+    const double start = tct_seconds();
+    tct_gpu_about about;
+    TRY(tct_store_build(A->device, b, S->kinds, S->store, &S->d, &about,
+                        &S->pattern));
+    TRY(take_scratch(&S->d));
+    take_about(&about, S);
+    tct_log(TCT_DETAIL, "format %s/%s stored on the device in %.2f ms",
+            S->base.base.ops->name, S->store, 1e3 * (tct_seconds() - start));
+    return TACIT_OK;
+}
+
+/* Without memory beside the rows these are given back, and the host builds
+ * it. */
 static tacit_status create(const tct_local *A, int b, tct_gpu_slices *S)
 {
     tct_gpu_arrays host;
     tct_gpu_about about;
+    if (A->device && A->device->ptr && tct_store_takes(S->store)) {
+        const tacit_status there = build_there(A, b, S);
+        if (there != TACIT_NO_MEMORY) return there;
+        tct_log(TCT_DETAIL, "the host stores the matrix: %s",
+                tacit_error_message());
+        release(&S->d);
+        tct_gpu_rows_drop(A->device);
+    }
     TRY(tct_gpu_slices_build(A, b, S->kinds, S->store, &host, &about));
     tacit_status status = require(&about, S->base.base.ops->name);
     if (status >= 0) status = upload(&host, &S->d);

@@ -37,6 +37,14 @@ typedef struct tct_store_rows {
     const double *val;  /* [entries] */
 } tct_store_rows;
 
+/* Copy the rows of `A` to the GPU of `q`. Small ones, and those that do not fit,
+ * stay where they are: `R` then has no rows, and the log gives the reason.
+ * tct_gpu_rows_drop frees it. Only with a GPU (gpu/store.c).
+ * Errors      DEVICE. */
+tacit_status tct_gpu_rows_bring(tacit_queue *q, const tct_local *A,
+                                tct_store_rows *R);
+void tct_gpu_rows_drop(tct_store_rows *R);
+
 /* Does the device build this store? Reduced ones are the host's. */
 bool tct_store_takes(const char *store);
 /* Bytes of the device that a build takes, besides the arrays it makes. */
