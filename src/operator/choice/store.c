@@ -181,7 +181,7 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     tct_store_rows rows;
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
-    TRY(bring_rows(q, local, &rows));
+    if (strcmp(wish->format, "stencil") != 0) TRY(bring_rows(q, local, &rows));
     const tacit_status status = store_in(q, wish, local, S);
     drop_rows(local);
     return status;
