@@ -8,7 +8,7 @@
 /* --- matrices ------------------------------------------------------------- */
 
 typedef int (*row_maker)(int64_t i, int32_t *col); /* any order, with doubles */
-enum { ROW_MOST = 20000 };
+enum { SHAPE_ROW_MOST = 20000 };
 
 static inline double uniform(int64_t a, int64_t b)
 {
@@ -146,7 +146,7 @@ static inline tct_local allocate(int64_t rows, int64_t cols, int64_t most)
 
 static inline tct_local from_rows(int shape)
 {
-    static int32_t col[ROW_MOST];
+    static int32_t col[SHAPE_ROW_MOST];
     int64_t most = 0, at = 0;
     for (int64_t i = 0; i < shapes[shape].rows; i++)
         most += shapes[shape].row(i, col);
@@ -197,11 +197,6 @@ static inline void clear(tct_local *A)
     tct_free(A->ptr);
     tct_free(A->col);
     tct_free(A->val);
-}
-
-static inline bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
 }
 
 #endif

@@ -99,6 +99,11 @@ static const tct_store_kernels twin = {17,   take, give, require,
 
 /* --- the same bytes ------------------------------------------------------- */
 
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
 static const char *about_what;
 
 #define SAME(is)                                            \

@@ -7,6 +7,11 @@
 #include "solver/resident/kernel_table.h"
 #include <tacit/solver.h>
 
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
 /* --- the walk ------------------------------------------------------------- */
 
 /* What a product needs to know of an entry of a slice. */
