@@ -262,9 +262,12 @@ tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts)
 /* Keep the diagonal if the format cannot give it; `local` as stored. */
 static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
 {
+    const double start = tct_seconds();
     if (A->stored.format->diagonal) return TACIT_OK;
     TRY(TCT_ALLOC(local->rows, "the diagonal", &A->diagonal));
     tct_local_diagonal(local, A->diagonal);
+    tct_log(TCT_DETAIL, "diagonal kept in %.2f ms",
+            1e3 * (tct_seconds() - start));
     return TACIT_OK;
 }
 
@@ -273,9 +276,12 @@ static void find_grid(const tct_grid_place *at, const tct_format_wish *wish,
                       tct_local *local, tct_grid_rows *grid)
 {
     const bool asked = strcmp(wish->format, "stencil") == 0;
+    const double start = tct_seconds();
     if (local->no_grid || (!asked && strcmp(wish->format, "auto") != 0)) return;
     local->no_grid = tct_grid_find(at, local, grid);
     if (!local->no_grid) local->grid = grid;
+    tct_log(TCT_DETAIL, "stencil looked for in %.2f ms",
+            1e3 * (tct_seconds() - start));
 }
 
 tacit_status tct_store_again(tct_assembled *A, const char *format,

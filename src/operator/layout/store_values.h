@@ -15,7 +15,7 @@ TCT_BOTH void tct_store_add(const tct_store_work *g, uint64_t bits)
     const size_t mask = ((size_t)1 << g->bits) - 1;
     size_t at = tct_value_slot(bits, g->bits);
     for (size_t i = 0; i <= mask; i++, at = (at + 1) & mask) {
-        uint64_t key = g->key[at];
+        uint64_t key = tct_shared_peek(&g->key[at]);
         if (key == bits) return;
         if (key != 0) continue;
         if (tct_shared_read(&g->state->values) >= TCT_GPU_VALUES_MOST) return;
