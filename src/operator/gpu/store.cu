@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(THREADS)
     case TCT_STORE_list: tct_store_task_list(&g, i, 1); break;
     case TCT_STORE_number: tct_store_task_number(&g, i, 1); break;
     case TCT_STORE_join: tct_store_task_join(&g, i, 1); break;
-    case TCT_STORE_apart: tct_store_task_apart(&g, i, 1); break;
+    case TCT_STORE_long_rows: tct_store_task_long_rows(&g, i, 1); break;
     case TCT_STORE_segment: tct_store_task_segment(&g, i, 1); break;
     case TCT_STORE_hash: tct_store_task_hash(&g, i, 1); break;
     default: break;

@@ -37,7 +37,7 @@ TCT_BOTH bool tct_leads(void)
 }
 
 /* Lanes then see what others stored. */
-TCT_BOTH void tct_lanes_meet(void)
+TCT_BOTH void tct_lanes_barrier(void)
 {
 #if TCT_ON_GPU
     tct_warp_sync();
@@ -70,15 +70,17 @@ TCT_BOTH int32_t tct_lanes_most(const int32_t *v)
     return most;
 }
 
+/* Modulo 2^64. */
 TCT_BOTH int64_t tct_lanes_total(const int64_t *v)
 {
-    int64_t sum = v[0];
+    uint64_t sum = (uint64_t)v[0];
 #if TCT_ON_GPU
-    for (int d = GPU_WAVE / 2; d > 0; d /= 2) sum += tct_shuffle_across(sum, d);
+    for (int d = GPU_WAVE / 2; d > 0; d /= 2)
+        sum += tct_shuffle_across((unsigned long long)sum, d);
 #else
-    for (int l = 1; l < GPU_WAVE; l++) sum += v[l];
+    for (int l = 1; l < GPU_WAVE; l++) sum += (uint64_t)v[l];
 #endif
-    return sum;
+    return (int64_t)sum;
 }
 
 /* The lanes of which `is` is true. */

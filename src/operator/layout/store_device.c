@@ -287,7 +287,7 @@ static tacit_status keep_apart(builder *B)
     int64_t *ptr = NULL;
     const int64_t n = h->long_rows = a->long_rows;
     if (n == 0) return TACIT_OK;
-    TRY(each(B, TCT_STORE_apart, B->P.count));
+    TRY(each(B, TCT_STORE_long_rows, B->P.count));
     TRY(TCT_ALLOC(n + 1, what, &ptr));
     h->long_ptr = ptr;
     TRY(get(B, ptr, B->g.apart.ptr, n + 1, sizeof *ptr));

@@ -169,8 +169,8 @@ TCT_BOTH int32_t tct_store_place(const tct_store_work *g, int64_t window, int i)
 }
 
 /* The numbers, first entries and places of those of a window. */
-TCT_BOTH void tct_store_task_apart(const tct_store_work *g, int64_t window,
-                                   int b)
+TCT_BOTH void tct_store_task_long_rows(const tct_store_work *g, int64_t window,
+                                       int b)
 {
     int64_t at = g->long_rows[window], entry = g->long_entries[window];
     (void)b;

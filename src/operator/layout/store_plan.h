@@ -78,8 +78,8 @@ TCT_BOTH tct_store_lengths tct_store_look(const tct_store_work *g,
 /* Set to 0 the lengths of rows that are kept apart: the longest ones, while
  * they are too long compared to the others. Rows of one length go together, as
  * they do one by one: if one is an outlier, the next is. */
-TCT_BOTH void tct_store_keep_apart(const tct_store_work *g, int64_t first,
-                                   int groups)
+TCT_BOTH void tct_store_long_rows(const tct_store_work *g, int64_t first,
+                                  int groups)
 {
     int rows = groups;
     for (int i = 0; i < groups; i++) {
@@ -96,7 +96,7 @@ TCT_BOTH void tct_store_keep_apart(const tct_store_work *g, int64_t first,
                 if (g->group_length[first + j] == n)
                     g->group_length[first + j] = 0;
         }
-        tct_lanes_meet();
+        tct_lanes_barrier();
     }
 }
 
@@ -196,7 +196,7 @@ TCT_BOTH void tct_store_sort(const tct_store_work *g, const tct_slicing *S,
             order[(place - rotation + GPU_WINDOW) % GPU_WINDOW] = (uint8_t)i;
         }
     }
-    tct_lanes_meet();
+    tct_lanes_barrier();
 }
 
 TCT_BOTH void tct_store_in_order(uint8_t *order)
@@ -205,7 +205,7 @@ TCT_BOTH void tct_store_in_order(uint8_t *order)
     {
         for (int i = l; i < GPU_WINDOW; i += GPU_LANES) order[i] = (uint8_t)i;
     }
-    tct_lanes_meet();
+    tct_lanes_barrier();
 }
 
 /* Its slices and its order; false if a slice is too wide. */
@@ -226,7 +226,7 @@ TCT_BOTH bool tct_store_plan_window(const tct_store_work *g,
             TCT_SORT_PAYS * cost) {
             for (int n = 0; GPU_LANES * n < groups && tct_leads(); n++)
                 to[n] = sorted[n];
-            tct_lanes_meet();
+            tct_lanes_barrier();
             return true;
         }
     }
@@ -272,7 +272,7 @@ TCT_BOTH void tct_store_task_plan(const tct_store_work *g, int64_t window,
     const tct_slicing S = tct_store_slicing(g);
     const int64_t first = window * GPU_WINDOW, left = S.groups - first;
     const int groups = (int)(left < GPU_WINDOW ? left : (int64_t)GPU_WINDOW);
-    if (b == 1) tct_store_keep_apart(g, first, groups);
+    if (b == 1) tct_store_long_rows(g, first, groups);
     const tct_store_lengths w = tct_store_look(g, first, groups);
     if (!tct_store_plan_window(g, &S, b, window, groups, w.sum)) {
         if (tct_leads()) tct_shared_set(&g->state->too_wide);

@@ -38,7 +38,7 @@ TCT_BOTH void tct_store_task_hash(const tct_store_work *g, int64_t i, int b)
     X(count)               \
     X(plan)                \
     X(fill)                \
-    X(values) X(cells) X(list) X(number) X(join) X(apart) X(segment) X(hash)
+    X(values) X(cells) X(list) X(number) X(join) X(long_rows) X(segment) X(hash)
 typedef enum tct_store_task {
 #define X(name) TCT_STORE_##name,
     TCT_STORE_TASKS(X)
