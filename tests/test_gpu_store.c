@@ -190,12 +190,65 @@ static void operators_have_the_same_bits(void **state)
     }
 }
 
+/* --- new values ----------------------------------------------------------- */
+
+/* A matrix of the pattern of `m` with values that are no dictionary. */
+static tacit_matrix *other_values(const char *name)
+{
+    tct_csr a = make_matrix(name);
+    tacit_matrix *m = NULL;
+    const int64_t n = tct_csr_nonzeros(&a);
+    int64_t *col = malloc((size_t)n * sizeof *col);
+    assert_non_null(col);
+    for (int64_t k = 0; k < n; k++) {
+        col[k] = tct_csr_col(&a, k);
+        a.val[k] = 1.0 + uniform(k, 9);
+    }
+    OK(tacit_matrix_from_rows(test_world(), a.rows, 0, a.rows, a.ptr, col,
+                              a.val, &m));
+    free(col);
+    tct_csr_clear(&a);
+    return m;
+}
+
+static void new_values_are_stored_there(void **state)
+{
+    static const char name[] = "poisson3d:40";
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    tacit_matrix *m = gallery_matrix(name), *now = other_values(name);
+    tacit_matrix *smaller = gallery_matrix("poisson3d:41");
+    tacit_operator *A = NULL;
+    char detail[160];
+    OK(tacit_operator_create(q, m, "sell@none", &A));
+    OK(tacit_operator_update(A, now));
+    EXPECT(TACIT_INVALID, tacit_operator_update(A, smaller));
+    double *fresh = product(q, now, "sell@none", detail);
+    const size_t n = (size_t)tacit_matrix_local_rows(m);
+    double *x = random_vector(n, 5), *there = device_vector(q, n, x);
+    double *y = poisoned_vector(q, n);
+    OK(tacit_operator_apply(A, there, y));
+    double *updated = host_copy(q, n, y);
+    assert_true(memcmp(fresh, updated, n * sizeof *x) == 0);
+    free(updated);
+    free(fresh);
+    free(x);
+    tacit_queue_free(q, &there);
+    tacit_queue_free(q, &y);
+    tacit_operator_destroy(&A);
+    tacit_matrix_destroy(&smaller);
+    tacit_matrix_destroy(&now);
+    tacit_matrix_destroy(&m);
+    tacit_queue_destroy(&q);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores_are_those_of_the_host),
         cmocka_unit_test(rows_arrive),
         cmocka_unit_test(operators_have_the_same_bits),
+        cmocka_unit_test(new_values_are_stored_there),
     };
     TEST_GPU_MAIN(tests);
 }

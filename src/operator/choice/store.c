@@ -130,12 +130,12 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
 
 /* --- on a GPU: store the whole matrix, and measure ------------------------ */
 
-/* The rows go over once, for all formats that are tried. */
-static tacit_status bring_rows(tacit_queue *q, tct_local *local,
-                               tct_store_rows *rows)
+tacit_status tct_store_bring(tacit_queue *q, tct_local *local,
+                             tct_store_rows *rows)
 {
     local->device = NULL;
 #if TCT_HAVE_CUDA
+    if (q->device != &tct_device_cuda) return TACIT_OK;
     TRY(tct_gpu_rows_bring(q, local, rows));
     local->device = rows;
 #else
@@ -145,7 +145,7 @@ static tacit_status bring_rows(tacit_queue *q, tct_local *local,
     return TACIT_OK;
 }
 
-static void drop_rows(tct_local *local)
+void tct_store_drop(tct_local *local)
 {
 #if TCT_HAVE_CUDA
     if (local->device) tct_gpu_rows_drop(local->device);
@@ -175,15 +175,17 @@ static tacit_status store_in(tacit_queue *q, const tct_format_wish *wish,
     return S->format->create(local, q->team, &S->block);
 }
 
+/* The rows go over once, for all formats that are tried. */
 static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
                              tct_local *local, tct_stored *S)
 {
     tct_store_rows rows;
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
-    if (strcmp(wish->format, "stencil") != 0) TRY(bring_rows(q, local, &rows));
+    if (strcmp(wish->format, "stencil") != 0)
+        TRY(tct_store_bring(q, local, &rows));
     const tacit_status status = store_in(q, wish, local, S);
-    drop_rows(local);
+    tct_store_drop(local);
     return status;
 }
 

@@ -127,19 +127,30 @@ static tacit_status build_there(const tct_local *A, int b, tct_gpu_slices *S)
     return TACIT_OK;
 }
 
-/* Without memory beside the rows these are given back, and the host builds
- * it. */
+/* Can the device store the rows of `A`? */
+static bool is_there(const tct_local *A, const tct_gpu_slices *S)
+{
+    return A->device && A->device->ptr && tct_store_takes(S->store);
+}
+
+/* There is no memory for it beside the rows: these are given back, and the host
+ * builds it. */
+static void leave_device(const tct_local *A)
+{
+    tct_log(TCT_DETAIL, "the host stores the matrix: %s",
+            tacit_error_message());
+    tct_gpu_rows_drop(A->device);
+}
+
 static tacit_status create(const tct_local *A, int b, tct_gpu_slices *S)
 {
     tct_gpu_arrays host;
     tct_gpu_about about;
-    if (A->device && A->device->ptr && tct_store_takes(S->store)) {
+    if (is_there(A, S)) {
         const tacit_status there = build_there(A, b, S);
         if (there != TACIT_NO_MEMORY) return there;
-        tct_log(TCT_DETAIL, "the host stores the matrix: %s",
-                tacit_error_message());
         release(&S->d);
-        tct_gpu_rows_drop(A->device);
+        leave_device(A);
     }
     TRY(tct_gpu_slices_build(A, b, S->kinds, S->store, &host, &about));
     tacit_status status = require(&about, S->base.base.ops->name);
@@ -258,12 +269,44 @@ static tacit_status rebuild(const tct_gpu_slices *S, const tct_local *A,
     return status;
 }
 
+/* The same on the device, in new memory beside that of the old values. */
+static tacit_status refill_there(tct_gpu_slices *S, const tct_local *A)
+{
+    tct_gpu_arrays fresh;
+    tct_gpu_about about;
+    uint64_t pattern = 0;
+    tacit_status status = tct_store_build(A->device, S->d.b, S->kinds, S->store,
+                                          &fresh, &about, &pattern);
+    if (status == TACIT_UNSUPPORTED)
+        status = tct_store_build(A->device, S->d.b, S->kinds, "auto", &fresh,
+                                 &about, &pattern);
+    TRY(status);
+    if (pattern != S->pattern) {
+        release(&fresh);
+        return find_difference(S, A);
+    }
+    status = take_scratch(&fresh);
+    if (status < 0) {
+        release(&fresh);
+        return status;
+    }
+    release(&S->d);
+    S->d = fresh;
+    take_about(&about, S);
+    return TACIT_OK;
+}
+
 tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
 {
     tct_gpu_slices *S = (tct_gpu_slices *)(void *)block;
     tct_gpu_arrays host, fresh;
     tct_gpu_about about;
     TRY(tct_require_size(block, A));
+    if (is_there(A, S)) {
+        const tacit_status there = refill_there(S, A);
+        if (there != TACIT_NO_MEMORY) return there;
+        leave_device(A);
+    }
     if (A->ptr[A->rows] != block->nonzeros || tct_gpu_pattern(A) != S->pattern)
         return find_difference(S, A);
     TRY(rebuild(S, A, &host, &about));

@@ -45,6 +45,13 @@ tacit_status tct_gpu_rows_bring(tacit_queue *q, const tct_local *A,
                                 tct_store_rows *R);
 void tct_gpu_rows_drop(tct_store_rows *R);
 
+/* The same on the device of `q`, where `local` has them until they are dropped;
+ * nothing is done if that is the host. choice/store.c.
+ * Errors      DEVICE. */
+tacit_status tct_store_bring(tacit_queue *q, tct_local *local,
+                             tct_store_rows *rows);
+void tct_store_drop(tct_local *local);
+
 /* Does the device build this store? Reduced ones are the host's. */
 bool tct_store_takes(const char *store);
 /* Bytes of the device that a build takes, besides the arrays it makes. */
