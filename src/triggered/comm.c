@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/comm.c - communicators, and what their waits have in common: a time
  * limit, and the search for the rank that does not answer. */
+#include "triggered/gpu.h"
 #include "triggered/match.h"
 #include <math.h>
 #include <sched.h>
@@ -198,6 +199,7 @@ static void close_comm(tacit_trigger_comm **comm)
     tacit_trigger_comm *c = *comm;
     if (!c) return;
     tct_match_close(c);
+    tct_trigger_gpu_close(c);
     tct_channels_free(&c->channels);
     tct_waits_close(&c->waits);
     tct_shared_destroy(&c->memory);
@@ -237,6 +239,12 @@ tacit_status tacit_trigger_comm_create(tacit_world *world,
     if (status < 0) close_comm(&c);
     else *out = c;
     return status;
+}
+
+tacit_status tacit_trigger_comm_use_gpu(tacit_trigger_comm *comm)
+{
+    REQUIRE(comm != NULL);
+    return comm->gpu ? TACIT_OK : tct_trigger_gpu_open(comm);
 }
 
 /* --- freeing -------------------------------------------------------------- */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triggered/gpu_none.c - a build without a GPU: there are no ends and no queues
+ * on one. */
+#include "triggered/gpu.h"
+
+static tacit_status refuse(void)
+{
+    FAIL(TACIT_UNSUPPORTED, "triggered queues on a GPU: this build has none");
+}
+
+tacit_status tct_trigger_gpu_open(tacit_trigger_comm *c)
+{
+    return tct_agree(c->world, refuse());
+}
+
+void tct_trigger_gpu_close(tacit_trigger_comm *c)
+{
+    (void)c;
+}
+
+bool tct_trigger_gpu_has(const tacit_trigger_comm *c, const void *data)
+{
+    (void)c;
+    (void)data;
+    return false;
+}
+
+tacit_status tct_gpu_end_prepare(tacit_trigger_comm *c, tct_trigger_end *e)
+{
+    (void)c;
+    (void)e;
+    return refuse();
+}
+
+tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
+{
+    (void)c;
+    (void)e;
+    return refuse();
+}
+
+void tct_gpu_end_leave(tacit_trigger_comm *c, struct tct_gpu_end *g)
+{
+    (void)c;
+    (void)g;
+}
+
+void tct_gpu_end_free(tacit_trigger_comm *c, struct tct_gpu_end *g)
+{
+    (void)c;
+    (void)g;
+}
+
+bool tct_gpu_end_is_over(tacit_trigger_comm *c, const tct_trigger_end *e)
+{
+    (void)c;
+    (void)e;
+    return true;
+}
+
+tacit_status tct_gpu_queue_open(tacit_trigger_queue *q, void *stream)
+{
+    (void)q;
+    (void)stream;
+    return refuse();
+}
+
+void tct_gpu_queue_close(tacit_trigger_queue *q)
+{
+    (void)q;
+}
+
+void tct_gpu_queue_run(tacit_trigger_queue *q, tct_command *c)
+{
+    (void)q;
+    (void)c;
+}
+
+bool tct_gpu_queue_is_done(const tacit_trigger_queue *q)
+{
+    (void)q;
+    return true;
+}
+
+void tct_gpu_queue_wait(tacit_trigger_queue *q)
+{
+    (void)q;
+}
