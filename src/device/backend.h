@@ -157,6 +157,7 @@ typedef struct tct_link {
     const char *summary; /* one line for `tacit devices` */
     tct_starter starter;
     bool expensive; /* to open; skipped if unnamed and a device link is open */
+    bool named;     /* opened only by its name */
     bool nodes;     /* messages allowed in while nodes */
     unsigned elements; /* types that exchanges carry: bit e for type e */
     /* Is its software available? `text` [size] gets a version ("NCCL 2.28.9")

@@ -314,6 +314,31 @@ tacit_status tacit_trigger_comm_free(tacit_trigger_comm **comm)
     return TACIT_OK;
 }
 
+/* Have all ranks come to the end? Kernels of those that have not may write to
+ * this GPU. */
+static bool all_have_come(const tacit_trigger_comm *c)
+{
+    const uint64_t *ends = &board_of(c, c->rank)->words[c->ranks];
+    for (int r = 0; r < c->ranks; r++)
+        if (tct_signal_value(&ends[r]) < 2 * c->end_calls) return false;
+    return true;
+}
+
+void tct_trigger_comm_leave(tacit_trigger_comm **comm)
+{
+    static const double CLOSE_SECONDS = 5.0;
+    tacit_trigger_comm *c = *comm;
+    if (!c) return;
+    const bool failed = tct_trigger_failed(c);
+    if (c->memory && !failed) say_end(c, false);
+    const double start = tct_seconds();
+    while (c->gpu && !failed && !all_have_come(c) &&
+           tct_seconds() - start < CLOSE_SECONDS)
+        sched_yield();
+    if (c->gpu && (failed || !all_have_come(c))) c->gpu = NULL; /* left */
+    close_comm(comm);
+}
+
 tacit_status tacit_trigger_comm_set_patience(tacit_trigger_comm *comm,
                                              double seconds)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/gpu_none.c - a build without a GPU: there are no ends and no queues
  * on one. */
-#include "triggered/gpu.h"
+#include "triggered/link.h"
+#include <stdio.h>
 
 static tacit_status refuse(void)
 {
@@ -85,4 +86,36 @@ bool tct_gpu_queue_is_done(const tacit_trigger_queue *q)
 void tct_gpu_queue_wait(tacit_trigger_queue *q)
 {
     (void)q;
+}
+
+tacit_status tct_gpu_link_open(tacit_queue *q, tct_queue_link *l)
+{
+    (void)l;
+    return tct_agree(q->world, refuse());
+}
+
+void tct_gpu_link_close(tacit_queue *q, tct_queue_link *l)
+{
+    (void)q;
+    (void)l;
+}
+
+tacit_status tct_gpu_link_plan_open(tct_plan *plan, tct_queue_plan *p)
+{
+    (void)plan;
+    (void)p;
+    return refuse();
+}
+
+void tct_gpu_link_plan_close(tct_plan *plan, tct_queue_plan *p)
+{
+    (void)plan;
+    (void)p;
+}
+
+bool tct_gpu_link_available(const tacit_queue *q, char *reason, size_t size)
+{
+    (void)q;
+    snprintf(reason, size, "this build has no GPU");
+    return false;
 }

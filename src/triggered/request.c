@@ -278,7 +278,8 @@ bool tct_trigger_is_busy(const tacit_trigger_request *r)
 {
     if (__atomic_load_n(&r->busy, __ATOMIC_ACQUIRE) > 0) return true;
     for (int k = 0; k < r->ends && !tct_trigger_failed(r->comm); k++)
-        if (!r->active && r->end[k].gpu && !tct_gpu_end_is_over(r->comm, &r->end[k]))
+        if (!r->active && r->end[k].gpu &&
+            !tct_gpu_end_is_over(r->comm, &r->end[k]))
             return true;
     return false;
 }

@@ -167,6 +167,10 @@ bool tct_trigger_failed(tacit_trigger_comm *c);
 /* Fail, unless it has failed; returns the first failure. */
 tacit_status tct_trigger_fail(tacit_trigger_comm *c, int lost, const char *why);
 
+/* Free it without an agreement: others come here sometime, or have failed.
+ * Requests that are left are never freed. NULL is allowed. */
+void tct_trigger_comm_leave(tacit_trigger_comm **comm);
+
 /* A wait with the communicator's limit: all 0 at first. */
 typedef struct tct_trigger_wait {
     tct_timeout timeout;

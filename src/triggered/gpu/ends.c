@@ -238,7 +238,7 @@ tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
 
 void tct_gpu_end_leave(tacit_trigger_comm *c, struct tct_gpu_end *g)
 {
-    if (!g) return;
+    if (!g || !c->gpu) return;
     const int before = tct_gpu_enter(c);
     for (int k = 0; k < 2; k++) {
         tct_gpu_place_close(c->gpu, g->used[k]);
@@ -249,7 +249,7 @@ void tct_gpu_end_leave(tacit_trigger_comm *c, struct tct_gpu_end *g)
 
 void tct_gpu_end_free(tacit_trigger_comm *c, struct tct_gpu_end *g)
 {
-    if (!g) return;
+    if (!g || !c->gpu) return; /* the GPU's memory is left */
     tct_gpu_end_leave(c, g);
     tct_gpu_give(c->gpu, g->parted);
     tct_gpu_give(c->gpu, g->block);
