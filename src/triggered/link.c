@@ -68,6 +68,8 @@ static void queue_close(tacit_queue *q)
 {
     tct_queue_link *l = tct_queue_link_of(q);
     if (!l) return;
+    if (l->comm && q->lost_rank->noted) /* then nothing is waited for */
+        tct_trigger_fail(l->comm, q->lost_rank->rank, q->lost_rank->why);
     if (on_gpu(q)) tct_gpu_link_close(q, l);
     for (int k = 0; k < 2; k++) (void)tacit_trigger_request_free(&l->sum[k]);
     tct_trigger_comm_leave(&l->comm);

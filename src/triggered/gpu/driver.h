@@ -51,9 +51,13 @@ struct tct_gpu_queue {
     pthread_t owner; /* the thread that made its last call */
     tct_wait_board *board, *board_gpu;
     unsigned *claim;
+    tct_outbox *outbox;        /* of a solver's queue; or NULL */
     struct tct_gpu_list *list; /* of ends, for waits with many */
     tacit_trigger_queue *next;
 };
+
+/* Waits that give up tell it to the queue of a solver, too. */
+void tct_gpu_queue_tells(tacit_trigger_queue *q, const tct_gpu *of);
 
 /* The communicator's GPU is the current one until the second call. */
 int tct_gpu_enter(const tacit_trigger_comm *c);

@@ -88,6 +88,11 @@ static __device__ void give_up(const tct_wait_job &J, const tct_parted *e,
                        (uint64_t)(e->part[s].done == e->part[s].begun));
         tct_fence_all();
         tct_host_store((uint64_t *)&b->said, (uint64_t)1);
+        if (J.outbox) {
+            J.outbox->flags = 1.0;
+            tct_host_store((uint64_t *)&J.outbox->mailbox->missing,
+                           1 + (uint64_t)e->peer);
+        }
     }
     tct_host_store((uint64_t *)&b->gone, (uint64_t)1);
     tct_fence_all();

@@ -30,6 +30,8 @@ typedef struct tct_wait_job {
     uint64_t limit_ns; /* 0: none */
     tct_wait_board *board;
     unsigned *claim; /* the first block that gives up has the board */
+    /* Of a solver's queue, which learns of the lost rank; or NULL */
+    tct_outbox *outbox;
 } tct_wait_job;
 
 #ifdef __cplusplus

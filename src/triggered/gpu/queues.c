@@ -185,7 +185,8 @@ static void launch_wait(tacit_trigger_queue *q, rows *R, int waited)
 {
     const tct_wait_job job = {.limit_ns = (uint64_t)(1e9 * limit_of(q->comm)),
                               .board = q->gpu->board_gpu,
-                              .claim = q->gpu->claim};
+                              .claim = q->gpu->claim,
+                              .outbox = q->gpu->outbox};
     R->now.count = R->count;
     R->now.waited = waited;
     fail(q, tct_parts_wait(&R->now, R->parts, &job, q->gpu->stream),
@@ -222,6 +223,11 @@ void tct_gpu_queue_run(tacit_trigger_queue *q, tct_command *c)
     else if (!failed && c->kind == TCT_COMMAND_START) start_all(q, c);
     else if (!failed) wait_all(q, c->count, c->started);
     tct_gpu_leave(before);
+}
+
+void tct_gpu_queue_tells(tacit_trigger_queue *q, const tct_gpu *of)
+{
+    q->gpu->outbox = of->outbox;
 }
 
 bool tct_gpu_queue_is_done(const tacit_trigger_queue *q)
