@@ -86,11 +86,13 @@ static bool run_way(bench *b, const grid *g, tacit_field *f, run_of one,
                     int steps, int64_t norm_every)
 {
     const bool deep = strcmp(one.way, "tiles") == 0;
+    const bool layers = strncmp(one.way, "free", 4) == 0;
     const tacit_field_options o = {.size = sizeof o,
                                    .steps = steps,
                                    .way = one.way,
                                    .loop = one.loop,
                                    .depth = deep ? depth_of(g, f) : 0,
+                                   .boundary_tiles = layers ? steps % 5 - 1 : 0,
                                    .norm_every = norm_every};
     tacit_field_result r = {.size = sizeof r};
     if (deep && o.depth == 0) return false;

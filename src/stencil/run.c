@@ -44,6 +44,10 @@ static tacit_status check_options(const tacit_field *f,
     if (o->depth < 0 || o->depth > TACIT_FIELD_DEPTH_MOST)
         FAIL(TACIT_INVALID, "depth %d: expected 1 to %d, or 0: measured",
              o->depth, TACIT_FIELD_DEPTH_MOST);
+    if (o->boundary_tiles < -1)
+        FAIL(TACIT_INVALID,
+             "%d boundary tiles: expected 1 or more, -1: none, or 0: measured",
+             o->boundary_tiles);
     if (o->norm_every < 0)
         FAIL(TACIT_INVALID, "norm_every %lld: expected 0 or more",
              (long long)o->norm_every);
@@ -60,9 +64,9 @@ static tacit_status agree_options(const tct_field_run *run)
     const tacit_field_options *o = &run->options;
     tacit_world *w = run->field->queue->world;
     if (w->size == 1) return TACIT_OK;
-    const double all[] = {(double)o->steps,      o->depth,
-                          (double)o->norm_every, o->rtol,
-                          o->monitor != NULL,    o->skip};
+    const double all[] = {
+        (double)o->steps,   o->depth, (double)o->norm_every, o->rtol,
+        o->monitor != NULL, o->skip,  o->boundary_tiles};
     TRY(tct_agree_name(w, "the way of a run", o->way));
     TRY(tct_agree_name(w, "the loop of a run", o->loop));
     return tct_field_alike(w, "options of a run", all, sizeof all);

@@ -11,13 +11,15 @@ typedef struct tct_engine {
     const tct_way *way;
     const tct_way_ops *ops;
     int depth;
-    int most; /* steps of a visit */
+    int boundary; /* tiles of a boundary layer */
+    int most;     /* steps of a visit */
     void *state;
 } tct_engine;
 
-/* Collective: all ranks fail alike. The ghosts are as wide as `depth`. */
+/* Collective: all ranks fail alike. The ghosts are as wide as `depth`;
+ * `boundary` as boundary_tiles in tacit_field_options, 0: the formula's. */
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
-                             tct_engine *out);
+                             int boundary, tct_engine *out);
 /* Wait for the visits so far. */
 void tct_engine_finish(const tct_engine *e);
 void tct_engine_close(tct_engine *e);

@@ -12,14 +12,16 @@ static int most_of(const tct_way_ops *ops, const tacit_field *f, int depth)
 }
 
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
-                             tct_engine *out)
+                             int boundary, tct_engine *out)
 {
     void *state = NULL;
     const tct_way_ops *ops = tct_way_on(way, f);
+    f->boundary_tiles = boundary;
     const tacit_status mine = ops->open(f, depth, &state);
     const tacit_status status = tct_agree(f->queue->world, mine);
     if (status >= 0)
-        *out = (tct_engine){way, ops, depth, most_of(ops, f, depth), state};
+        *out = (tct_engine){way,  ops, depth, boundary, most_of(ops, f, depth),
+                            state};
     else if (mine >= 0) ops->close(state);
     return status;
 }
