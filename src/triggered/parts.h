@@ -22,9 +22,9 @@
 
 enum { TCT_PARTS_MOST = 32, TCT_PART_LEAST = 1 << 15 };
 
-typedef struct tct_part {
+typedef struct tct_part_state {
     uint64_t begun, done, waited;
-} tct_part;
+} tct_part_state;
 
 /* An end in memory of its driver. */
 typedef struct tct_parted {
@@ -34,7 +34,7 @@ typedef struct tct_parted {
     int32_t parts;
     unsigned ticket; /* of the blocks of a message */
     uint64_t name;   /* of the end, for the host */
-    tct_part part[TCT_PARTS_MOST];
+    tct_part_state part[TCT_PARTS_MOST];
 } tct_parted;
 
 /* How many blocks carry `bytes`: those of slots one. */

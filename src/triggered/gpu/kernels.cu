@@ -9,7 +9,7 @@
 
 enum { THREADS = TCT_WAIT_THREADS, NONE = INT32_MAX };
 
-static __device__ inline tct_parted *end_of(const tct_rows &R, int k)
+static __device__ inline tct_parted *end_of(const tct_trigger_rows &R, int k)
 {
     return R.list ? R.list[k] : R.end[k];
 }
@@ -56,7 +56,7 @@ static __device__ inline void copy(const tct_part_copy &c)
 /* --- starts --------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(THREADS)
-    start(const __grid_constant__ tct_rows R)
+    start(const __grid_constant__ tct_trigger_rows R)
 {
     __shared__ tct_part_copy c;
     __shared__ bool copies;
@@ -125,7 +125,8 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
     return waited && !tct_part_waited(e, s);
 }
 
-static __device__ inline void look_at_all(watcher &w, const tct_rows &R, int s)
+static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
+                                          int s)
 {
     w.left = 0;
     w.copies = NONE;
@@ -143,7 +144,7 @@ static __device__ inline void look_at_all(watcher &w, const tct_rows &R, int s)
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    wait(const __grid_constant__ tct_rows R,
+    wait(const __grid_constant__ tct_trigger_rows R,
          const __grid_constant__ tct_wait_job J)
 {
     __shared__ int chosen[2], left[2]; /* in turn */
@@ -188,7 +189,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static __global__ void fill(const __grid_constant__ tct_rows R,
+static __global__ void fill(const __grid_constant__ tct_trigger_rows R,
                             tct_parted **list)
 {
     if ((int)threadIdx.x < R.count) list[threadIdx.x] = R.end[threadIdx.x];
@@ -196,7 +197,7 @@ static __global__ void fill(const __grid_constant__ tct_rows R,
 
 /* --- launches ------------------------------------------------------------- */
 
-extern "C" gpu_error tct_parts_start(const tct_rows *rows, int parts,
+extern "C" gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
                                      gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->count);
@@ -204,15 +205,16 @@ extern "C" gpu_error tct_parts_start(const tct_rows *rows, int parts,
     return gpu_last_error();
 }
 
-extern "C" gpu_error tct_parts_wait(const tct_rows *rows, int parts,
+extern "C" gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
                                     const tct_wait_job *job, gpu_stream stream)
 {
     wait<<<(unsigned)parts, THREADS, 0, stream>>>(*rows, *job);
     return gpu_last_error();
 }
 
-extern "C" gpu_error tct_parts_list(const tct_rows *rows, tct_parted **list,
-                                    int at, gpu_stream stream)
+extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,
+                                    tct_parted **list, int at,
+                                    gpu_stream stream)
 {
     fill<<<1, TCT_ROWS_MOST, 0, stream>>>(*rows, list + at);
     return gpu_last_error();
