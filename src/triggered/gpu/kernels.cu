@@ -122,7 +122,7 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
         w.copy = c;
     }
     if (step != TCT_PART_OVER) return true;
-    return waited && !tct_part_waited(e, s);
+    return waited && !tct_part_waited(e, s, gridDim.x > 1);
 }
 
 static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
@@ -134,7 +134,10 @@ static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
         if (w.over >> bit & 1) continue;
         tct_parted *const e = end_of(R, k);
         const bool waited = k < R.waited;
-        if (s >= e->parts || !look(w, e, s, k, waited)) {
+        const bool more = s < e->parts
+                              ? look(w, e, s, k, waited)
+                              : waited && !tct_part_waited_elsewhere(e);
+        if (!more) {
             w.over |= (uint64_t)1 << bit;
         } else if (waited) {
             w.left++;
