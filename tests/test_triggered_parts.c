@@ -8,7 +8,15 @@
 #include "mpi_main.h"
 #include "triggered/parts.h"
 
-enum { RANKS = 2, BLOCKS = 3, ENDS = 5, MOST = 3 * TCT_PART_LEAST };
+enum {
+    RANKS = 2,
+    BLOCKS = 3,
+    ENDS = 5,
+    SMALL = 0,
+    LARGE = 4,
+    ROUNDS = 60,
+    MOST = 3 * TCT_PART_LEAST
+};
 
 static const int64_t sizes[ENDS] = {5, TCT_EAGER_MOST, TCT_EAGER_MOST + 1, 0,
                                     MOST - 7};
@@ -24,6 +32,7 @@ typedef struct {
 
 typedef struct {
     pthread_barrier_t all;
+    bool pending; /* run sends that go on in waits for others */
     tct_parted send[ENDS], receive[ENDS];
     int rounds;
     uint64_t seed;
@@ -61,13 +70,13 @@ static void connect(int from, int k)
 static bool look(tct_parted *e, int b, bool waited)
 {
     tct_part_copy c;
-    if (b >= e->parts) return true;
+    if (b >= e->parts) return !waited || tct_part_waited_elsewhere(e);
     if (tct_part_try(e, b, &c) == TCT_PART_LATER) return false;
     if (e->part[b].done != e->part[b].begun) {
         if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
         tct_part_finish(e, b, c.way);
     }
-    return !waited || tct_part_waited(e, b);
+    return !waited || tct_part_waited(e, b, true);
 }
 
 static void start(tct_parted *e, int b)
@@ -96,13 +105,15 @@ static void fill(int rank, int round)
 }
 
 static int wrong; /* bytes */
+static void check_end(int from, int k, int round)
+{
+    for (int64_t i = 0; i < sizes[k]; i++)
+        if (wire[from][k].to[i] != byte_of(from, k, round, i))
+            __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+}
 static void check(int rank, int round)
 {
-    const message *m = wire[1 - rank];
-    for (int k = 0; k < ENDS; k++)
-        for (int64_t i = 0; i < sizes[k]; i++)
-            if (m[k].to[i] != byte_of(1 - rank, k, round, i))
-                __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+    for (int k = 0; k < ENDS; k++) check_end(1 - rank, k, round);
 }
 
 /* A kernel ends when all its blocks have. */
@@ -116,11 +127,45 @@ typedef struct {
 } block_of;
 
 /* Some rounds begin with the sends, on both ranks. */
+/* Rank 0 waits for a small message, which rank 1 sends when it has a large one:
+ * that is pending, with more parts. */
+static void run_pending(const block_of *me, rank_ *R)
+{
+    const int b = me->block;
+    for (int round = 0; round < R->rounds; round++) {
+        if (b == 0) fill(me->rank, round);
+        kernel_ends(R);
+        if (me->rank == 0) {
+            start(&R->send[LARGE], b);
+            start(&R->receive[SMALL], b);
+            kernel_ends(R);
+            wait_for(R, &R->receive[SMALL], 1, b);
+            kernel_ends(R);
+            wait_for(R, &R->send[LARGE], 1, b);
+        } else {
+            start(&R->receive[LARGE], b);
+            kernel_ends(R);
+            wait_for(R, &R->receive[LARGE], 1, b);
+            kernel_ends(R);
+            start(&R->send[SMALL], b);
+            kernel_ends(R);
+            wait_for(R, &R->send[SMALL], 1, b);
+        }
+        kernel_ends(R);
+        if (b == 0)
+            check_end(1 - me->rank, me->rank == 0 ? SMALL : LARGE, round);
+    }
+}
+
 static void *run(void *arg)
 {
     const block_of *me = arg;
     rank_ *R = &ranks[me->rank];
     const int b = me->block;
+    if (R->pending) {
+        run_pending(me, R);
+        return NULL;
+    }
     for (int round = 0; round < R->rounds; round++) {
         const bool first = (R->seed + (uint64_t)round) % 3 != 0;
         if (b == 0) fill(me->rank, round);
@@ -139,15 +184,16 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void blocks_carry_parts(void **state)
+static void run_all(bool pending)
 {
-    (void)state;
     pthread_t thread[RANKS * BLOCKS];
     block_of of[RANKS * BLOCKS];
     for (int r = 0; r < RANKS; r++) {
-        ranks[r] = (rank_){.rounds = 60, .seed = (uint64_t)r};
+        ranks[r] =
+            (rank_){.pending = pending, .rounds = ROUNDS, .seed = (uint64_t)r};
         pthread_barrier_init(&ranks[r].all, NULL, BLOCKS);
     }
+    memset(wire, 0, sizeof wire);
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < ENDS; k++) connect(r, k);
     for (int i = 0; i < RANKS * BLOCKS; i++) {
@@ -156,10 +202,22 @@ static void blocks_carry_parts(void **state)
     }
     for (int i = 0; i < RANKS * BLOCKS; i++) pthread_join(thread[i], NULL);
     assert_int_equal(wrong, 0);
+}
+
+static void blocks_carry_parts(void **state)
+{
+    (void)state;
+    run_all(false);
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < ENDS; k++)
             for (int b = 0; b < ranks[r].send[k].parts; b++)
-                assert_int_equal(ranks[r].send[k].part[b].waited, 60);
+                assert_int_equal(ranks[r].send[k].part[b].waited, ROUNDS);
+}
+
+static void pending_sends_go_on_in_all_parts(void **state)
+{
+    (void)state;
+    run_all(true);
 }
 
 /* Every byte is in one part, and parts begin at lines. */
@@ -183,6 +241,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_carry_parts),
+        cmocka_unit_test(pending_sends_go_on_in_all_parts),
         cmocka_unit_test(parts_are_all_bytes),
     };
     TEST_MPI_MAIN(tests);

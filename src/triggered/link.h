@@ -20,7 +20,7 @@ typedef struct tct_queue_link { /* of a queue */
 
 typedef struct tct_queue_plan { /* of a plan */
     tacit_trigger_request **of; /* [columns]: an exchange of 1, 2, .. columns */
-    struct tct_gpu_plan *gpu;
+    struct tct_gpu_link_plan *gpu;
 } tct_queue_plan;
 
 static inline tct_queue_link *tct_queue_link_of(const tacit_queue *q)

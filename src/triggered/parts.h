@@ -15,16 +15,20 @@
  *
  *     start   tct_part_begin, tct_part_try
  *     wait    tct_part_try until it is over, tct_part_waited
- *     both    after a step TCT_PART_COPY: copy, then tct_part_finish */
+ *     both    after a step TCT_PART_COPY: copy, then tct_part_finish
+ *
+ * A block with no part of what is waited for stays, too, as it has parts of
+ * pending sends: tct_part_waited_elsewhere. What ends the wait of block 0 ends
+ * those of all others. */
 #ifndef TCT_TRIGGERED_PARTS_H
 #define TCT_TRIGGERED_PARTS_H
 #include "device/rendezvous.h"
 
 enum { TCT_PARTS_MOST = 32, TCT_PART_LEAST = 1 << 15 };
 
-typedef struct tct_part {
+typedef struct tct_part_state {
     uint64_t begun, done, waited;
-} tct_part;
+} tct_part_state;
 
 /* An end in memory of its driver. */
 typedef struct tct_parted {
@@ -34,7 +38,7 @@ typedef struct tct_parted {
     int32_t parts;
     unsigned ticket; /* of the blocks of a message */
     uint64_t name;   /* of the end, for the host */
-    tct_part part[TCT_PARTS_MOST];
+    tct_part_state part[TCT_PARTS_MOST];
 } tct_parted;
 
 /* How many blocks carry `bytes`: those of slots one. */
@@ -122,13 +126,18 @@ TCT_LANE void tct_part_finish(tct_parted *e, int s, tct_send_way way)
     e->part[s].done = number;
 }
 
-/* Is a part that is done waited for to the end? */
-TCT_LANE bool tct_part_waited(tct_parted *e, int s)
+/* Is a part that is done waited for to the end? `watched`: by other blocks. */
+TCT_LANE bool tct_part_waited(tct_parted *e, int s, bool watched)
 {
     const uint64_t number = e->part[s].begun;
     if (e->sends && s == 0 && !tct_send_is_over(&e->r, number)) return false;
-    e->part[s].waited = number;
+    if (watched) tct_signal_set(&e->part[s].waited, number);
+    else e->part[s].waited = number;
     return true;
+}
+TCT_LANE bool tct_part_waited_elsewhere(const tct_parted *e)
+{
+    return tct_signal_read(&e->part[0].waited) == e->part[0].begun;
 }
 
 #endif

@@ -172,7 +172,7 @@ static inline gpu_error gpu_allocation(void **base, size_t *bytes,
 }
 
 /* An address of the host in a constant table of a .cu file. */
-#define TCT_HOST(...)      (__VA_ARGS__)
+#define TCT_HOST(...) (__VA_ARGS__)
 
 #endif /* TCT_HIP */
 #endif

@@ -258,7 +258,7 @@ void tct_gpu_end_free(tacit_trigger_comm *c, struct tct_gpu_end *g)
 
 bool tct_gpu_end_is_over(tacit_trigger_comm *c, const tct_trigger_end *e)
 {
-    tct_part part[TCT_PARTS_MOST];
+    tct_part_state part[TCT_PARTS_MOST];
     const struct tct_gpu_end *g = e->gpu;
     if (!g) return true;
     const size_t bytes = (size_t)g->parts * sizeof *part;

@@ -9,7 +9,7 @@
 
 enum { THREADS = TCT_WAIT_THREADS, NONE = INT32_MAX };
 
-static __device__ inline tct_parted *end_of(const tct_rows &R, int k)
+static __device__ inline tct_parted *end_of(const tct_trigger_rows &R, int k)
 {
     return R.list ? R.list[k] : R.end[k];
 }
@@ -56,7 +56,7 @@ static __device__ inline void copy(const tct_part_copy &c)
 /* --- starts --------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(THREADS)
-    start(const __grid_constant__ tct_rows R)
+    start(const __grid_constant__ tct_trigger_rows R)
 {
     __shared__ tct_part_copy c;
     __shared__ bool copies;
@@ -122,10 +122,11 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
         w.copy = c;
     }
     if (step != TCT_PART_OVER) return true;
-    return waited && !tct_part_waited(e, s);
+    return waited && !tct_part_waited(e, s, gridDim.x > 1);
 }
 
-static __device__ inline void look_at_all(watcher &w, const tct_rows &R, int s)
+static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
+                                          int s)
 {
     w.left = 0;
     w.copies = NONE;
@@ -133,7 +134,10 @@ static __device__ inline void look_at_all(watcher &w, const tct_rows &R, int s)
         if (w.over >> bit & 1) continue;
         tct_parted *const e = end_of(R, k);
         const bool waited = k < R.waited;
-        if (s >= e->parts || !look(w, e, s, k, waited)) {
+        const bool more = s < e->parts
+                              ? look(w, e, s, k, waited)
+                              : waited && !tct_part_waited_elsewhere(e);
+        if (!more) {
             w.over |= (uint64_t)1 << bit;
         } else if (waited) {
             w.left++;
@@ -143,7 +147,7 @@ static __device__ inline void look_at_all(watcher &w, const tct_rows &R, int s)
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    wait(const __grid_constant__ tct_rows R,
+    wait(const __grid_constant__ tct_trigger_rows R,
          const __grid_constant__ tct_wait_job J)
 {
     __shared__ int chosen[2], left[2]; /* in turn */
@@ -188,7 +192,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static __global__ void fill(const __grid_constant__ tct_rows R,
+static __global__ void fill(const __grid_constant__ tct_trigger_rows R,
                             tct_parted **list)
 {
     if ((int)threadIdx.x < R.count) list[threadIdx.x] = R.end[threadIdx.x];
@@ -196,7 +200,7 @@ static __global__ void fill(const __grid_constant__ tct_rows R,
 
 /* --- launches ------------------------------------------------------------- */
 
-extern "C" gpu_error tct_parts_start(const tct_rows *rows, int parts,
+extern "C" gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
                                      gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->count);
@@ -204,15 +208,16 @@ extern "C" gpu_error tct_parts_start(const tct_rows *rows, int parts,
     return gpu_last_error();
 }
 
-extern "C" gpu_error tct_parts_wait(const tct_rows *rows, int parts,
+extern "C" gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
                                     const tct_wait_job *job, gpu_stream stream)
 {
     wait<<<(unsigned)parts, THREADS, 0, stream>>>(*rows, *job);
     return gpu_last_error();
 }
 
-extern "C" gpu_error tct_parts_list(const tct_rows *rows, tct_parted **list,
-                                    int at, gpu_stream stream)
+extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,
+                                    tct_parted **list, int at,
+                                    gpu_stream stream)
 {
     fill<<<1, TCT_ROWS_MOST, 0, stream>>>(*rows, list + at);
     return gpu_last_error();

@@ -13,11 +13,11 @@ enum {
 
 /* Ends, in device memory: those of `end`, or of `list`, if that is not NULL. A
  * wait is for the first `waited`; others are pending sends, perhaps. */
-typedef struct tct_rows {
+typedef struct tct_trigger_rows {
     int32_t count, waited;
     tct_parted *const *list;
     tct_parted *end[TCT_ROWS_MOST];
-} tct_rows;
+} tct_trigger_rows;
 
 /* What a wait says to the host, in memory of it. */
 typedef struct tct_wait_board {
@@ -39,12 +39,13 @@ extern "C" {
 #endif
 
 /* Start the messages of `rows`; no message has more than `parts`. */
-gpu_error tct_parts_start(const tct_rows *rows, int parts, gpu_stream stream);
-gpu_error tct_parts_wait(const tct_rows *rows, int parts,
+gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
+                          gpu_stream stream);
+gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
                          const tct_wait_job *job, gpu_stream stream);
 /* Write the ends of `rows` to `list` + `at`. */
-gpu_error tct_parts_list(const tct_rows *rows, tct_parted **list, int at,
-                         gpu_stream stream);
+gpu_error tct_parts_list(const tct_trigger_rows *rows, tct_parted **list,
+                         int at, gpu_stream stream);
 /* Load the kernels: the first launch of one may wait for the device. */
 gpu_error tct_parts_load(void);
 

@@ -18,7 +18,7 @@ struct tct_gpu_link {
     gpu_stream apart;
 };
 
-struct tct_gpu_plan {
+struct tct_gpu_link_plan {
     double *pack, *landing; /* [columns * values], [columns * ghosts] */
     tct_fork fork;
 };
@@ -148,7 +148,7 @@ static tacit_status take(tacit_trigger_comm *c, size_t bytes, double **out)
     return *out ? TACIT_OK : TACIT_NO_MEMORY;
 }
 
-static tacit_status open_plan(const tct_plan *plan, struct tct_gpu_plan *g)
+static tacit_status open_plan(const tct_plan *plan, struct tct_gpu_link_plan *g)
 {
     const tct_queue_link *l = tct_queue_link_of(plan->q);
     const tct_exchange *e = &plan->base;

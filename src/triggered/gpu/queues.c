@@ -9,11 +9,11 @@
 enum { ENDS_MOST = 64 * TCT_WAIT_THREADS };
 
 /* Room for ends; older ones stay, since enqueued kernels read them. */
-typedef struct tct_gpu_list {
+typedef struct tct_trigger_list {
     int room;
     tct_parted **ends; /* on the GPU */
-    struct tct_gpu_list *older;
-} tct_gpu_list;
+    struct tct_trigger_list *older;
+} tct_trigger_list;
 
 /* --- failures ------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ static void note_missing(tacit_trigger_queue *q)
 /* --- rows of ends --------------------------------------------------------- */
 
 typedef struct rows {
-    tct_rows now;
+    tct_trigger_rows now;
     int count, parts; /* of all */
 } rows;
 
@@ -130,7 +130,7 @@ static tacit_status grow_list(tacit_trigger_queue *q, int count)
 {
     struct tct_gpu_queue *g = q->gpu;
     if (g->list && g->list->room >= count) return TACIT_OK;
-    tct_gpu_list *l = tct_calloc(sizeof *l);
+    tct_trigger_list *l = tct_calloc(sizeof *l);
     if (!l) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
     l->room = 2 * count;
     pthread_mutex_lock(&q->comm->lock);
@@ -346,7 +346,7 @@ static void free_lists(tacit_trigger_queue *q)
 {
     pthread_mutex_lock(&q->comm->lock);
     tct_gpu_give(q->comm->gpu, q->gpu->claim);
-    for (tct_gpu_list *l = q->gpu->list, *older; l; l = older) {
+    for (tct_trigger_list *l = q->gpu->list, *older; l; l = older) {
         older = l->older;
         tct_gpu_give(q->comm->gpu, l->ends);
         tct_free(l);
