@@ -33,6 +33,10 @@ typedef struct tct_local {
      * sample[1], ... on; NULL: all rows */
     const int64_t *sample;
     int64_t piece;
+    int dense; /* the size of dense blocks, found before; 0: not yet */
+    /* Its arrays are those of these rows, which may be shared: not `owned`, and
+     * not to be freed. NULL: they are its own */
+    struct tct_csr *lent;
     tct_difference *differs; /* gets the first difference of patterns in a
                               * refill; may be NULL */
 } tct_local;

@@ -6,6 +6,7 @@
  * each product by reading the matrix. It is too large for branch prediction to
  * learn. Formats are timed in turn, and the least time of each counts. */
 #include "operator/choice/min_of_n.h"
+#include "operator/choice/sample.h"
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,20 +49,33 @@ static void piece(const tct_local *A, int64_t each, int i, int64_t *first,
     *last = *first + each < A->rows ? *first + each : A->rows;
 }
 
-/* Copy about SAMPLE_MOST entries. */
-static tacit_status take_sample(const tct_local *A, int64_t *starts,
-                                tct_local *out)
+/* Pieces of a sample: few rows are all taken. */
+static int pieces_of(const tct_local *A, int64_t most)
+{
+    const bool few = A->rows < 2 * PIECES * WHOLE_ROWS;
+    return few || most >= A->ptr[A->rows] ? 1 : PIECES;
+}
+
+static int64_t piece_rows(const tct_local *A, int64_t most, int pieces)
 {
     const double mean = (double)A->ptr[A->rows] / (double)A->rows;
-    const int64_t each =
-        ((int64_t)(SAMPLE_MOST / PIECES / mean) / WHOLE_ROWS + 1) * WHOLE_ROWS;
+    if (pieces == 1) return A->rows;
+    return ((int64_t)((double)most / PIECES / mean) / WHOLE_ROWS + 1) *
+           WHOLE_ROWS;
+}
+
+tacit_status tct_sample_take(const tct_local *A, int64_t most, int64_t *starts,
+                             tct_local *out)
+{
+    const int pieces = pieces_of(A, most);
+    const int64_t each = piece_rows(A, most, pieces);
     int64_t first, last, entries = 0;
     *out = (tct_local){.cols = A->cols,
                        .grid = A->grid,
                        .no_grid = A->no_grid,
                        .sample = starts,
                        .piece = each};
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < pieces; i++) {
         piece(A, each, i, &first, &last);
         starts[i] = first;
         out->rows += last - first;
@@ -72,7 +86,7 @@ static tacit_status take_sample(const tct_local *A, int64_t *starts,
     TRY(TCT_ALLOC(entries, "a sample", &out->val));
     int64_t row = 0, k = 0;
     out->ptr[0] = 0;
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < pieces; i++) {
         piece(A, each, i, &first, &last);
         const int64_t from = A->ptr[first], n = A->ptr[last] - from;
         memcpy(out->col + k, A->col + from, (size_t)n * sizeof *out->col);
@@ -105,7 +119,7 @@ static tacit_status sampling_open(const tct_local *A, tct_team *team,
     s->evict = (int64_t)(1.5 * cache / sizeof *A->val);
     if (s->evict > nonzeros) s->evict = nonzeros;
     if (nonzeros <= SAMPLE_MOST) s->part = *A;
-    else TRY(take_sample(A, s->first, &s->part));
+    else TRY(tct_sample_take(A, SAMPLE_MOST, s->first, &s->part));
     s->part.owned = false;
     TRY(TCT_ALLOC(evict_pieces(s), "a sample", &s->seen));
     TRY(TCT_ALLOC(A->cols, "a sample", &s->x));
