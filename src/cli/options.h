@@ -65,6 +65,7 @@ typedef struct cli_settings {
     uint64_t said[2];       /* bits: rows of the table of options */
     bool given;             /* MATRIX is a factor */
     bool pure;              /* of methods */
+    bool deterministic;     /* of the operator */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;

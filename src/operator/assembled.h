@@ -34,6 +34,7 @@ typedef struct tct_assembled {
                        * two; NULL with one process */
     struct tct_rental *rental; /* of rows as they came: choice/rental.h; NULL:
                                 * the format is settled */
+    bool by_model;    /* formats are chosen by bytes, threads by size */
     double *diagonal; /* [n] in its order, if the format cannot give it; else
                        * NULL */
 } tct_assembled;

@@ -90,6 +90,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
     tacit_operator *base = &A->base;
     tacit_world *w = base->world;
     const tct_grid_place at = place_of(matrix);
+    A->by_model = wish->by_model;
     if (status >= 0 && wish->rents) status = tct_rental_open(A, wish);
     TRY(tct_agree(w, status));
     TRY(tct_scale(base, rows));

@@ -145,6 +145,9 @@ tacit_status tct_format_autotune(tacit_queue *q, tct_local *A,
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */
 const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
                                     tacit_trial *trials, int *count);
+/* The same by bytes alone. */
+const tct_format *tct_format_by_bytes(const tct_local *A, tacit_trial *trials,
+                                      int *count);
 /* Seconds of a product with samples of two matrices, each in its format, timed
  * in turn. 0 without memory. */
 void tct_format_compare(const tct_local *const A[2],

@@ -265,23 +265,36 @@ static const tct_format *least(const tacit_trial *trials, int count,
     return best;
 }
 
-const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
-                                    tacit_trial *trials, int *count)
+/* Bytes of each format; `why` they decide, NULL: they do not. */
+static void foretell(const tct_local *A, const char *why, tacit_trial *trials,
+                     int *count)
 {
-    const int64_t nonzeros = A->ptr[A->rows];
     for (*count = 0; tct_format_at("host", *count); ++*count) {
         const tct_format *f = tct_format_at("host", *count);
         tacit_trial *t = &trials[*count];
         *t = (tacit_trial){.format = f->about.name};
         t->bytes = f->bytes(A, &t->reason);
-        if (t->bytes >= 0.0 && nonzeros <= TINY && f == &tct_format_stencil) {
-            t->bytes = -1.0;
-            t->reason = "a small matrix: stored";
-        }
-        if (t->bytes >= 0.0 && nonzeros <= TINY)
-            t->reason = "a small matrix: chosen by bytes";
+        if (!why || t->bytes < 0.0) continue;
+        t->reason = why;
+        if (f != &tct_format_stencil || A->ptr[A->rows] > TINY) continue;
+        t->bytes = -1.0;
+        t->reason = "a small matrix: stored";
     }
-    if (nonzeros <= TINY) return least(trials, *count, false);
+}
+
+const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
+                                    tacit_trial *trials, int *count)
+{
+    const bool tiny = A->ptr[A->rows] <= TINY;
+    foretell(A, tiny ? "a small matrix: chosen by bytes" : NULL, trials, count);
+    if (tiny) return least(trials, *count, false);
     const bool measured = measure(A, team, trials, *count);
     return least(trials, *count, measured);
+}
+
+const tct_format *tct_format_by_bytes(const tct_local *A, tacit_trial *trials,
+                                      int *count)
+{
+    foretell(A, "chosen by bytes", trials, count);
+    return least(trials, *count, false);
 }

@@ -4,10 +4,10 @@
 #include "base/base.h"
 
 /* A trial may take this part of what the products before it have. */
-static const double TRIAL = 0.15;
+static const double TRIAL = 0.2;
 /* A format is bought early, after 1 / EARLY of the products that would have
  * paid for it, if SURE times those are foretold. */
-static const double EARLY = 4.0, SURE = 4.0;
+static const double EARLY = 4.0, SURE = 1.5;
 /* Products that are slower than before by this ratio undo it. */
 static const double SLOWER = 1.1;
 

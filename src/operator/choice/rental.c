@@ -17,7 +17,7 @@ enum {
 };
 /* Seconds to try a format, for each entry of the sample, in seconds to read an
  * entry once. */
-static const double TRIAL = 60.0;
+static const double TRIAL = 20.0;
 /* Room for a second copy, in bytes an entry and a row. */
 static const double ENTRY_BYTES = 14.0, ROW_BYTES = 20.0;
 
@@ -40,6 +40,7 @@ tacit_status tct_rental_open(tct_assembled *A, const tct_operator_wish *wish)
     tct_rental *r = tct_calloc(sizeof *r);
     if (!r) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
     A->rental = r;
+    r->by_model = wish->by_model;
     r->clock = wish->clock.now  ? wish->clock
                : wish->by_model ? tct_rent_model(&r->model)
                                 : tct_rent_wall();
@@ -276,7 +277,7 @@ static void choose_threads(tct_assembled *A)
     tct_rental *r = A->rental;
     r->state.state = RENT_SETTLED;
     A->base.rents = false;
-    if (!r->idle && q_own_status(A->base.q) >= 0)
+    if (!r->idle && !r->by_model && q_own_status(A->base.q) >= 0)
         tct_threads_choose(A->base.q, A->stored.block);
     tct_assembled_describe(A);
 }

@@ -13,7 +13,8 @@ enum { TCT_DECISIONS_MOST = 8 };
 typedef struct tct_rental {
     tct_rent state; /* of this rank */
     tct_rent_clock clock;
-    double model; /* seconds of a clock by bytes */
+    bool by_model; /* no decision depends on time      */
+    double model;  /* seconds of a clock by bytes */
     tct_grid_place at;
     tct_grid_rows grid;
     bool looked_for_grid;
