@@ -7,7 +7,7 @@ usage: whole.py --tacit PROGRAM --petsc PEER [--rounds R] [--rtol T]
                 [--preconds none,jacobi] [--peers none,jacobi,icc] [MATRIX ...]
 
 PEER is bench/peer_petsc of this build. Each round runs every candidate once, in
-a process of its own, on one thread, with b = 1. A time is the least of the
+a process of its own, on one thread, with b = A x*, x* random. A time is the least of the
 rounds: of Tacit `time.whole` of a solve that is its process's only one, of
 PETSc set-up and a solve after a first one, which it need not pay for. A
 candidate of PETSc counts if its recomputed residual meets the tolerance. The
@@ -42,7 +42,7 @@ def run(command, allowed=(0,)):
 def tacit(a, matrix, precond):
     """Seconds, infinite without success, iterations and format."""
     report = json.loads(run([
-        a.tacit, "solve", matrix, "--rhs", "ones", "--rtol", str(a.rtol),
+        a.tacit, "solve", matrix, "--rhs", "manufactured", "--rtol", str(a.rtol),
         "--precond", precond, "--threads", "1", "--max-iterations", "20000",
         "--json", "-"], allowed=(0, 3, 4)))
     done = report["result"]["converged"]
@@ -52,7 +52,7 @@ def tacit(a, matrix, precond):
 
 def petsc(a, path, pc):
     """Seconds; infinite if the residual is too large."""
-    lines = run([a.petsc, "-matrix", path, "-rtol", str(a.rtol), "-repeat",
+    lines = run([a.petsc, "-matrix", path, "-rhs", "random", "-rtol", str(a.rtol), "-repeat",
                  "1", "-max_it", "20000", "-pc_type", pc], allowed=(0, 1)).splitlines()
     if len(lines) < 2:
         return math.inf

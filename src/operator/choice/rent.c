@@ -7,7 +7,7 @@
 static const double TRIAL = 0.2;
 /* A format is bought early, after 1 / EARLY of the products that would have
  * paid for it, if SURE times those are foretold. */
-static const double EARLY = 4.0, SURE = 1.5;
+static const double EARLY = 4.0, SURE = 3.0;
 /* Products that are slower than before by this ratio undo it. */
 static const double SLOWER = 1.1;
 

@@ -111,6 +111,8 @@ static tacit_status store_rented(tct_assembled *A, const tct_grid_place *at,
     TRY(S->format->create(local, A->base.q->team, &S->block));
     S->block->threads = tct_threads_guess(A->base.q, S->block);
     tct_rental_begin(A, at);
+    tct_log(TCT_DETAIL, "rank %d  the rows as they are, until others pay",
+            A->base.world->rank);
     return TACIT_OK;
 }
 
@@ -315,7 +317,8 @@ tacit_status tct_store_blocks(tct_assembled *A, const char *format,
     if (status >= 0) status = store(A, &wish, at, &parts.local);
     base->local = A->stored.block;
     base->order = A->order;
-    if (status >= 0) tell_trials(base->world->rank, &A->stored);
+    if (status >= 0 && !tct_rental_rents(A))
+        tell_trials(base->world->rank, &A->stored);
     if (status >= 0) status = tct_reduced_store(A, wish.low, &parts.local);
     if (status >= 0) status = keep_diagonal(A, &parts.local);
     if (status >= 0) status = tct_store_ghosts(A, &parts);
