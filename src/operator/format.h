@@ -37,6 +37,9 @@ typedef struct tct_local {
     /* Its arrays are those of these rows, which may be shared: not `owned`, and
      * not to be freed. NULL: they are its own */
     struct tct_csr *lent;
+    /* The same rows in a GPU's memory, of which formats are made there; NULL, or
+     * without rows: the host makes them */
+    struct tct_store_rows *device;
     tct_difference *differs; /* gets the first difference of patterns in a
                               * refill; may be NULL */
 } tct_local;
