@@ -60,7 +60,7 @@ static const cli_option table[] = {
 {"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv | ON_jacobi, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
- "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
+ "local block (solve: auto, measured when that pays; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
  "f32, dict8 or dict16, none of which loses a bit; stencil is for gallery "
  "grids, whose entries solve does not even make where no preconditioner needs "
@@ -76,8 +76,11 @@ static const cli_option table[] = {
  "such as direct), in compare also several with commas; auto, of solve: the "
  "fastest to the tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
- "set-up of a preconditioner counts once in N solves: with --precond auto, and "
- "in the ranking of compare (1)", NULL, 1, 1e9, 0},
+ "set-up counts once in N solves: of solve, and of the preconditioner in the "
+ "ranking of compare (1)", NULL, 1, 1e9, 0},
+{"The path", "deterministic", 0, CLI_FLAG, ON_solve, AT(deterministic), NULL,
+ "on the host: the format is decided on by bytes and counts, not by time; one "
+ "thread or the --threads given", NULL, 0, 0, 0},
 {"The path", "pure", 0, CLI_FLAG, ON_RUNS, AT(pure), NULL,
  "the method's published recurrence alone: no other method's start or rescue, "
  "no replacements, no restarts; sstep in basis monomial", NULL, 0, 0, 0},

@@ -67,6 +67,7 @@ typedef struct cli_settings {
     uint64_t said[CLI_OPTIONS_MOST / 64]; /* bits: rows of the table */
     bool given;                           /* MATRIX is a factor */
     bool pure;                            /* of methods */
+    bool deterministic;                   /* of the operator */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;

@@ -165,8 +165,10 @@ static tacit_status check_precond(const cli_settings *set)
         FAIL(TACIT_INVALID,
              "--precond auto is for solve: compare has a row for each, and "
              "info takes one by its name");
-    if (set->amortize && set->command == &cli_command_solve && !autos)
-        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
+    if (autos && set->deterministic)
+        FAIL(TACIT_INVALID,
+             "--precond auto decides by time, and --deterministic by none: "
+             "name the preconditioner");
     return check_varying(set);
 }
 

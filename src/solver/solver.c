@@ -73,6 +73,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses)
 {
     S->running = true;
+    tct_operator_run_begins(S->run.system->exact);
     tct_use_begin(&uses->A, S->run.system->exact);
     tct_use_begin(&uses->M, S->run.M);
 }

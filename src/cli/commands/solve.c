@@ -145,6 +145,7 @@ static void fill_report(const cli *c, solve_job *job)
     r->name = p->name;
     r->matrix = p->info;
     r->solver = job->solver;
+    r->A = job->system.A;
     r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);

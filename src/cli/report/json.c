@@ -134,6 +134,7 @@ static cJSON *times(const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     cJSON *o = cJSON_CreateObject();
+    number(o, "whole", cli_whole(r));
     number(o, "read", r->read);
     number(o, "check", r->check);
     number(o, "partition", r->partition);
@@ -209,6 +210,7 @@ cJSON *cli_report_json(const cli_report *r)
     cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
     add_results(o, &r->run);
     cJSON_AddItemToObject(o, "time", times(r));
+    cJSON_AddItemToObject(o, "decisions", cli_json_decisions(r->A));
     cJSON_AddItemToObject(o, "operations", operations(r));
     cJSON_AddItemToObject(o, "rate", rates(r));
     cJSON *memory = cJSON_AddObjectToObject(o, "memory");

@@ -230,9 +230,11 @@ static void print_times(FILE *to, const cli_report *r)
     const int64_t iterations = cli_iterations(&r->run);
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
     char e[CLI_NUMBER];
-    fprintf(to, "time     read %s, check %s, partition %s",
-            cli_seconds(r->read, a), cli_seconds(r->check, b),
-            cli_seconds(r->partition, c));
+    fprintf(to,
+            "time     whole %s, from the matrix in memory to x\n"
+            "         read %s, check %s, partition %s",
+            cli_seconds(cli_whole(r), e), cli_seconds(r->read, a),
+            cli_seconds(r->check, b), cli_seconds(r->partition, c));
     if (r->context > 0.0)
         fprintf(to, ", context of the GPU %s", cli_seconds(r->context, e));
     fprintf(to, ", set-up %s, solve %s", cli_seconds(r->setup, d),
@@ -317,6 +319,7 @@ void cli_report_print(FILE *to, const cli_report *r)
         print_notes(to, r);
     }
     print_times(to, r);
+    cli_print_decisions(to, r->A);
     print_rates(to, r);
     print_operations(to, r);
 }
