@@ -32,11 +32,10 @@ static const tct_amg_fused_kernels *kernels_of(const tacit_queue *q)
 
 bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 {
-    return (M->part_of || L != M->level) &&
+    return (M->part_of || L - M->level > M->krylov) &&
            L->n <= (M->part_of ? ROWS_FOR_EACH : ROWS_MOST) &&
            L->about.nonzeros <= INT32_MAX / 2 && M->base.op.world->size == 1 &&
-           L - M->level > M->krylov && M->vectors == 0 &&
-           kernels_of(M->base.op.q);
+           M->vectors == 0 && kernels_of(M->base.op.q);
 }
 
 bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries)
