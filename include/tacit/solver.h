@@ -52,6 +52,9 @@ typedef struct tacit_stop {
     void *monitor_ctx;        /* borrowed during the run                     */
     tacit_column_monitor_fn column_monitor; /* of a block, in place of monitor,
                                  with the same ctx; may be NULL              */
+    int64_t iterations; /* make exactly so many, whatever the residual, in place
+                         * of max_iterations; 0: not so. Only a breakdown or a
+                         * residual of 0 ends earlier; x is the last iterate */
 } tacit_stop;
 
 typedef enum tacit_stop_reason {
@@ -61,9 +64,11 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not   */
     TACIT_STOP_BREAKDOWN,  /* not positive definite, or not finite         */
     TACIT_STOP_INTERRUPTED,
-    TACIT_STOP_LEAST_SQUARES /* method minres: A is singular, b outside its range
+    TACIT_STOP_LEAST_SQUARES, /* method minres: A is singular, b outside its range
                               * and A M (b - A x) nearly 0, with M = I if there
                               * is none; not converged */
+    TACIT_STOP_ITERATIONS /* as many as tacit_stop.iterations were made; the run
+                           * returns OK, `converged` tells about the target */
 } tacit_stop_reason;
 
 enum { TACIT_MADE_MOST = 4 };
@@ -146,7 +151,9 @@ typedef struct tacit_setting {
  *                    matrix, too: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
- *   max-iterations   and 10000 at first */
+ *   max-iterations   and 10000 at first
+ *   iterations       exactly so many, whatever the residual, until
+ *                    max-iterations is set */
 TACIT_API const tacit_setting *tacit_solver_setting(int i);
 
 /* Set `name` of `solver` to `value`, both as on the command line, for the runs

@@ -134,6 +134,9 @@ static const cli_option table[] = {
  "or when ||b - A x|| <= R (0)", NULL, 0, HUGE_VAL, 0},
 {"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
  "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
+{"Stopping", "iterations", 0, CLI_INT, ON_RUNS, AT(iterations), "N",
+ "make exactly N iterations, whatever the residual, and end with status 0; a "
+ "breakdown or a residual of 0 ends earlier", NULL, 1, MOST_INT, 0},
 
 {"Stopping", "steps", 0, CLI_INT, ON_jacobi, AT(field_steps), "N",
  "to make, at most (100)", NULL, 1, MOST_INT, 100},

@@ -46,7 +46,7 @@ typedef struct cli_settings {
     bool paper;
     int64_t amortize, leaves, width, rhs_columns;
     double rtol, atol;
-    int64_t max_iterations;
+    int64_t max_iterations, iterations;
     const char *rhs, *x0;
     int64_t seed;
     double shift;

@@ -406,6 +406,9 @@ static tacit_status check(const refinement *R)
 {
     REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
     REQUIRE(R->stop.rtol >= 0 && R->stop.atol >= 0);
+    if (R->stop.iterations > 0)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: a fixed number of iterations "
+                            "belongs to tacit_solver_run: set max_iterations");
     REQUIRE(R->B_stride >= (size_t)R->A->n && R->X_stride >= (size_t)R->A->n);
     const size_t n = (size_t)R->A->n, last = (size_t)R->all - 1;
     if (tct_overlap(R->B, last * R->B_stride + n, R->X, last * R->X_stride + n))

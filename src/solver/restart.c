@@ -62,6 +62,8 @@ void tct_begin_phase(tct_run *R)
     R->loop->block = R->loop->period = 0;
     P->goal = R->pure ? S->target : fmax(S->target, ROUNDING * norm_r);
     if (R->result->restarts > 0) P->goal = fmax(S->target, ANOTHER * norm_r);
+    if (S->exactly) P->goal = 0.0;
+    P->from = R->k;
     P->most = S->limit;
     if (first_until(R)) P->most = first_until(R);
     if (tct_is_reduced(R)) {
@@ -89,7 +91,7 @@ bool tct_decided(tct_run *R, double norm_r)
 {
     const tct_system *S = R->system;
     R->result->true_relative_residual = norm_r / S->norm_b;
-    if (!(norm_r <= S->target)) return false;
+    if (!(norm_r <= (S->exactly ? 0.0 : S->target))) return false;
     R->result->converged = true;
     tct_forget_breakdown(R);
     R->policy->why = S->target > S->stop.rtol * S->norm_b ? TACIT_STOP_ATOL
@@ -141,6 +143,7 @@ static void end_pure(tct_run *R)
 bool tct_next_phase(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
+    const tct_system *S = R->system;
     const bool mark = at_mark(R);
     const bool broken = P->end == PHASE_BROKEN && !P->now->inferred;
     const bool low =
@@ -150,19 +153,19 @@ bool tct_next_phase(tct_run *R)
     if (mark || low) {
         restart_policy(R, mark, low);
         if (R->q->peers_know || R->result->converged) return false;
-        if (!R->q->stop_agreed && R->k < R->system->limit) return true;
+        if (!R->q->stop_agreed && R->k < S->limit) return true;
     }
     tct_residual(R, R->v[V_R]);
     double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
     if (R->q->peers_know || tct_decided(R, norm_r)) return false;
     if (R->policy->end == PHASE_LEAST && tct_is_least(R)) return false;
-    if (R->pure) {
+    if (R->pure && !(S->exactly && P->end == PHASE_MET)) {
         end_pure(R);
         return false;
     }
     tct_keep_best(R, norm_r);
     if (!tct_unsettled(R, norm_r) || R->q->peers_know) return false;
-    if (R->k >= R->system->limit) {
+    if (R->k >= S->limit) {
         P->why = TACIT_STOP_MAX_ITERATIONS;
         return false;
     }

@@ -40,6 +40,8 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     enter(R, b, x);
     S->stop = *stop;
     S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    S->exactly = stop->iterations > 0;
+    if (S->exactly) S->limit = stop->iterations;
     R->k = 0;
     P->checked = R->loop->left_from = -1;
     P->made = 0;
@@ -105,7 +107,7 @@ static tacit_status explain(const tct_run *R)
     const tacit_result *r = R->result;
     const char *what = "not converged";
     tacit_status status = TACIT_NOT_CONVERGED;
-    if (r->converged) return TACIT_OK;
+    if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
     if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
     if (r->stop == TACIT_STOP_STAGNATION && R->pure)
         what = "the recurrence alone came no further: it ended";
@@ -140,6 +142,16 @@ static void end_without_solution(tct_run *R)
         R->result->attainable = tct_allowed(R) / R->system->norm_b;
 }
 
+/* All iterations that were asked for are made: has b - A x met the target? */
+static void note_count(const tct_run *R)
+{
+    const tct_system *S = R->system;
+    tacit_result *r = R->result;
+    if (!S->exactly || r->stop != TACIT_STOP_MAX_ITERATIONS) return;
+    r->stop = TACIT_STOP_ITERATIONS;
+    r->converged = r->true_relative_residual * S->norm_b <= S->target;
+}
+
 static void fill_result(tct_run *R, double seconds)
 {
     const tct_restart_policy *P = R->policy;
@@ -151,6 +163,7 @@ static void fill_result(tct_run *R, double seconds)
         result->replacements * R->system->method->about.replace_products;
     tct_made(R, P->now);
     result->iterations = P->made;
+    note_count(R);
 }
 
 tacit_status tct_run_conclude(tct_run *R, double seconds)

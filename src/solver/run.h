@@ -53,6 +53,7 @@ typedef struct tct_system {
     int shift;
     tacit_stop stop;
     int64_t limit;         /* of iterations */
+    bool exactly;          /* make as many, whatever the residual */
     double norm_b, target; /* times sigma   */
 } tct_system;
 
@@ -62,6 +63,7 @@ typedef struct tct_restart_policy {
     const tct_method *now; /* method, its first, or its rescue            */
     double goal;           /* of the recurrence                              */
     int64_t most;          /* iterations: the limit, or an earlier mark */
+    int64_t from;          /* k at its start                           */
     tct_end end;
     tacit_stop_reason why; /* reason if the solve ended now */
     int64_t checked;       /* k of the last check, -1: none yet   */

@@ -36,15 +36,26 @@ static tacit_status set_atol(tacit_solver *S, const char *value)
     return tolerance("atol", value, &S->wanted.atol);
 }
 
-static tacit_status set_max_iterations(tacit_solver *S, const char *value)
+static tacit_status count(const char *name, const char *value, int64_t *out)
 {
     int64_t number = 0;
     if (!tct_parse_int64(value, &number) || number < 1)
-        FAIL(TACIT_INVALID,
-             "max-iterations '%s': expected a whole number greater than 0",
-             value);
-    S->wanted.max_iterations = number;
+        FAIL(TACIT_INVALID, "%s '%s': expected a whole number greater than 0",
+             name, value);
+    *out = number;
     return TACIT_OK;
+}
+
+static tacit_status set_max_iterations(tacit_solver *S, const char *value)
+{
+    TRY(count("max-iterations", value, &S->wanted.max_iterations));
+    S->wanted.iterations = 0;
+    return TACIT_OK;
+}
+
+static tacit_status set_iterations(tacit_solver *S, const char *value)
+{
+    return count("iterations", value, &S->wanted.iterations);
 }
 
 static tacit_status set_precond(tacit_solver *S, const char *value)
@@ -154,6 +165,9 @@ static const setting settings[] = {
     {{"atol", "... or <= atol; 0 at first"}, set_atol},
     {{"max-iterations", "... or after this many; 10000 at first"},
      set_max_iterations},
+    {{"iterations", "make exactly this many, whatever the residual, until "
+                    "max-iterations is set"},
+     set_iterations},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

@@ -63,6 +63,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 {
     REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
     REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
+    REQUIRE(stop->iterations >= 0);
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "

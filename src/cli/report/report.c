@@ -68,6 +68,7 @@ const char *cli_stop_name(tacit_stop_reason stop)
     case TACIT_STOP_BREAKDOWN: return "breakdown";
     case TACIT_STOP_INTERRUPTED: return "interrupted";
     case TACIT_STOP_LEAST_SQUARES: return "least_squares";
+    case TACIT_STOP_ITERATIONS: return "iterations";
     }
     return "unknown";
 }
@@ -76,7 +77,7 @@ void cli_explain(const cli_run *run, char *text, size_t size)
 {
     int unsolved = 0;
     for (int j = 0; run->results && j < run->columns; j++)
-        unsolved += !run->results[j].converged;
+        unsolved += cli_outcome(&run->results[j]) != TACIT_OK;
     if (run->results)
         snprintf(text, size, "%s; %d of %d columns %s not solved", run->message,
                  unsolved, run->columns, unsolved == 1 ? "is" : "are");
@@ -124,8 +125,10 @@ static void print_path(FILE *to, const cli_report *r)
 
 static const char *outcome(const cli_run *run)
 {
+    if (run->result.stop == TACIT_STOP_ITERATIONS) return "ended as asked for";
     if (run->result.converged) return "converged";
     switch (run->result.stop) {
+    case TACIT_STOP_ITERATIONS:
     case TACIT_STOP_BREAKDOWN: return "broke down";
     case TACIT_STOP_INTERRUPTED: return "interrupted, not converged,";
     case TACIT_STOP_STAGNATION: return "stagnated, not converged,";

@@ -177,6 +177,7 @@ tacit_status cli_outcome(const tacit_result *result)
 {
     if (result->converged) return TACIT_OK;
     switch (result->stop) {
+    case TACIT_STOP_ITERATIONS: return TACIT_OK;
     case TACIT_STOP_BREAKDOWN: return TACIT_BREAKDOWN;
     case TACIT_STOP_INTERRUPTED: return TACIT_INTERRUPTED;
     case TACIT_STOP_RTOL:
@@ -271,6 +272,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                              .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
+                             .iterations = c->set.iterations,
                              .monitor = cli_monitor_step,
                              .column_monitor = cli_monitor_column,
                              .monitor_ctx = m};

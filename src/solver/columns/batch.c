@@ -228,6 +228,7 @@ static tacit_status check(const block *k)
              n);
     const tacit_stop *s = &k->stop;
     REQUIRE(s->rtol >= 0 && s->atol >= 0 && s->max_iterations >= 0);
+    REQUIRE(s->iterations >= 0);
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,

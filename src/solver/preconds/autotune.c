@@ -356,6 +356,10 @@ tacit_status tacit_solver_race(tacit_solver *solver,
     tacit_status status = tct_check_sized("tacit_result", result);
     if (stop && status >= 0)
         status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
+    if (status >= 0 && own.iterations > 0)
+        status = tacit_error_set(TACIT_INVALID,
+                                 "a fixed number of iterations tells no "
+                                 "preconditioner from another: name one");
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_ends.c - how solves end, and with which numbers: a fixed number of
+ * iterations.
+ *
+ * RUN: np=1,3 */
+#include "device/queue.h"
+#include "mpi_main.h"
+#include "problem.h"
+#include "said.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacit/precond.h>
+
+/* b is uniform in [-1, 1], the same for any number of ranks. */
+static void fill(problem *p)
+{
+    const int64_t first = tacit_matrix_first_row(p->m);
+    for (size_t i = 0; i < p->n; i++) {
+        uint64_t z = (uint64_t)(first + (int64_t)i + 1) * 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        p->b[i] = ldexp((double)(z >> 11), -52) - 1.0;
+    }
+}
+
+static void open_problem(problem *p, const char *matrix, const char *format)
+{
+    *p = (problem){.result.size = sizeof p->result};
+    OK(tacit_matrix_open(test_world(), matrix, NULL, &p->m));
+    OK(tacit_queue_create(test_world(), "host", 1, &p->q));
+    OK(tacit_operator_create(p->q, p->m, format, &p->A));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    fill(p);
+}
+
+static tacit_status solve(problem *p, const char *method, const char *precond,
+                          const tacit_stop *stop)
+{
+    tacit_operator *M = NULL;
+    OK(tacit_precond_create_of(p->A, p->m, precond, NULL, &M));
+    OK(tacit_solver_create(p->q, p->A, method, &p->s));
+    OK(tacit_solver_set_precond(p->s, M));
+    q_fill(p->q, p->n, 0.0, p->x);
+    const tacit_status status =
+        tacit_solver_run(p->s, p->b, p->x, stop, &p->result);
+    tacit_solver_destroy(&p->s);
+    tacit_operator_destroy(&M);
+    return status;
+}
+
+/* --- a fixed number of iterations ----------------------------------------- */
+
+static void as_many_as_asked_for(void **state)
+{
+    (void)state;
+    problem p;
+    const tacit_method *method;
+    open_problem(&p, "poisson2d:14", "csr@none");
+    for (int i = 0; (method = tacit_method_at(i)) != NULL; i++)
+        for (int64_t k = 7; k <= 700; k *= 10) { /* 700: far beyond rounding */
+            const tacit_stop stop = {
+                .size = sizeof stop, .rtol = 1e-3, .iterations = k};
+            if (solve(&p, method->name, k < 700 ? "jacobi" : "none", &stop))
+                fail_msg("%s: %s", method->name, tacit_error_message());
+            assert_int_equal(p.result.iterations, k);
+            assert_int_equal(p.result.stop, TACIT_STOP_ITERATIONS);
+            assert_true(p.result.converged ==
+                        (p.result.true_relative_residual <= 1e-3));
+            if (k == 700) assert_true(p.result.true_relative_residual < 1e-13);
+        }
+    close_problem(&p);
+}
+
+/* A residual of 0, and a breakdown. */
+static void what_ends_it_earlier(void **state)
+{
+    (void)state;
+    problem p;
+    const tacit_stop stop = {.size = sizeof stop, .iterations = 50};
+    open_problem(&p, "poisson1d:40", "csr@none");
+    q_fill(p.q, p.n, 0.0, p.b);
+    OK(solve(&p, "cg", "none", &stop));
+    assert_true(p.result.converged && p.result.iterations == 0);
+    close_problem(&p);
+    open_problem(&p, "like:nlpkkt80,4", "csr@none");
+    assert_int_equal(solve(&p, "cg", "none", &stop), TACIT_BREAKDOWN);
+    assert_true(p.result.iterations < 50);
+    close_problem(&p);
+}
+
+static void columns_count_alike(void **state)
+{
+    (void)state;
+    problem p;
+    enum { COLUMNS = 4 };
+    double *B = NULL, *X = NULL;
+    tacit_result r[COLUMNS];
+    const tacit_stop stop = {.size = sizeof stop, .iterations = 230};
+    open_problem(&p, "poisson2d:12", "csr@none");
+    OK(tacit_queue_alloc(p.q, COLUMNS * p.n, &B));
+    OK(tacit_queue_alloc(p.q, COLUMNS * p.n, &X));
+    for (int j = 0; j < COLUMNS; j++) {
+        r[j] = (tacit_result){.size = sizeof r[j]};
+        for (size_t i = 0; i < p.n; i++)
+            B[(size_t)j * p.n + i] = pow(p.b[i], j + 1);
+    }
+    q_fill(p.q, COLUMNS * p.n, 0.0, X);
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    OK(tacit_solver_run_block(p.s, COLUMNS, B, p.n, X, p.n, &stop, r));
+    for (int j = 0; j < COLUMNS; j++) {
+        assert_int_equal(r[j].iterations, 230);
+        assert_int_equal(r[j].stop, TACIT_STOP_ITERATIONS);
+    }
+    tacit_queue_free(p.q, &B);
+    tacit_queue_free(p.q, &X);
+    close_problem(&p);
+}
+
+static void a_count_chooses_no_preconditioner(void **state)
+{
+    (void)state;
+    problem p;
+    const tacit_stop stop = {.size = sizeof stop, .iterations = 5};
+    open_problem(&p, "poisson2d:8", "csr@none");
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    REFUSES(TACIT_INVALID, "name one",
+            tacit_solver_race(p.s, NULL, p.b, p.x, &stop, &p.result));
+    OK(tacit_solver_set(p.s, "iterations", "9"));
+    q_fill(p.q, p.n, 0.0, p.x);
+    OK(tacit_solver_run(p.s, p.b, p.x, NULL, &p.result));
+    assert_int_equal(p.result.iterations, 9);
+    OK(tacit_solver_set(p.s, "max-iterations", "3"));
+    q_fill(p.q, p.n, 0.0, p.x);
+    assert_int_equal(tacit_solver_run(p.s, p.b, p.x, NULL, &p.result),
+                     TACIT_NOT_CONVERGED);
+    assert_int_equal(tacit_solver_set(p.s, "iterations", "0"), TACIT_INVALID);
+    close_problem(&p);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_many_as_asked_for),
+        cmocka_unit_test(what_ends_it_earlier),
+        cmocka_unit_test(columns_count_alike),
+        cmocka_unit_test(a_count_chooses_no_preconditioner),
+    };
+    TEST_MPI_MAIN(tests);
+}
