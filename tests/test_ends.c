@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_ends.c - how solves end, and with which numbers: a fixed number of
- * iterations.
+ * iterations, and what rounding allows.
  *
  * RUN: np=1,3 */
 #include "device/queue.h"
@@ -140,6 +140,146 @@ static void a_count_chooses_no_preconditioner(void **state)
     close_problem(&p);
 }
 
+/* --- what rounding allows ------------------------------------------------- */
+
+/* A clamped beam, fourth differences: what a factor solves as well as rounding
+ * allows has a residual of 1e-5. */
+static tacit_matrix *beam(int64_t n)
+{
+    static const double value[] = {1.0, -4.0, 6.0, -4.0, 1.0};
+    const int ranks = tacit_world_size(test_world());
+    const int64_t rank = tacit_world_rank(test_world());
+    const int64_t first = n * rank / ranks, end = n * (rank + 1) / ranks;
+    int64_t *ptr = calloc((size_t)(end - first + 1), sizeof *ptr), k = 0;
+    int64_t *col = calloc((size_t)(5 * (end - first)), sizeof *col);
+    double *val = calloc((size_t)(5 * (end - first)), sizeof *val);
+    assert_true(ptr && col && val);
+    for (int64_t i = first; i < end; i++) {
+        for (int64_t j = i - 2; j <= i + 2; j++) {
+            if (j < 0 || j >= n) continue;
+            col[k] = j;
+            val[k++] = value[j - i + 2] + (i == j && i == 0 ? 1.0 : 0.0);
+        }
+        ptr[i - first + 1] = k;
+    }
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_from_rows(test_world(), n, first, end - first, ptr, col,
+                              val, &m));
+    free(ptr);
+    free(col);
+    free(val);
+    return m;
+}
+
+static void open_beam(problem *p, int64_t n)
+{
+    *p = (problem){.m = beam(n), .result.size = sizeof p->result};
+    OK(tacit_queue_create(test_world(), "host", 1, &p->q));
+    OK(tacit_operator_create(p->q, p->m, "auto", &p->A));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    fill(p);
+}
+
+static void expect_attained(problem *p, tacit_status status, bool wanted)
+{
+    tacit_backward a = {.size = sizeof a};
+    OK(tacit_backward_error(p->A, p->b, p->x, &a));
+    assert_true(a.normwise <= 10.0 * 0x1p-52);
+    assert_true(a.residual <= 10.0 * a.attainable);
+    assert_int_equal(p->result.stop, TACIT_STOP_STAGNATION);
+    assert_true(p->result.converged == !wanted);
+    if (!wanted) {
+        assert_int_equal(status, TACIT_OK);
+        return;
+    }
+    REFUSES(TACIT_NOT_CONVERGED, "as far as rounding allows", status);
+    assert_non_null(strstr(tacit_error_message(), "rounding allows about"));
+}
+
+static void rounding_ends_a_solve_well(void **state)
+{
+    (void)state;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        problem p;
+        tacit_operator *M = NULL;
+        const tacit_stop stop = {.size = sizeof stop,
+                                 .rtol = wanted ? 1e-18 : 0.0};
+        open_problem(&p, "jump3d:8,1e3,1", "auto");
+        expect_attained(&p, solve(&p, "cg", "jacobi", &stop), wanted);
+        expect_attained(&p, solve(&p, "single", "none", &stop), wanted);
+        close_problem(&p);
+        open_beam(&p, 1500);
+        OK(tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
+        q_fill(p.q, p.n, 0.0, p.x);
+        const tacit_status status = tacit_precond_solve(
+            p.A, M, 1, p.b, p.n, p.x, p.n, &stop, &p.result);
+        assert_true(p.result.true_relative_residual > 1e-9);
+        expect_attained(&p, status, wanted);
+        tacit_operator_destroy(&M);
+        close_problem(&p);
+    }
+}
+
+/* y = 2 x: a function, without rows. */
+static tacit_status twice(void *ctx, tacit_queue *q, const double *x, double *y)
+{
+    (void)q;
+    const problem *p = ctx;
+    for (size_t i = 0; i < p->n; i++) y[i] = 2.0 * x[i];
+    return TACIT_OK;
+}
+
+/* By definition, with scales near the ends of the range of doubles. */
+static void accuracy_is_by_definition(void **state)
+{
+    (void)state;
+    for (int e = -1000; e <= 1000; e += 500) {
+        problem p;
+        tacit_backward a = {.size = sizeof a};
+        const double one = 1.0, scale = ldexp(1.0, e);
+        const int rank = tacit_world_rank(test_world());
+        const int64_t ptr[] = {0, 1}, col[] = {rank};
+        const double val[] = {scale * (rank == 0 ? 3.0 : 1.0)};
+        p = (problem){.result.size = sizeof p.result};
+        OK(tacit_matrix_from_rows(test_world(), tacit_world_size(test_world()),
+                                  rank, 1, ptr, col, val, &p.m));
+        OK(tacit_queue_create(test_world(), "host", 1, &p.q));
+        OK(tacit_operator_create(p.q, p.m, "csr", &p.A));
+        OK(tacit_queue_alloc(p.q, 1, &p.b));
+        OK(tacit_queue_alloc(p.q, 1, &p.x));
+        p.x[0] = one / scale;
+        p.b[0] = rank == 0 ? 4.0 : 1.0; /* r = 1 in the first row, |A||x| 3 */
+        OK(tacit_backward_error(p.A, p.b, p.x, &a));
+        assert_true(fabs(a.normwise - 1.0 / 7.0) < 1e-15);
+        p.b[0] = rank == 0 ? 3.0 : 1.0;
+        OK(tacit_backward_error(p.A, p.b, p.x, &a));
+        assert_true(a.normwise == 0.0 && a.residual == 0.0);
+        close_problem(&p);
+    }
+}
+
+static void a_function_has_none(void **state)
+{
+    (void)state;
+    problem p = {.n = 5};
+    tacit_backward a = {.size = sizeof a};
+    OK(tacit_queue_create(test_world(), "host", 1, &p.q));
+    const tacit_operator_function f = {
+        .size = sizeof f, .apply = twice, .ctx = &p};
+    OK(tacit_operator_from_function(p.q, 5, &f, &p.A));
+    OK(tacit_queue_alloc(p.q, 5, &p.b));
+    OK(tacit_queue_alloc(p.q, 5, &p.x));
+    q_fill(p.q, 5, 1.0, p.b);
+    q_fill(p.q, 5, 1.0, p.x);
+    OK(tacit_backward_error(p.A, p.b, p.x, &a));
+    assert_true(isnan(a.normwise) && fabs(a.residual - 1.0) < 1e-15);
+    a.size = 0;
+    assert_int_equal(tacit_backward_error(p.A, p.b, p.x, &a), TACIT_INVALID);
+    close_problem(&p);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +287,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_ends_it_earlier),
         cmocka_unit_test(columns_count_alike),
         cmocka_unit_test(a_count_chooses_no_preconditioner),
+        cmocka_unit_test(rounding_ends_a_solve_well),
+        cmocka_unit_test(accuracy_is_by_definition),
+        cmocka_unit_test(a_function_has_none),
     };
     TEST_MPI_MAIN(tests);
 }

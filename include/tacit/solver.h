@@ -61,7 +61,10 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_RTOL,
     TACIT_STOP_ATOL,
     TACIT_STOP_MAX_ITERATIONS,
-    TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not   */
+    TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not.
+                            * Converged if rtol and atol are 0 and b - A x is
+                            * as small as rounding allows: its backward error
+                            * (tacit_backward_error) is at most 10 eps */
     TACIT_STOP_BREAKDOWN,  /* not positive definite, or not finite         */
     TACIT_STOP_INTERRUPTED,
     TACIT_STOP_LEAST_SQUARES, /* method minres: A is singular, b outside its range
@@ -276,6 +279,27 @@ TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                                               double *X, size_t X_stride,
                                               const tacit_stop *stop,
                                               tacit_result *results);
+
+/* The accuracy of a solution; NAN: not known. */
+typedef struct tacit_backward {
+    size_t size;     /* set by the caller: status.h                  */
+    double residual; /* ||b - A x|| / ||b||, Euclidean               */
+    double normwise; /* ||b - A x|| / (||A|| ||x|| + ||b||) in maximum norms:
+                      * the relative change of A and b after which x is exact.
+                      * A an operator by a function: not known */
+    double
+        attainable; /* of `residual`: eps (||A|| ||x|| + ||b||) / ||b||, which
+                        * rounding allows; ||A|| is the largest row sum */
+} tacit_backward;
+
+/* The accuracy of `x` as a solution of A x = b, device vectors [A's local
+ * rows], into `out`, whose size is set.
+ * Collective.  Blocking.
+ * Cost        a product, three norms, three vectors that are read.
+ * Errors      INVALID (the size of `out`), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_backward_error(const tacit_operator *A,
+                                            const double *b, const double *x,
+                                            tacit_backward *out);
 
 /* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own run
  * it frees nothing, with a message in tacit_error_message() and a warning

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/run.c - begin and end of a run: from b and x to a first residual, and
  * from the last one to the result. */
+#include "operator/backward.h"
 #include "solver/after_phase.h"
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     S->stop = *stop;
     S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->exactly = stop->iterations > 0;
+    S->attained = false;
     if (S->exactly) S->limit = stop->iterations;
     R->k = 0;
     P->checked = R->loop->left_from = -1;
@@ -112,7 +114,9 @@ static tacit_status explain(const tct_run *R)
     if (r->stop == TACIT_STOP_STAGNATION && R->pure)
         what = "the recurrence alone came no further: it ended";
     else if (r->stop == TACIT_STOP_STAGNATION)
-        what = "no further progress: b - A x stays where it is";
+        what = R->system->attained
+                   ? "no further progress, as far as rounding allows,"
+                   : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
         what = "not converged, x is a least squares solution: the matrix is "
                "singular or nearly so, and the right-hand side outside its "
@@ -133,13 +137,26 @@ static tacit_status explain(const tct_run *R)
          R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
 }
 
+/* Is b - A x as small as rounding allows? */
+static bool is_attained(tct_run *R)
+{
+    const tct_system *S = R->system;
+    double *r = R->v[V_T];
+    tct_residual(R, r);
+    return tct_backward_error(S->exact, R->q, r, R->x, S->b, S->sigma) <=
+           TCT_BACKWARD_LEAST;
+}
+
 /* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
+    const bool stagnated = R->policy->why == TACIT_STOP_STAGNATION;
     tct_hand_out_best(R);
-    if (R->policy->why == TACIT_STOP_STAGNATION ||
-        R->policy->why == TACIT_STOP_BREAKDOWN)
+    if (stagnated || R->policy->why == TACIT_STOP_BREAKDOWN)
         R->result->attainable = tct_allowed(R) / R->system->norm_b;
+    R->system->attained = stagnated && is_attained(R);
+    if (R->system->stop.rtol == 0.0 && R->system->stop.atol == 0.0)
+        R->result->converged = R->system->attained;
 }
 
 /* All iterations that were asked for are made: has b - A x met the target? */

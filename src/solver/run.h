@@ -54,6 +54,7 @@ typedef struct tct_system {
     tacit_stop stop;
     int64_t limit;         /* of iterations */
     bool exactly;          /* make as many, whatever the residual */
+    bool attained;         /* rounding allows no smaller b - A x */
     double norm_b, target; /* times sigma   */
 } tct_system;
 

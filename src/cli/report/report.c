@@ -126,14 +126,17 @@ static void print_path(FILE *to, const cli_report *r)
 static const char *outcome(const cli_run *run)
 {
     if (run->result.stop == TACIT_STOP_ITERATIONS) return "ended as asked for";
-    if (run->result.converged) return "converged";
+    if (run->result.converged)
+        return run->result.stop == TACIT_STOP_STAGNATION
+                   ? "as far as rounding allows"
+                   : "converged";
     switch (run->result.stop) {
     case TACIT_STOP_ITERATIONS:
     case TACIT_STOP_BREAKDOWN: return "broke down";
-    case TACIT_STOP_INTERRUPTED: return "interrupted, not converged,";
-    case TACIT_STOP_STAGNATION: return "stagnated, not converged,";
+    case TACIT_STOP_INTERRUPTED: return "interrupted, not converged";
+    case TACIT_STOP_STAGNATION: return "stagnated, not converged";
     case TACIT_STOP_LEAST_SQUARES:
-        return "a least squares solution, not converged,";
+        return "a least squares solution, not converged";
     case TACIT_STOP_RTOL:
     case TACIT_STOP_ATOL:
     case TACIT_STOP_MAX_ITERATIONS: break;
@@ -175,10 +178,20 @@ static void print_iterations(FILE *to, const cli_report *r)
     print_made(to, r);
 }
 
+static void print_accuracy(FILE *to, const tacit_backward *a)
+{
+    if (!a || !isfinite(a->attainable)) return;
+    fprintf(to, "         rounding allows      %.1e", a->attainable);
+    if (isfinite(a->normwise))
+        fprintf(to, "; backward error %.1e", a->normwise);
+    fputc('\n', to);
+}
+
 static void print_result(FILE *to, const cli_report *r)
 {
     if (r->solver) print_iterations(to, r);
     else print_steps(to, r);
+    print_accuracy(to, r->accuracy);
     if (isfinite(r->run.error))
         fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
                 r->run.error);

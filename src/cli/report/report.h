@@ -24,9 +24,10 @@ typedef struct cli_report {
     const char *name; /* of the matrix */
     tacit_matrix_info matrix;
     cli_path path;
-    cli_run run;                /* the best one */
-    const tacit_operator *M;    /* the preconditioner, or NULL */
-    const tacit_solver *solver; /* may have chosen M; NULL: M solves */
+    cli_run run;                    /* the best one */
+    const tacit_backward *accuracy; /* of each column; NULL: not measured */
+    const tacit_operator *M;        /* the preconditioner, or NULL */
+    const tacit_solver *solver;     /* may have chosen M; NULL: M solves */
     bool profiled;
     bool spared; /* reduced precision was asked for but saves nothing */
     /* seconds, slowest rank; `context`: the driver's part of the set-up */
