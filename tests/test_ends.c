@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_ends.c - how solves end, and with which numbers: a fixed number of
- * iterations, and what rounding allows.
+ * iterations, what rounding allows, the condition.
  *
  * RUN: np=1,3 */
 #include "device/queue.h"
@@ -280,6 +280,40 @@ static void a_function_has_none(void **state)
     close_problem(&p);
 }
 
+/* --- condition ------------------------------------------------------------ */
+
+/* Of a grid of 20 x 20 it is known; what is found is no larger. */
+static void the_condition_is_found(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"cg", "single", "pipe-pr",
+                                          "pipelined"};
+    const double angle = acos(-1.0) / 42.0;
+    const double right = 1.0 / (tan(angle) * tan(angle));
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-11};
+    problem p;
+    open_problem(&p, "poisson2d:20", "csr@none");
+    OK(tacit_solver_create(p.q, p.A, "minres", &p.s));
+    OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    assert_true(tacit_solver_condition(p.s) == 0.0);
+    tacit_solver_destroy(&p.s);
+    for (int i = 0; i < 4; i++) {
+        OK(tacit_solver_create(p.q, p.A, methods[i], &p.s));
+        assert_true(tacit_solver_condition(p.s) == 0.0);
+        for (int run = 0; run < 2; run++) {
+            q_fill(p.q, p.n, 0.0, p.x);
+            OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+            const double found = tacit_solver_condition(p.s);
+            if (!(found > (i < 3 ? 0.75 : 0.3) * right) ||
+                !(found < right * (1.0 + 1e-9)))
+                fail_msg("%s: %g, not %g", methods[i], found, right);
+        }
+        tacit_solver_destroy(&p.s);
+    }
+    assert_true(tacit_solver_condition(NULL) == 0.0);
+    close_problem(&p);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +321,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_ends_it_earlier),
         cmocka_unit_test(columns_count_alike),
         cmocka_unit_test(a_count_chooses_no_preconditioner),
+        cmocka_unit_test(the_condition_is_found),
         cmocka_unit_test(rounding_ends_a_solve_well),
         cmocka_unit_test(accuracy_is_by_definition),
         cmocka_unit_test(a_function_has_none),

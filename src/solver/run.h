@@ -83,6 +83,15 @@ typedef struct tct_restart_policy {
     int64_t made;      /* iterations in result->made          */
 } tct_restart_policy;
 
+/* The scalars of a run's recurrence, alpha and beta, as far as there is room;
+ * room 0: they are not at hand. */
+enum { TCT_RITZ_ROOM = 16384 };
+typedef struct tct_ritz {
+    int64_t count, room;
+    int64_t from, at; /* k at the start of the phase, and at the last check */
+    double *alpha, *beta;
+} tct_ritz;
+
 /* The run as methods see it. */
 struct tct_run {
     tacit_queue *q;
@@ -106,6 +115,7 @@ struct tct_run {
     tct_system *system;
     tct_restart_policy *policy;
     tct_reduced *low;
+    tct_ritz *ritz; /* NULL: not noted */
 };
 
 /* --- convergence.c -------------------------------------------------------- */
@@ -140,6 +150,11 @@ void tct_tell_monitor(tct_run *R);
 /* Note a breakdown at R->k. */
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
+
+/* --- condition.c ---------------------------------------------------------- */
+
+/* Note the scalars of the iteration before the check at R->k. */
+void tct_note_ritz(tct_run *R);
 
 /* --- restart_step.c ------------------------------------------------------- */
 

@@ -20,6 +20,7 @@ struct tacit_solver {
     tct_restart_policy policy;
     tct_reduced low;
     tct_loop loop;
+    tct_ritz ritz;
 };
 
 /* While a run is under way, the solver, its operator and its preconditioner can

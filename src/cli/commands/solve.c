@@ -167,6 +167,7 @@ static void fill_report(const cli *c, solve_job *job)
     r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);
+    r->condition = tacit_solver_condition(job->solver);
     r->profiled = c->set.profile;
     r->spared =
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;

@@ -215,6 +215,7 @@ cJSON *cli_report_json(const cli_report *r)
     cJSON_AddItemToObject(o, "factor", cli_json_factor(r->M));
     cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
     add_results(o, r);
+    number(o, "condition", r->condition > 0.0 ? r->condition : (double)NAN);
     cJSON_AddItemToObject(o, "time", times(r));
     cJSON_AddItemToObject(o, "operations", operations(r));
     cJSON_AddItemToObject(o, "rate", rates(r));

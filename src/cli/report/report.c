@@ -84,6 +84,9 @@ void cli_explain(const cli_run *run, char *text, size_t size)
     else snprintf(text, size, "%s", run->message);
 }
 
+/* An error in A's norm that is worth a note. */
+static const double WRONG = 0.1;
+
 /* --- the text ------------------------------------------------------------- */
 
 static void print_matrix(FILE *to, const cli_report *r)
@@ -187,14 +190,50 @@ static void print_accuracy(FILE *to, const tacit_backward *a)
     fputc('\n', to);
 }
 
+/* What the residual says of the error. */
+static void print_condition(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    const double factor = sqrt(r->condition);
+    const bool own = strcmp(r->path.precond, "none") == 0;
+    if (!(r->condition > 0.0)) return;
+    fprintf(to,
+            "condition at least %.1e, of %s; in A's norm x is wrong by up to "
+            "%.1e times ||r|| / ||b||%s\n",
+            r->condition,
+            own ? "A" : "the preconditioned matrix, which says nothing of A's",
+            factor, own ? "" : " in M's norm");
+    if (s->converged && factor * s->true_relative_residual > WRONG)
+        fprintf(to,
+                "note     x may be wrong by %.0e of itself though b - A x met "
+                "the tolerance: take --rtol %.0e or less, or --method direct\n",
+                fmin(factor * s->true_relative_residual, 1.0), 0.01 / factor);
+}
+
+/* The known error is large, and b - A x small: A's condition is at least their
+ * ratio. */
+static void print_error(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    const double least = r->run.error / s->true_relative_residual;
+    if (!isfinite(r->run.error)) return;
+    fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
+            r->run.error);
+    if (s->converged && r->run.error > WRONG)
+        fprintf(to,
+                "note     x is wrong though b - A x met the tolerance: A's "
+                "condition number is at least %.1e; take --rtol %.0e or less, "
+                "or --method direct\n",
+                least, 0.01 / least);
+}
+
 static void print_result(FILE *to, const cli_report *r)
 {
     if (r->solver) print_iterations(to, r);
     else print_steps(to, r);
     print_accuracy(to, r->accuracy);
-    if (isfinite(r->run.error))
-        fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
-                r->run.error);
+    print_error(to, r);
+    print_condition(to, r);
 }
 
 static void print_precision(FILE *to, const cli_report *r)
