@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_ends.c - how solves end, and with which numbers: a fixed number of
- * iterations, what rounding allows, the condition.
+ * iterations, what rounding allows, the condition, the norm that
+ * decides.
  *
  * RUN: np=1,3 */
 #include "device/queue.h"
@@ -280,6 +281,164 @@ static void a_function_has_none(void **state)
     close_problem(&p);
 }
 
+/* --- norms ---------------------------------------------------------------- */
+
+/* Points of a chain, of which the first are held by a penalty of 1e10: b is
+ * large there, and the Euclidean norm looks at nothing else. */
+static tacit_matrix *held_chain(int64_t n)
+{
+    const int ranks = tacit_world_size(test_world());
+    const int64_t rank = tacit_world_rank(test_world());
+    const int64_t first = n * rank / ranks, end = n * (rank + 1) / ranks;
+    int64_t ptr[128] = {0}, col[384], k = 0;
+    double val[384];
+    for (int64_t i = first; i < end; i++) {
+        for (int64_t j = i - 1; j <= i + 1; j++) {
+            if (j < 0 || j >= n) continue;
+            col[k] = j;
+            val[k++] = j != i ? -1.0 : i == 0 ? 1e10 : 2.0;
+        }
+        ptr[i - first + 1] = k;
+    }
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_from_rows(test_world(), n, first, end - first, ptr, col,
+                              val, &m));
+    return m;
+}
+
+static void open_chain(problem *p)
+{
+    *p = (problem){.m = held_chain(90), .result.size = sizeof p->result};
+    OK(tacit_queue_create(test_world(), "host", 1, &p->q));
+    OK(tacit_operator_create(p->q, p->m, "csr@none", &p->A));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    fill(p);
+    if (tacit_world_rank(test_world()) == 0) p->b[0] = 1e10;
+}
+
+/* ||D^-1 (b - A x)|| / ||D^-1 b||, for M = D^-1 the norm sqrt(r' M r) too. */
+static double scaled(const problem *p, bool root)
+{
+    double sums[2] = {0.0}, *t = NULL;
+    OK(tacit_queue_alloc(p->q, p->n, &t));
+    OK(tacit_operator_apply(p->A, p->x, t));
+    for (size_t i = 0; i < p->n; i++) {
+        const bool held = i == 0 && tacit_world_rank(test_world()) == 0;
+        const double d = held ? 1e10 : 2.0, by = root ? sqrt(d) : d;
+        sums[0] += pow((p->b[i] - t[i]) / by, 2.0);
+        sums[1] += pow(p->b[i] / by, 2.0);
+    }
+    tacit_queue_free(p->q, &t);
+    OK(tacit_world_reduce(test_world(), TACIT_SUM, 2, sums));
+    return sqrt(sums[0] / sums[1]);
+}
+
+static void the_chosen_norm_decides(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {
+        "cg", "single", "pipelined", "pipe-pr", "flexible", "sstep", "minres"};
+    problem p;
+    open_chain(&p);
+    for (int i = 0; i < 7; i++)
+        for (int norm = 0; norm < 4; norm++) {
+            const tacit_stop stop = {
+                .size = sizeof stop, .rtol = 1e-7, .norm = (tacit_norm)norm};
+            if (solve(&p, methods[i], "jacobi", &stop))
+                fail_msg("%s in norm %d: %s", methods[i], norm,
+                         tacit_error_message());
+            tacit_backward a = {.size = sizeof a};
+            OK(tacit_backward_error(p.A, p.b, p.x, &a));
+            const double is[] = {a.residual, scaled(&p, true),
+                                 scaled(&p, false), a.normwise};
+            assert_true(is[norm] <= 1e-7 * (1.0 + 1e-9));
+            assert_true(fabs(is[norm] - p.result.measure) <= 1e-6 * is[norm]);
+            if (norm == TACIT_NORM_RESIDUAL) /* and so x is wrong */
+                assert_true(scaled(&p, false) > 1e-3);
+        }
+    close_problem(&p);
+}
+
+static void a_good_guess_is_no_solution(void **state)
+{
+    (void)state;
+    problem p;
+    tacit_stop stop = {.size = sizeof stop, .rtol = 1e-4};
+    open_problem(&p, "poisson2d:20", "csr@none");
+    OK(solve(&p, "cg", "none", &stop));
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    assert_int_equal(p.result.iterations, 0); /* relative to b */
+    const double before = p.result.true_relative_residual;
+    stop.relative_to_first = true;
+    OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    assert_true(p.result.true_relative_residual <= 1.01e-4 * before);
+    assert_true(p.result.measure <= 1e-4);
+    close_problem(&p);
+}
+
+static void columns_are_stopped_in_a_norm(void **state)
+{
+    (void)state;
+    problem p;
+    enum { COLUMNS = 3 };
+    double *B = NULL, *X = NULL;
+    tacit_result r[COLUMNS];
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = 1e-7, .norm = TACIT_NORM_SCALED};
+    open_chain(&p);
+    OK(tacit_queue_alloc(p.q, COLUMNS * p.n, &B));
+    OK(tacit_queue_alloc(p.q, COLUMNS * p.n, &X));
+    for (size_t j = 0; j < COLUMNS; j++) {
+        r[j] = (tacit_result){.size = sizeof r[j]};
+        q_copy(p.q, p.n, p.b, B + j * p.n);
+        q_scale(p.q, p.n, 1.0 + (double)j, B + j * p.n);
+    }
+    q_fill(p.q, COLUMNS * p.n, 0.0, X);
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    OK(tacit_solver_run_block(p.s, COLUMNS, B, p.n, X, p.n, &stop, r));
+    for (size_t j = 0; j < COLUMNS; j++) {
+        q_copy(p.q, p.n, X + j * p.n, p.x);
+        q_scale(p.q, p.n, 1.0 / (1.0 + (double)j), p.x);
+        assert_true(scaled(&p, false) <= 1.0001e-7);
+    }
+    tacit_queue_free(p.q, &B);
+    tacit_queue_free(p.q, &X);
+    close_problem(&p);
+}
+
+static void norms_that_make_no_sense(void **state)
+{
+    (void)state;
+    problem p;
+    tacit_operator *M = NULL;
+    tacit_stop stop = {
+        .size = sizeof stop, .rtol = 1e-6, .norm = TACIT_NORM_PRECONDITIONED};
+    open_problem(&p, "poisson2d:8", "csr@none");
+    REFUSES(TACIT_INVALID, "no preconditioner", solve(&p, "cg", "none", &stop));
+    tacit_solver_destroy(&p.s);
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    REFUSES(TACIT_INVALID, "name one",
+            tacit_solver_race(p.s, NULL, p.b, p.x, &stop, &p.result));
+    stop.norm = TACIT_NORM_BACKWARD;
+    stop.relative_to_first = true;
+    REFUSES(TACIT_INVALID, "backward",
+            tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    OK(tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
+    REFUSES(
+        TACIT_INVALID, "Euclidean",
+        tacit_precond_solve(p.A, M, 1, p.b, p.n, p.x, p.n, &stop, &p.result));
+    OK(tacit_solver_set(p.s, "norm", "backward"));
+    OK(tacit_solver_set(p.s, "relative-to", "b"));
+    assert_int_equal(tacit_solver_set(p.s, "norm", "backwards"), TACIT_INVALID);
+    q_fill(p.q, p.n, 0.0, p.x);
+    OK(tacit_solver_run(p.s, p.b, p.x, NULL, &p.result));
+    tacit_operator_destroy(&M);
+    close_problem(&p);
+}
+
 /* --- condition ------------------------------------------------------------ */
 
 /* Of a grid of 20 x 20 it is known; what is found is no larger. */
@@ -321,6 +480,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_ends_it_earlier),
         cmocka_unit_test(columns_count_alike),
         cmocka_unit_test(a_count_chooses_no_preconditioner),
+        cmocka_unit_test(the_chosen_norm_decides),
+        cmocka_unit_test(a_good_guess_is_no_solution),
+        cmocka_unit_test(columns_are_stopped_in_a_norm),
+        cmocka_unit_test(norms_that_make_no_sense),
         cmocka_unit_test(the_condition_is_found),
         cmocka_unit_test(rounding_ends_a_solve_well),
         cmocka_unit_test(accuracy_is_by_definition),

@@ -43,6 +43,19 @@ typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
 typedef int (*tacit_column_monitor_fn)(void *ctx, int column, int64_t iteration,
                                        double relative_residual);
 
+/* The norm of b - A x that decides, and to which of b it is relative:
+ *   residual        the Euclidean one
+ *   preconditioned  sqrt(r' M r), of b sqrt(b' M b); M positive definite
+ *   scaled          Euclidean, each row divided by A's diagonal entry
+ *   backward        the backward error |r|/(|A| |x| + |b|) in maximum norms, an
+ *                   absolute number: relative to nothing */
+typedef enum tacit_norm {
+    TACIT_NORM_RESIDUAL,
+    TACIT_NORM_PRECONDITIONED,
+    TACIT_NORM_SCALED,
+    TACIT_NORM_BACKWARD
+} tacit_norm;
+
 typedef struct tacit_stop {
     size_t size;            /* set by the caller: status.h                   */
     double rtol;            /* stop when ||b - A x|| <= max(rtol ||b||,  [-] */
@@ -55,6 +68,8 @@ typedef struct tacit_stop {
     int64_t iterations; /* make exactly so many, whatever the residual, in place
                          * of max_iterations; 0: not so. Only a breakdown or a
                          * residual of 0 ends earlier; x is the last iterate */
+    tacit_norm norm;    /* that rtol and atol are for */
+    bool relative_to_first; /* rtol is relative to the first residual, not b */
 } tacit_stop;
 
 typedef enum tacit_stop_reason {
@@ -118,6 +133,9 @@ typedef struct tacit_result {
     double attainable; /* the true relative residual that rounding allows at x,
                      * eps (|A| |x| + |b|) / |b|; |A| is the largest row sum.
                      * After stagnation and breakdown; 0: not known */
+    /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
+     * that names */
+    double measure;
 } tacit_result;
 
 /* A driver of the iteration. */
@@ -155,6 +173,9 @@ typedef struct tacit_setting {
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
  *   max-iterations   and 10000 at first
+ *   norm             that rtol and atol are for: residual at first, or
+ *                    preconditioned, scaled, backward: see tacit_norm
+ *   relative-to      b at first, or r0
  *   iterations       exactly so many, whatever the residual, until
  *                    max-iterations is set */
 TACIT_API const tacit_setting *tacit_solver_setting(int i);

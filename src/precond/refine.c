@@ -440,6 +440,9 @@ static tacit_status check(const refinement *R)
 {
     REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
     REQUIRE(R->stop.rtol >= 0 && R->stop.atol >= 0);
+    if (R->stop.norm != TACIT_NORM_RESIDUAL || R->stop.relative_to_first)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: stops in the Euclidean norm, "
+                            "relative to b");
     if (R->stop.iterations > 0)
         FAIL(TACIT_INVALID, "tacit_precond_solve: a fixed number of iterations "
                             "belongs to tacit_solver_run: set max_iterations");

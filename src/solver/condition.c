@@ -18,12 +18,11 @@ void tct_note_ritz(tct_run *R)
     tct_ritz *z = R->ritz;
     const tct_method *now = R->policy->now;
     const bool begins = z->from != R->policy->from || z->count == 0;
-    double c[2] = {0.0};
+    const double *c = &R->c[C_ALPHA]; /* in host memory, and just read */
     _Static_assert(C_BETA == C_ALPHA + 1, "they are read together");
     if (begins) z->at = R->policy->from;
     if (z->count == z->room || !is_new(R)) return;
     z->at = R->k;
-    q_get(R->q, 2, &R->c[C_ALPHA], c);
     if (!(c[0] > 0.0) || !isfinite(c[0]) || !(c[1] >= 0.0)) return;
     z->from = R->policy->from;
     if (now->lanczos == BETA_BEFORE && z->count > 0)

@@ -45,7 +45,8 @@ static tacit_status unknown(const char *name)
 /* Room for the scalars of the recurrence, where checks see them. */
 static tacit_status make_ritz(tacit_solver *S)
 {
-    if (S->run.q->device->seen) return TACIT_OK;
+    const tct_device_ops *device = S->run.q->device;
+    if (device->seen || device->kind != TCT_KIND_HOST) return TACIT_OK;
     TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.alpha));
     TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.beta));
     S->ritz.room = TCT_RITZ_ROOM;
@@ -179,6 +180,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);
     tacit_operator_destroy(&S->own_M);
+    tacit_operator_destroy(&S->own_diagonal);
     tct_free(S->race);
     TCT_FREE(S->ritz.alpha, S->ritz.beta);
     q_free(R->q, R->system->own_b);

@@ -51,7 +51,8 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->A = S->exact;
     R->result->bits = R->A->bits; /* in case there is no iteration */
     TRY(tct_measure_b(R));
-    S->target = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);
+    S->target = S->wanted = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);
+    S->reference = S->norm_b;
     return TACIT_OK;
 }
 
@@ -67,8 +68,9 @@ bool tct_run_starts(tct_run *R)
     tct_restart_policy *P = R->policy;
     P->best = sqrt(P->rr);
     if (R->q->peers_know) return false;
+    if (isfinite(P->best)) tct_norm_target(R, P->best);
     tct_tell_monitor(R);
-    if (tct_decided(R, P->best)) return false;
+    if (tct_decided(R, R->v[V_R], P->best)) return false;
     if (isfinite(P->best)) {
         tct_keep_best(R, P->best);
         tct_first_phase(R);
@@ -129,11 +131,16 @@ static tacit_status explain(const tct_run *R)
     if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
-    FAIL(status,
-         "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
-         "%.3g%s%s",
-         what, (long long)r->iterations, r->true_relative_residual,
-         R->system->stop.rtol,
+    const tct_system *S = R->system;
+    const bool plain =
+        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
+    char which[64] = "||b - A x|| / ||b||";
+    if (!plain)
+        snprintf(which, sizeof which, "b - A x in norm %s",
+                 tct_norm_name((int)S->stop.norm));
+    FAIL(status, "%s after %lld iterations: %s is %.3g, wanted %.3g%s%s", what,
+         (long long)r->iterations, which,
+         plain ? r->true_relative_residual : r->measure, S->stop.rtol,
          R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
 }
 
@@ -166,7 +173,7 @@ static void note_count(const tct_run *R)
     tacit_result *r = R->result;
     if (!S->exactly || r->stop != TACIT_STOP_MAX_ITERATIONS) return;
     r->stop = TACIT_STOP_ITERATIONS;
-    r->converged = r->true_relative_residual * S->norm_b <= S->target;
+    r->converged = r->measure * S->reference <= S->wanted;
 }
 
 static void fill_result(tct_run *R, double seconds)

@@ -52,10 +52,12 @@ typedef struct tct_system {
     double sigma;   /* factor of b: 2^i */
     int shift;
     tacit_stop stop;
-    int64_t limit;         /* of iterations */
-    bool exactly;          /* make as many, whatever the residual */
-    bool attained;         /* rounding allows no smaller b - A x */
-    double norm_b, target; /* times sigma   */
+    int64_t limit;            /* of iterations */
+    bool exactly;             /* make as many, whatever the residual */
+    bool attained;            /* rounding allows no smaller b - A x */
+    double norm_b, target;    /* times sigma   */
+    double reference, wanted; /* in stop.norm: of what rtol is for; target */
+    const tacit_operator *diagonal; /* of norm scaled: D^-1; NULL: not made */
 } tct_system;
 
 /* The restart policy: the phase, and what decides on the next one. */
@@ -151,6 +153,20 @@ void tct_tell_monitor(tct_run *R);
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
 
+/* --- norms.c -------------------------------------------------------------- */
+
+/* The norm's name, NULL past the end. */
+const char *tct_norm_name(int i);
+/* Can S be stopped in the norm of `stop`? Norm scaled allocates once.
+ * Collective up to tct_agree.  Errors INVALID, UNSUPPORTED, INPUT, NO_MEMORY. */
+tacit_status tct_norm_open(tacit_solver *S, const tacit_stop *stop);
+/* The norm of b - A x in `r`, whose Euclidean norm is `norm_r`. */
+double tct_norm_of(tct_run *R, const double *r, double norm_r);
+/* Set the target, with the first residual in v[V_R]. */
+void tct_norm_target(tct_run *R, double norm_r);
+/* Is the target met? If not, set the Euclidean goal of the recurrence. */
+bool tct_norm_met(tct_run *R, const double *r, double norm_r);
+
 /* --- condition.c ---------------------------------------------------------- */
 
 /* Note the scalars of the iteration before the check at R->k. */
@@ -194,8 +210,8 @@ void tct_first_phase(tct_run *R);
 void tct_begin_phase(tct_run *R);
 /* A phase has ended: is there another one? */
 bool tct_next_phase(tct_run *R);
-/* Does b - A x, of norm `norm_r`, meet the target? */
-bool tct_decided(tct_run *R, double norm_r);
+/* Does b - A x in `r`, of norm `norm_r`, meet the target? */
+bool tct_decided(tct_run *R, const double *r, double norm_r);
 
 /* --- run.c ---------------------------------------------------------------- */
 

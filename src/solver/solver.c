@@ -99,6 +99,8 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     if (stop && status >= 0)
         status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
     if (status >= 0) status = check(solver, b, x, &own);
+    status = tct_agree(solver->run.q->world, status);
+    if (status >= 0) status = tct_norm_open(solver, &own);
     tacit_world *w = solver->run.q->world;
     TRY(tct_agree(w, status));
     TRY(tct_precond_follow(solver->run.M));

@@ -167,6 +167,7 @@ static void fill_report(const cli *c, solve_job *job)
     r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);
+    r->norm = c->set.relative_to && !c->set.norm ? "residual" : c->set.norm;
     r->condition = tacit_solver_condition(job->solver);
     r->profiled = c->set.profile;
     r->spared =
@@ -269,6 +270,7 @@ static tacit_status solve(const cli *c, solve_job *job)
 {
     TRY(check_outputs(c));
     TRY(set_up(c, job));
+    TRY(cli_warn_unbalanced(c, &job->system));
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(measure_accuracy(c, job));

@@ -84,6 +84,7 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r,
     number(o, "iterations", (double)r->iterations);
     number(o, "relative_residual", r->relative_residual);
     number(o, "true_relative_residual", r->true_relative_residual);
+    number(o, "measure", r->measure);
     number(o, "error_2norm", run->error);
     number(o, "norm_b", r->norm_b);
     number(o, "restarts", (double)r->restarts);
@@ -215,6 +216,7 @@ cJSON *cli_report_json(const cli_report *r)
     cJSON_AddItemToObject(o, "factor", cli_json_factor(r->M));
     cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
     add_results(o, r);
+    text(o, "norm", r->norm ? r->norm : "residual");
     number(o, "condition", r->condition > 0.0 ? r->condition : (double)NAN);
     cJSON_AddItemToObject(o, "time", times(r));
     cJSON_AddItemToObject(o, "operations", operations(r));

@@ -178,6 +178,9 @@ static void print_iterations(FILE *to, const cli_report *r)
             "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
             outcome(&r->run), s->iterations, cli_stop_name(s->stop),
             s->relative_residual, s->true_relative_residual);
+    if (r->norm)
+        fprintf(to, "         in norm %-12s %.6e  (which decides)\n", r->norm,
+                s->measure);
     print_made(to, r);
 }
 

@@ -274,6 +274,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
         status = tct_read_sized("tacit_stop", stop, &k.stop, sizeof k.stop);
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
+    TRY(tct_agree(w, tct_norm_open(solver, &k.stop)));
     TRY(agree_on_columns(w, columns));
     TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);

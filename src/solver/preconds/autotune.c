@@ -432,6 +432,10 @@ tacit_status tacit_solver_race(tacit_solver *solver,
         status = tacit_error_set(TACIT_INVALID,
                                  "a fixed number of iterations tells no "
                                  "preconditioner from another: name one");
+    if (status >= 0 && own.norm == TACIT_NORM_PRECONDITIONED)
+        status = tacit_error_set(
+            TACIT_INVALID, "norm preconditioned is of one preconditioner, "
+                           "and several are tried: name one");
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);
