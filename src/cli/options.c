@@ -132,8 +132,15 @@ static const cli_option table[] = {
  "stop when ||b - A x|| <= R ||b|| (1e-6)", NULL, 0, HUGE_VAL, 1e-6},
 {"Stopping", "atol", 0, CLI_REAL, ON_RUNS, AT(atol), "R",
  "or when ||b - A x|| <= R (0)", NULL, 0, HUGE_VAL, 0},
+{"Stopping", "norm", 0, CLI_CHOICE, ON_RUNS, AT(norm), "NAME",
+ "of b - A x that R is for (residual)", &cli_axis_norm, 0, 0, 0},
+{"Stopping", "relative-to", 0, CLI_CHOICE, ON_RUNS, AT(relative_to), "NAME",
+ "what R is relative to (b)", &cli_axis_relative_to, 0, 0, 0},
 {"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
  "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
+{"Stopping", "iterations", 0, CLI_INT, ON_RUNS, AT(iterations), "N",
+ "make exactly N iterations, whatever the residual, and end with status 0; a "
+ "breakdown or a residual of 0 ends earlier", NULL, 1, MOST_INT, 0},
 
 {"Stopping", "steps", 0, CLI_INT, ON_jacobi, AT(field_steps), "N",
  "to make, at most (100)", NULL, 1, MOST_INT, 100},

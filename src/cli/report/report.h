@@ -26,7 +26,10 @@ typedef struct cli_report {
     cli_path path;
     cli_run run; /* the best one */
     const tacit_operator *A;
-    const tacit_operator *M;    /* the preconditioner, or NULL */
+    const tacit_backward *accuracy; /* of each column; NULL: not measured */
+    const char *norm;        /* that decides; NULL: residual, relative to b */
+    double condition;        /* lower bound; 0: not known */
+    const tacit_operator *M; /* the preconditioner, or NULL */
     const tacit_solver *solver; /* may have chosen M; NULL: M solves */
     bool profiled;
     bool spared; /* reduced precision was asked for but saves nothing */

@@ -207,6 +207,7 @@ tacit_status cli_outcome(const tacit_result *result)
 {
     if (result->converged) return TACIT_OK;
     switch (result->stop) {
+    case TACIT_STOP_ITERATIONS: return TACIT_OK;
     case TACIT_STOP_BREAKDOWN: return TACIT_BREAKDOWN;
     case TACIT_STOP_INTERRUPTED: return TACIT_INTERRUPTED;
     case TACIT_STOP_RTOL:
@@ -289,6 +290,19 @@ static tacit_status run_columns(cli_system *s, tacit_solver *solver,
     return status;
 }
 
+static tacit_norm norm_of(const cli *c)
+{
+    cli_choice row;
+    for (int i = 0; c->set.norm && cli_axis_norm.row(i, &row); i++)
+        if (strcmp(row.name, c->set.norm) == 0) return (tacit_norm)i;
+    return TACIT_NORM_RESIDUAL;
+}
+
+static bool is_first(const cli *c)
+{
+    return c->set.relative_to && strcmp(c->set.relative_to, "r0") == 0;
+}
+
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out)
 {
@@ -301,6 +315,9 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                              .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
+                             .iterations = c->set.iterations,
+                             .norm = norm_of(c),
+                             .relative_to_first = is_first(c),
                              .monitor = cli_monitor_step,
                              .column_monitor = cli_monitor_column,
                              .monitor_ctx = m};
