@@ -153,8 +153,20 @@ static bool precond_row(int i, cli_choice *out)
 static bool mode_row(int i, cli_choice *out)
 {
     static const cli_choice rows[] = {
-        {"send", "standard sends", NULL, false},
-        {"ready", "ready sends: the receiver's buffer is free", NULL, false}};
+        {"mpi", "persistent requests of plain MPI", NULL, false},
+        {"send", "standard sends of a triggered queue", NULL, false},
+        {"ready", "its ready sends: the receiver's buffer is free", NULL,
+         false}};
+    if (i >= 3) return false;
+    *out = rows[i];
+    return true;
+}
+
+static bool cells_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"exact", "compare every cell", NULL, false},
+        {"none", "compare none", NULL, false}};
     if (i >= 2) return false;
     *out = rows[i];
     return true;
@@ -237,6 +249,7 @@ const cli_axis cli_axis_kind = {"kind", "kinds of factor", false, kind_row};
 const cli_axis cli_axis_rows_order = {"order", "orders of a factor", false,
                                       rows_order_row};
 const cli_axis cli_axis_mode = {"mode", "modes", false, mode_row};
+const cli_axis cli_axis_cells = {"check", "checks", false, cells_row};
 const cli_axis cli_axis_way = {"way", "ways", true, way_row};
 const cli_axis cli_axis_type = {"type", "types", false, type_row};
 const cli_axis cli_axis_decorator = {"decorator", "decorators", false,
