@@ -60,8 +60,10 @@ static const cli_option table[] = {
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
 {"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
-{"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv | ON_jacobi | ON_life | ON_pingpong, AT(device), "NAME",
+{"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv | ON_jacobi, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
+{"The path", "device", 'd', CLI_CHOICE, ON_life | ON_pingpong, AT(device), "NAME",
+ "where messages come from and go to (host)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
@@ -510,6 +512,9 @@ static tacit_status check_processes(cli_settings *set)
         set->ranks = set->gpus;
         set->device = "cuda";
     }
+    if (!set->device && (set->command == &cli_command_life ||
+                         set->command == &cli_command_pingpong))
+        set->device = "host";
     const bool several = set->ranks > 1 && comm;
     if (several && (strcmp(comm, "mpi") == 0 || strcmp(comm, "self") == 0))
         FAIL(TACIT_INVALID,
