@@ -14,11 +14,11 @@ right() {
 for steps in 1 2 3 102; do
     for ranks in 1 2 3 4; do
         accepted life 40 --steps $steps --trials 1 -n $ranks
-        right 2
+        right 4
     done
 done
 accepted life 8 --steps 70 --trials 2 --ranks 8
-right 2
+right 4
 accepted life --edges 16,32,64 --steps 20 --trials 1 -n 2 --mode ready
 right 3
 accepted life 64 --steps 10 --trials 2 -n 4 --json j.json --png p.png
@@ -26,18 +26,18 @@ python3 - <<'END' || complain 'JSON'
 import json
 r = json.load(open("j.json"))
 rows = r["results"]
-assert r["ranks"] == 4 and r["steps"] == 10 and len(rows) == 2
-assert [x["mode"] for x in rows] == ["send", "ready"]
+assert r["ranks"] == 4 and r["steps"] == 10 and len(rows) == 4
+assert [x["mode"] for x in rows] == ["fences", "fused", "send", "ready"]
 assert all(x["wrong"] == 0 and x["step_median"] > 0 for x in rows)
 assert rows[0]["gain"] is None and rows[0]["blocks"] == [2, 2]
 assert open("p.png", "rb").read(4)[1:] == b"PNG"
 END
 accepted life 16 --steps 4 --trials 1 --check none
-[ "$(awk -F'\t' 'NR > 1 && $10 == "-" && $11 == "-"' out | wc -l)" = 2 ] ||
+[ "$(awk -F'\t' 'NR > 1 && $10 == "-" && $11 == "-"' out | wc -l)" = 4 ] ||
     complain '--check none compares'
 if [ -n "$MPIRUN" ]; then
     run 2 life 48 --steps 33 --trials 1
-    right 3
+    right 5
 fi
 
 told 1 'a multiple of 8' life 12

@@ -154,10 +154,12 @@ static bool mode_row(int i, cli_choice *out)
 {
     static const cli_choice rows[] = {
         {"mpi", "persistent requests of plain MPI", NULL, false},
+        {"fences", "a halo's messages by the queue's link", NULL, false},
+        {"fused", "a halo's stores into the neighbours' memory", NULL, false},
         {"send", "standard sends of a triggered queue", NULL, false},
         {"ready", "its ready sends: the receiver's buffer is free", NULL,
          false}};
-    if (i >= 3) return false;
+    if (i >= 5) return false;
     *out = rows[i];
     return true;
 }

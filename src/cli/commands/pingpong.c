@@ -9,7 +9,7 @@
 #include "cli/system/trip.h"
 #include <inttypes.h>
 
-enum { WARM = 10, CHECKED = 4, SIZES_MOST = 31, ROWS_MOST = 3 * SIZES_MOST };
+enum { WARM = 10, CHECKED = 4, SIZES_MOST = 31, ROWS_MOST = 5 * SIZES_MOST };
 enum { RECEIVE, SEND }; /* numbers of the messages */
 /* Round trips of a trial in the paper: of messages below 4 MiB, up to 64 MiB,
  * above. */
@@ -17,10 +17,13 @@ static const double PAPER[] = {100000, 10000, 1000};
 
 typedef struct {
     const cli *c;
-    tacit_queue *gpu; /* or NULL: on the host */
-    void *stream;
+    tacit_queue *queue;
+    void *stream; /* of a GPU, or NULL: on the host */
+    const char *mode;
     cli_line line;
-    bool first; /* of the two */
+    tacit_halo_arrays *halo; /* in place of the line, by its mode */
+    unsigned char *field;    /* ... a cell between two ghosts     */
+    bool first;              /* of the two */
     int64_t bytes;
     unsigned char *data, *out, *in;
     uint64_t number; /* of the trip that is checked; 0: none is */
@@ -87,8 +90,38 @@ static tacit_status enqueue_second(trip *t)
     return cli_line_wait(&t->line, SEND, 1);
 }
 
+/* A task of one of the two. On the host work before it has to end. */
+static tacit_status do_task(trip *t, bool mine, tacit_trigger_task *task)
+{
+    double none = 0.0;
+    if (t->stream) TRY(cli_gpu_stream(t->queue, &t->stream));
+    else TRY(tacit_queue_get(t->queue, 0, &none, &none));
+    if (mine) task(t);
+    return TACIT_OK;
+}
+
+/* Halos go both ways at once: two exchanges are a round trip. */
+static tacit_status exchange_twice(trip *t)
+{
+    void *cell = t->out;
+    TRY(do_task(t, t->first, pack));
+    tacit_halo_arrays_gather(t->halo, &cell);
+    TRY(do_task(t, !t->first, pass_back));
+    tacit_halo_arrays_gather(t->halo, &cell);
+    return do_task(t, t->first, unpack);
+}
+
+static tacit_status make_exchanges(trip *t, int64_t times)
+{
+    double none = 0.0;
+    for (int64_t i = 0; i < times; i++) TRY(exchange_twice(t));
+    if (t->stream) TRY(cli_gpu_wait(t->stream));
+    return tacit_queue_get(t->queue, 0, &none, &none);
+}
+
 static tacit_status make_trips(trip *t, int64_t times)
 {
+    if (t->halo) return make_exchanges(t, times);
     for (int64_t i = 0; i < times; i++)
         TRY(t->first ? enqueue_first(t) : enqueue_second(t));
     return cli_line_finish(&t->line);
@@ -116,7 +149,7 @@ static tacit_status count_wrong(trip *t)
         FAIL(TACIT_COMM,
              "messages of %" PRId64 " bytes, mode %s: %" PRId64
              " bytes came back wrong to rank %d",
-             t->bytes, t->line.mode, t->wrong, t->c->rank);
+             t->bytes, t->mode, t->wrong, t->c->rank);
     return TACIT_OK;
 }
 
@@ -148,21 +181,57 @@ static void free_buffer(const trip *t, void *p)
     else free(p);
 }
 
+/* Bytes of a cell, so that the kernels' units are aligned. */
+static int64_t cell_bytes(const trip *t)
+{
+    return (t->bytes + 15) / 16 * 16;
+}
+
+/* Of halos: where the cell and the neighbour's ghost of it are. */
+static tacit_status make_field(trip *t)
+{
+    const int64_t each = cell_bytes(t);
+    TRY(make_buffer(t, (size_t)(3 * each), &t->field));
+    t->out = t->field + each;
+    t->in = t->first ? t->out + each : t->field;
+    return TACIT_OK;
+}
+
 static tacit_status make_buffers(trip *t)
 {
     void *counter = NULL;
     TRY(make_buffer(t, (size_t)t->bytes, &t->data));
-    TRY(make_buffer(t, (size_t)t->bytes, &t->out));
-    TRY(make_buffer(t, (size_t)t->bytes, &t->in));
+    if (cli_mode_is_halo(t->mode)) {
+        TRY(make_field(t));
+    } else {
+        TRY(make_buffer(t, (size_t)t->bytes, &t->out));
+        TRY(make_buffer(t, (size_t)t->bytes, &t->in));
+    }
     if (t->stream) TRY(cli_gpu_alloc(sizeof *t->counter, &counter));
     t->counter = counter;
     return TACIT_OK;
+}
+
+/* Blocks of a cell in pairs along x. */
+static tacit_status open_halo(trip *t)
+{
+    const tacit_halo_block b = {.size = sizeof b,
+                                .dimensions = 2,
+                                .n = {1, 1},
+                                .blocks = {2, t->c->ranks / 2},
+                                .faces_only = 1};
+    const tacit_halo_array array = {.size = sizeof array,
+                                    .type = TACIT_HALO_BYTE,
+                                    .components = (int)cell_bytes(t),
+                                    .ghost = {1, 0}};
+    return tacit_halo_arrays_create(t->queue, &b, 1, &array, t->mode, &t->halo);
 }
 
 static tacit_status open_size(trip *t)
 {
     const int other = t->c->rank ^ 1;
     TRY(tacit_world_agree(t->c->world, make_buffers(t)));
+    if (cli_mode_is_halo(t->mode)) return open_halo(t);
     const base_message both[] = {[RECEIVE] = {false, other, 0, t->in, t->bytes},
                                  [SEND] = {true, other, 0, t->out, t->bytes}};
     return cli_line_connect(&t->line, 2, both);
@@ -171,11 +240,15 @@ static tacit_status open_size(trip *t)
 static void close_size(trip *t)
 {
     cli_line_disconnect(&t->line);
+    tacit_halo_arrays_destroy(&t->halo);
     free_buffer(t, t->data);
-    free_buffer(t, t->out);
-    free_buffer(t, t->in);
+    free_buffer(t, t->field);
+    if (!t->field) {
+        free_buffer(t, t->out);
+        free_buffer(t, t->in);
+    }
     cli_gpu_free(t->counter);
-    t->data = t->out = t->in = NULL;
+    t->data = t->out = t->in = t->field = NULL;
     t->counter = NULL;
 }
 
@@ -197,9 +270,10 @@ static tacit_status measure(trip *t)
     const int trials = (int)t->c->set.trials;
     double warm = 0.0;
     TRY(check_trips(t));
-    TRY(time_trips(t, WARM, &warm));
+    TRY(time_trips(t, WARM, &warm)); /* and of a tenth of a second */
+    TRY(time_trips(t, (int64_t)fmin(1000.0, fmax(WARM, 0.1 / warm)), &warm));
     *r = (trip_row){
-        .bytes = t->bytes, .trips = trips_of(t, warm), .mode = t->line.mode};
+        .bytes = t->bytes, .trips = trips_of(t, warm), .mode = t->mode};
     for (int k = 0; k < trials; k++)
         TRY(time_trips(t, r->trips, &t->seconds[k]));
     base_interval(t->seconds, trials, &r->mean, &r->half);
@@ -234,26 +308,16 @@ static tacit_status run_sizes(trip *t)
     return status;
 }
 
-static tacit_status run_mode(trip *t, const char *mode)
+static tacit_status run_mode(void *ctx, const char *mode)
 {
-    tacit_status status = cli_line_open(t->c, mode, t->stream, &t->line);
+    trip *t = ctx;
+    t->mode = mode;
+    tacit_status status = cli_mode_is_halo(mode)
+                              ? TACIT_OK
+                              : cli_line_open(t->c, mode, t->stream, &t->line);
     if (status >= 0) status = run_sizes(t);
     cli_line_close(&t->line);
     return status;
-}
-
-static tacit_status run_modes(trip *t)
-{
-    const char *mode, *asked = t->c->set.mode;
-    for (int i = 0; (mode = cli_line_mode(i)) != NULL; i++) {
-        const bool named = asked && strcmp(asked, mode) == 0;
-        const char *missing = cli_line_missing(t->c, mode, t->stream);
-        if (asked && !named) continue;
-        if (missing && !named)
-            cli_log(t->c, CLI_NOTE, "no mode %s: %s", mode, missing);
-        if (named || !missing) TRY(run_mode(t, mode));
-    }
-    return TACIT_OK;
 }
 
 /* --- the command ---------------------------------------------------------- */
@@ -276,10 +340,10 @@ static tacit_status check(const cli *c)
 static tacit_status open_stream(trip *t)
 {
     char spec[CLI_SPEC];
+    TRY(tacit_queue_create(t->c->world, cli_queue_spec(t->c, "", spec), 1,
+                           &t->queue));
     if (!cli_on_gpu(t->c)) return TACIT_OK;
-    TRY(tacit_queue_create(t->c->world, cli_queue_spec(t->c, "", spec), 0,
-                           &t->gpu));
-    return tacit_world_agree(t->c->world, cli_gpu_stream(t->gpu, &t->stream));
+    return tacit_world_agree(t->c->world, cli_gpu_stream(t->queue, &t->stream));
 }
 
 static tacit_status pingpong(const cli *c, trip *t)
@@ -288,7 +352,7 @@ static tacit_status pingpong(const cli *c, trip *t)
     TRY(tacit_world_agree(c->world,
                           ALLOC(c->set.trials, "the times", &t->seconds)));
     TRY(open_stream(t));
-    TRY(run_modes(t));
+    TRY(cli_each_mode(c, t->stream, run_mode, t));
     if (cli_prints(c) && !cli_output_taken(c)) pingpong_print(t->row, t->rows);
     fflush(stdout);
     if (!c->set.json) return TACIT_OK;
@@ -300,7 +364,7 @@ static tacit_status pingpong_run(cli *c)
     trip t = {.c = c, .first = c->rank % 2 == 0};
     const tacit_status status = pingpong(c, &t);
     free(t.seconds);
-    tacit_queue_destroy(&t.gpu);
+    tacit_queue_destroy(&t.queue);
     return status;
 }
 

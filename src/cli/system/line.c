@@ -12,8 +12,14 @@ static bool is(const char *a, const char *b)
 
 const char *cli_line_mode(int i)
 {
-    static const char *const modes[] = {"mpi", "send", "ready"};
-    return i < 3 ? modes[i] : NULL;
+    static const char *const modes[] = {"mpi", "fences", "fused", "send",
+                                        "ready"};
+    return i < 5 ? modes[i] : NULL;
+}
+
+bool cli_mode_is_halo(const char *mode)
+{
+    return is(mode, "fences") || is(mode, "fused");
 }
 
 const char *cli_line_missing(const cli *c, const char *mode, const void *stream)
@@ -21,6 +27,37 @@ const char *cli_line_missing(const cli *c, const char *mode, const void *stream)
     if (!is(mode, "mpi")) return NULL;
     if (stream) return "plain MPI has no messages from GPU to GPU here";
     return base_mpi_missing(c->ranks);
+}
+
+/* One mode, which may be missing if it was not asked for by name. */
+static tacit_status run_one(const cli *c, const void *stream, const char *mode,
+                            cli_mode_fn *run, void *ctx)
+{
+    const char *missing = cli_line_missing(c, mode, stream);
+    const bool named = c->set.mode != NULL;
+    const tacit_status status =
+        missing && !named ? TACIT_UNSUPPORTED : run(ctx, mode);
+    if (status == TACIT_UNSUPPORTED && !named)
+        cli_log(c, CLI_NOTE, "no mode %s: %s", mode,
+                missing ? missing : tacit_error_message());
+    return status;
+}
+
+tacit_status cli_each_mode(const cli *c, const void *stream, cli_mode_fn *run,
+                           void *ctx)
+{
+    const char *mode, *asked = c->set.mode;
+    int made = 0;
+    for (int i = 0; (mode = cli_line_mode(i)) != NULL; i++) {
+        if (asked && !is(asked, mode)) continue;
+        const tacit_status status = run_one(c, stream, mode, run, ctx);
+        if (status != TACIT_UNSUPPORTED || asked) TRY(status);
+        made += status >= 0;
+    }
+    if (made == 0)
+        FAIL(TACIT_UNSUPPORTED, "no mode of messages is possible here: -v says "
+                                "why");
+    return TACIT_OK;
 }
 
 /* --- lines ---------------------------------------------------------------- */

@@ -26,6 +26,16 @@ typedef struct cli_line {
     int count;
 } cli_line;
 
+/* Is the mode one of halos (tacit_halo_arrays_create), not of lines? */
+bool cli_mode_is_halo(const char *mode);
+/* Call `run` for the mode of --mode, or for each that this run can have; others
+ * are left out, with a note.
+ * Collective.  Errors those of `run`, UNSUPPORTED only of a mode by name, or if
+ *             there is no mode. */
+typedef tacit_status cli_mode_fn(void *ctx, const char *mode);
+tacit_status cli_each_mode(const cli *c, const void *stream, cli_mode_fn *run,
+                           void *ctx);
+
 /* The name of mode `i`, NULL past the end; why this run cannot have the mode,
  * with a GPU's `stream` if it is not NULL; NULL: it can, as far as known. */
 const char *cli_line_mode(int i);

@@ -112,10 +112,9 @@ static tacit_status take_all(life_field *f)
 static tacit_status open_stream(life_field *f)
 {
     char spec[CLI_SPEC];
-    if (!cli_on_gpu(f->c)) return TACIT_OK;
-    TRY(tacit_queue_create(f->c->world, cli_queue_spec(f->c, "", spec), 0,
+    TRY(tacit_queue_create(f->c->world, cli_queue_spec(f->c, "", spec), 1,
                            &f->queue));
-    return cli_gpu_stream(f->queue, &f->stream);
+    return cli_on_gpu(f->c) ? cli_gpu_stream(f->queue, &f->stream) : TACIT_OK;
 }
 
 tacit_status life_open(const cli *c, int64_t n, life_field *out)
@@ -132,6 +131,7 @@ void life_close(life_field *f)
 {
     cli_gpu_free_recording(f->recording);
     cli_line_close(&f->line);
+    tacit_halo_arrays_destroy(&f->halo);
     for (int k = 0; k < 2; k++) {
         give(f, f->u[k]);
         give(f, f->out[k]);
@@ -161,12 +161,32 @@ static void list_messages(const life_field *f, base_message *all)
             }
 }
 
+/* The halo reads and writes the fields themselves. */
+static tacit_status open_halo(life_field *f, const char *mode)
+{
+    const life_block *b = &f->block;
+    const tacit_halo_block about = {.size = sizeof about,
+                                    .dimensions = 2,
+                                    .n = {b->nx, b->ny},
+                                    .blocks = {f->blocks[0], f->blocks[1]},
+                                    .periodic = TACIT_HALO_X + TACIT_HALO_Y};
+    const tacit_halo_array array = {.size = sizeof array,
+                                    .type = TACIT_HALO_F64,
+                                    .components = 1,
+                                    .ghost = {1, 1},
+                                    .pitch = b->pitch * 8};
+    return tacit_halo_arrays_create(f->queue, &about, 1, &array, mode,
+                                    &f->halo);
+}
+
 tacit_status life_connect(life_field *f, const char *mode)
 {
     base_message all[2 * LIFE_MESSAGES];
     cli_gpu_free_recording(f->recording);
     f->recording = NULL;
     cli_line_close(&f->line);
+    tacit_halo_arrays_destroy(&f->halo);
+    if (cli_mode_is_halo(mode)) return open_halo(f, mode);
     list_messages(f, all);
     TRY(cli_line_open(f->c, mode, f->stream, &f->line));
     return cli_line_connect(&f->line, 2 * LIFE_MESSAGES, all);

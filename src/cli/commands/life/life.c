@@ -4,7 +4,7 @@
 #include "cli/commands/life/life.h"
 #include <inttypes.h>
 
-enum { EDGES_MOST = 32, ROWS_MOST = 3 * EDGES_MOST };
+enum { EDGES_MOST = 32, ROWS_MOST = 5 * EDGES_MOST };
 
 typedef struct life_job {
     int64_t edge[EDGES_MOST];
@@ -133,8 +133,16 @@ static tacit_status measure(life_field *f, double *seconds, life_row *r)
     return TACIT_OK;
 }
 
-static tacit_status run_mode(life_field *f, life_job *job, const char *mode)
+typedef struct {
+    life_field *f;
+    life_job *job;
+} mode_job;
+
+static tacit_status run_mode(void *ctx, const char *mode)
 {
+    const mode_job *m = ctx;
+    life_field *f = m->f;
+    life_job *job = m->job;
     life_row *r = &job->row[job->rows];
     *r = (life_row){.n = f->block.n,
                     .blocks = {f->blocks[0], f->blocks[1]},
@@ -142,6 +150,11 @@ static tacit_status run_mode(life_field *f, life_job *job, const char *mode)
                     .loop = in_graph(f->c) ? "graph" : "host",
                     .bytes = 8.0 *
                              (2.0 * (double)(f->block.nx + f->block.ny) + 4.0)};
+    if (in_graph(f->c) && cli_mode_is_halo(mode))
+        FAIL(TACIT_UNSUPPORTED,
+             "--loop graph: halos of mode %s cannot be part "
+             "of a recording",
+             mode);
     TRY(life_connect(f, mode));
     TRY(measure(f, job->seconds, r));
     const life_row *base = r;
@@ -155,15 +168,8 @@ static tacit_status run_mode(life_field *f, life_job *job, const char *mode)
 
 static tacit_status run_modes(life_field *f, life_job *job)
 {
-    const char *mode, *asked = f->c->set.mode;
-    for (int i = 0; (mode = cli_line_mode(i)) != NULL; i++) {
-        const bool named = asked && strcmp(asked, mode) == 0;
-        if (asked && !named) continue;
-        const char *missing = cli_line_missing(f->c, mode, f->stream);
-        if (missing && !named)
-            cli_log(f->c, CLI_NOTE, "no mode %s: %s", mode, missing);
-        if (named || !missing) TRY(run_mode(f, job, mode));
-    }
+    mode_job m = {f, job};
+    TRY(cli_each_mode(f->c, f->stream, run_mode, &m));
     return f->c->set.png ? life_write_png(f, f->c->set.png) : TACIT_OK;
 }
 
@@ -209,7 +215,10 @@ const cli_command cli_command_life = {
         "triggered messages: a block a process, ghost cells of its eight "
         "neighbours. N is a multiple of 8. Messages go by each mode that this "
         "run can have: mpi (persistent requests of plain MPI, under mpirun), "
-        "send and ready (a triggered queue, into which all steps are put "
+        "fences and fused (halos: messages of the queue's link, stores into "
+        "the "
+        "neighbours' memory), send and ready (a triggered queue, into which "
+        "all steps are put "
         "before "
         "the one wait for them). The table has the time of a step, and the "
         "gain of a mode over the first one, over the lengths of --edges.\n\n"

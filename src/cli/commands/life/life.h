@@ -26,16 +26,17 @@ typedef struct life_turn {
 
 typedef struct life_field {
     const cli *c;
-    tacit_queue *queue; /* of a GPU; NULL: on the host      */
-    void *stream;       /* ... its stream                   */
+    tacit_queue *queue; /* where the field is                  */
+    void *stream;       /* of a GPU; NULL: it is on the host   */
     int blocks[2];      /* along x and y, a rank each       */
     life_block block;
     double *u[2];           /* fields; step s reads u[s % 2]            */
     double *out[2], *in[2]; /* messages of all directions               */
     life_turn turn[2];
     cli_line line;
-    void *recording; /* of two steps, or NULL */
-    int64_t made;    /* steps since the last fill */
+    tacit_halo_arrays *halo; /* in place of the line, by its mode */
+    void *recording;         /* of two steps, or NULL */
+    int64_t made;            /* steps since the last fill */
 } life_field;
 
 /* Cut an n x n torus into as square blocks as there are. Errors INVALID (n, or
@@ -48,7 +49,7 @@ tacit_status life_check_room(const cli *c, int64_t n);
 /* Make a field, and free it. Collective. */
 tacit_status life_open(const cli *c, int64_t n, life_field *out);
 void life_close(life_field *f);
-/* Let messages go by a mode. Collective. */
+/* Let messages go by a mode. Collective. Errors UNSUPPORTED. */
 tacit_status life_connect(life_field *f, const char *mode);
 
 /* Fill the field with a tile, or with a random pattern. */

@@ -63,8 +63,32 @@ static void unpack_and_step(void *ctx)
     step_block(&f->block, u, next);
 }
 
+/* Wait for the queue, which has the first error of its exchanges. */
+static tacit_status wait_queue(life_field *f)
+{
+    double cell = 0.0;
+    return tacit_queue_get(f->queue, 1, f->u[0], &cell);
+}
+
+static tacit_status step_by_halo(life_field *f)
+{
+    double *u = f->u[f->made % 2], *next = f->u[1 - f->made % 2];
+    void *cell = u + life_at(&f->block, 0, 0);
+    tacit_halo_arrays_gather(f->halo, &cell);
+    f->made++;
+    if (f->stream) {
+        TRY(cli_gpu_stream(f->queue, &f->stream));
+        cli_gpu_life_step(f->stream, &f->block, u, next);
+        return TACIT_OK;
+    }
+    TRY(wait_queue(f));
+    step_block(&f->block, u, next);
+    return TACIT_OK;
+}
+
 static tacit_status enqueue_step(life_field *f)
 {
+    if (f->halo) return step_by_halo(f);
     life_turn *turn = &f->turn[f->made % 2];
     const int first = turn->parity * LIFE_MESSAGES;
     TRY(cli_line_start(&f->line, first, EACH));
@@ -98,5 +122,5 @@ tacit_status life_run(life_field *f, int64_t steps, bool graph)
     for (; graph && f->made + 2 <= end; f->made += 2)
         TRY(cli_gpu_replay(f->stream, f->recording));
     while (f->made < end) TRY(enqueue_step(f));
-    return cli_line_finish(&f->line);
+    return f->halo ? wait_queue(f) : cli_line_finish(&f->line);
 }
