@@ -212,6 +212,9 @@ static tacit_status check_processes(cli_settings *set)
         set->ranks = set->gpus;
         set->device = "cuda";
     }
+    if (!set->device && (set->command == &cli_command_life ||
+                         set->command == &cli_command_pingpong))
+        set->device = "host";
     const bool several = set->ranks > 1 && comm;
     if (several && (strcmp(comm, "mpi") == 0 || strcmp(comm, "self") == 0))
         FAIL(TACIT_INVALID,
