@@ -16,7 +16,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable
 
 from . import _errors as errors
-from ._library import check, lib, say, text
+from ._library import check, error_set, lib, say, text
 
 _exiting = False
 
@@ -134,6 +134,29 @@ class Context:
             lib.tacit_queue_describe(self.queue.pointer, room, 256)
             self._name = text(room.value) or ""
         return self._name
+
+    def together(self, work: Callable[[], Any]) -> Any:
+        """What `work`, of this rank alone, returns; an exception on any rank
+        is one on all: its own, elsewhere its sentence. Collective."""
+        if self.ranks == 1:
+            return work()
+        raised: Exception | None = None
+        out, status = None, 0
+        try:
+            out = work()
+        except Exception as error:
+            raised = error
+            codes = [c for c, k in errors.BY_STATUS.items() if isinstance(error, k)]
+            line = f"rank {self.rank}: {error}".encode("utf-8", "replace")
+            status = error_set(
+                codes[0] if codes else -1, ctypes.c_char_p(b"%s"),
+                ctypes.c_char_p(line[:900]),
+            )
+        status = lib.tacit_world_agree(self.world.pointer, status)
+        if raised is not None:
+            raise raised
+        check(status)
+        return out
 
     def close(self) -> None:
         """Destroy both, after all that borrows them. Collective."""

@@ -154,7 +154,7 @@ def jacobi(
     report = _GridReport(_report(result, device, start, result.seconds))
     report["result"]["converged"] = status == 0 if rtol > 0.0 else None
     report["notes"] = notes
-    if watch.ctrl_c and status:
+    if watch.ctrl_c:
         raise errors.Interrupted("interrupted by Ctrl-C", grid, report)
     if status in (1, 3):
         kind = errors.NotConverged if status == 1 else errors.Breakdown

@@ -193,11 +193,16 @@ class Operator(LinearOperator):
             raise errors.InvalidError(
                 "shift is for names of matrices: add it to A itself"
             )
-        with c:
-            if _is_map(A):
-                self._make_function(A, rows, norm)
-            else:
-                self._make_matrix(A, shift, format, _take, _check)
+        try:
+            with c:
+                if _is_map(A):
+                    self._make_function(A, rows, norm)
+                else:
+                    self._make_matrix(A, shift, format, _take, _check)
+        except BaseException:
+            if self._own:
+                c.close()
+            raise
         super().__init__(np.dtype(np.float64), self.shape)
         self.setup_seconds = time.perf_counter() - start - self.check_seconds
 
@@ -236,7 +241,9 @@ class Operator(LinearOperator):
             self._rows: Rows | None = None
             self.matrix = open_matrix(c, os.fspath(A), shift)
         else:
-            self._rows = rows_of(A, self.notes, ordered=c.ranks > 1)
+            self._rows = c.together(
+                lambda: rows_of(A, self.notes, ordered=c.ranks > 1)
+            )
             self.matrix = make_matrix(c, self._rows)
         turned = self._rows is not None and self._rows.turned
         if check_it or turned:
@@ -301,12 +308,15 @@ class Operator(LinearOperator):
         """Take new values of the same pattern: a matrix like the first one, or
         an array of its stored entries; None: those that the first one has now.
         Preconditioners need `Preconditioner.update`, a `Solver` its own.
-        InvalidError names the first entry that only one of both has."""
+        InvalidError names the first entry that only one of both has, and
+        InputError one that is not symmetric, if the first matrix was."""
         self.require_open()
         if self.matrix is None:
             raise errors.InvalidError("a function has no values to update")
         with self.context as c:
-            matrix = make_matrix(c, self._new_rows(A))
+            matrix = make_matrix(c, c.together(lambda: self._new_rows(A)))
+            if self.symmetric:
+                check(lib.tacit_matrix_check_symmetric(matrix.pointer))
             check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))
             old, self.matrix = self.matrix, matrix
             old.close()

@@ -106,13 +106,20 @@ class Preconditioner(LinearOperator):
             self.operator = Operator(
                 A, device=device, threads=threads, comm=comm, _check=True
             )
-        if name != "direct":
-            self.operator.require_symmetric()
-        name, more = split_name(name)
-        self.name = name
-        with self.operator.context:
-            self.handle = make(self.operator, name, {**more, **options})
+        try:
+            self._set_up(name, options)
+        except BaseException:
+            if self._own:
+                self.operator.close()
+            raise
         super().__init__(np.dtype(np.float64), self.operator.shape)
+
+    def _set_up(self, name: str, options: dict[str, Any]) -> None:
+        self.name, more = split_name(name)
+        if self.name != "direct":
+            self.operator.require_symmetric()
+        with self.operator.context:
+            self.handle = make(self.operator, self.name, {**more, **options})
 
     def _matvec(self, r: Any) -> Any:
         if self._closed:

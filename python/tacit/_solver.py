@@ -109,8 +109,13 @@ class Solver(LinearOperator):
             )
         self.notes = list(self.operator.notes)
         start = time.perf_counter()
-        with self.operator.context:
-            self._set_up(method)
+        try:
+            with self.operator.context:
+                self._set_up(method)
+        except BaseException:
+            if self._own:
+                self.operator.close()
+            raise
         self.setup_seconds = time.perf_counter() - start
         super().__init__(np.dtype(np.float64), self.operator.shape)
 
@@ -240,8 +245,7 @@ class Solver(LinearOperator):
         if dev.is_foreign(b):
             return self._solve_there(b, x0, callback, limits)
         notes: list[str] = []
-        given = columns_of(b, self.operator.local_rows, "b", notes)
-        x = guess_of(x0, given, notes)
+        given, x = self._take(b, x0, notes)
         if _sees is not None:
             _sees.x = x
         for note in notes:
@@ -254,6 +258,20 @@ class Solver(LinearOperator):
             else:
                 run = self._run_by_buffers(given, x, columns, watch, limits)
         return self._conclude(run, like(b, x), given.ndim > 1, watch)
+
+    def _take(self, b: Any, x0: Any, notes: list[str]) -> tuple[Any, Any]:
+        """b and the first guess as the library takes them."""
+
+        def take() -> tuple[Any, Any]:
+            given = columns_of(b, self.operator.local_rows, "b", notes)
+            return given, guess_of(x0, given, notes)
+
+        c = self.operator.context
+        if c.ranks == 1:
+            return take()
+        with c:
+            given, x = c.together(take)
+        return given, x
 
     def _run_by_buffers(
         self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
@@ -428,7 +446,7 @@ class Solver(LinearOperator):
         self._raise_kept(watch)
         say()
         report = report_of(self, results, several)
-        if watch.ctrl_c and status != 0:
+        if watch.ctrl_c:
             raise errors.Interrupted(
                 "interrupted by Ctrl-C: x and report are in this exception",
                 x, report,
