@@ -27,6 +27,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._files import Factor, factor, gallery, read, read_rhs
+from ._gradient import jax_solve, torch_solve
 from ._grid import jacobi
 from ._library import version
 from ._operator import Operator
@@ -64,9 +65,11 @@ __all__ = [
     "factor",
     "gallery",
     "jacobi",
+    "jax_solve",
     "minres",
     "read",
     "read_rhs",
     "solve",
+    "torch_solve",
     "version",
 ]

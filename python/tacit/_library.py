@@ -12,6 +12,7 @@ import threading
 import warnings
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64
 from ctypes import c_size_t, c_void_p
+from types import SimpleNamespace
 from typing import Any
 
 from . import _errors as errors
@@ -42,7 +43,7 @@ def _load() -> ctypes.CDLL:
     )
 
 
-lib = _load()
+_library = _load()
 _P = c_void_p
 _S = c_int  # tacit_status
 
@@ -68,6 +69,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "tacit_queue_describe": (None, [_P, c_char_p, c_size_t]),
     "tacit_device_probe": (_S, [c_char_p]),
     "tacit_matrix_from_rows": (
+        _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, POINTER(_P)],
+    ),
+    "tacit_matrix_from_rows32": (
         _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, POINTER(_P)],
     ),
     "tacit_matrix_open": (
@@ -147,19 +151,22 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
 }
 
+# Only what is declared, since ctypes would pass pointers as int otherwise.
+lib = SimpleNamespace()
 for _name, (_result, _arguments) in _SIGNATURES.items():
-    _function = getattr(lib, _name)
+    _function = getattr(_library, _name)
     _function.restype = _result
     _function.argtypes = _arguments
+    setattr(lib, _name, _function)
 
-error_set = lib.tacit_error_set  # variadic: its arguments are made by hand
+error_set = _library.tacit_error_set  # variadic: its arguments are made by hand
 error_set.restype = _S
 
 
 def optional(name: str, result: Any, arguments: list[Any]) -> Any:
     """A function that builds may lack; UnsupportedError says so."""
     try:
-        function = getattr(lib, name)
+        function = getattr(_library, name)
     except AttributeError:
         raise errors.UnsupportedError(
             f"this build of the library has no {name}: build Tacit with MPI, "
