@@ -91,10 +91,13 @@ class View:
 
     def __init__(self, array: Any, what: str, stream: int | None) -> None:
         self._array = array
-        if stream is None:
-            self._capsule = array.__dlpack__()
-        else:
-            self._capsule = array.__dlpack__(stream=stream)
+        try:
+            how = {} if stream is None else {"stream": stream}
+            self._capsule = array.__dlpack__(**how)
+        except (BufferError, RuntimeError, ValueError) as error:
+            raise errors.TypeRefused(
+                f"{what} is not given away by DLPack: {error}"
+            ) from error
         t = _Tensor.from_address(_capsule_pointer(self._capsule, b"dltensor"))
         if (t.code, t.bits, t.lanes) != (2, 64, 1):
             raise errors.TypeRefused(

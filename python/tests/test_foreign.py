@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sparse
 import scipy.sparse.linalg
 import tacit
+from foreign_arrays import Array
 from problems import laplacian, residual
 from tacit import _device
 
@@ -113,3 +114,30 @@ def test_jax():
     _check(np.asarray(g), 1.5 * A.data, weights)
     x, _ = tacit.solve(A, jax.numpy.asarray(b))
     assert isinstance(x, jax.Array)
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """Memory of the host passes as that of a GPU."""
+    monkeypatch.setattr(_device, "require_gpu", lambda *_: None)
+    monkeypatch.setattr(_device, "stream_of", lambda context: 4711)
+
+
+def test_arrays_are_used_in_place(pretended):
+    with tacit.Solver(A, device="host", precond="jacobi") as solver:
+        given = Array(solver.operator.context, b)
+        x, report = solver.solve(given)
+        assert isinstance(x, Array) and residual(A, x.get(), b) < 2e-8
+        assert given.streams == [4711]
+        guess = x.get()
+        y, report = solver.solve(given, x)
+        assert report["result"]["iterations"] == 0
+        assert np.array_equal(x.get(), guess) and y is not x
+        B = Array(solver.operator.context, np.column_stack([b, 2 * b]))
+        X = solver.solve(B)[0].get()
+        assert np.allclose(2 * X[:, 0], X[:, 1], atol=1e-6)
+        with pytest.raises(tacit.InvalidError, match="expected .36"):
+            solver.solve(Array(solver.operator.context, b[:35]))
+        with pytest.raises(tacit.NotConverged) as e:
+            solver.solve(given, max_iterations=2)
+        assert isinstance(e.value.x, Array)
