@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench/factor_cholmod.c - CHOLMOD's supernodal factor in our order. */
-#include "factor.h"
+#include "factor_measure.h"
 #include <cholmod.h>
 
 /* The lower triangle of A, by columns. */

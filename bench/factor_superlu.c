@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench/factor_superlu.c - SuperLU_DIST's factors in our order, which it
  * post-orders once more, on one process. */
-#include "factor.h"
+#include "factor_measure.h"
 #include <superlu_ddefs.h>
 
 typedef struct {

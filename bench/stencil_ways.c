@@ -36,6 +36,7 @@ typedef struct candidate {
     char name[32];
     const char *way, *loop;
     int depth;
+    int boundary; /* tiles, as in tacit_field_options */
     bool refused;
     double seconds[ROUNDS_MOST];
     tacit_field_result last;
@@ -120,6 +121,7 @@ static tacit_status run(bench *b, const candidate *c, int64_t steps,
                                    .steps = steps,
                                    .way = c->way,
                                    .depth = c->depth,
+                                   .boundary_tiles = c->boundary,
                                    .loop = c->loop};
     *r = (tacit_field_result){.size = sizeof *r};
     return tacit_field_run(b->field, &o, r);
@@ -158,6 +160,25 @@ static tacit_status check_all(bench *b)
         if (status == TACIT_UNSUPPORTED || status == TACIT_INVALID)
             refuse(b, c);
         else TRY(status);
+    }
+    return TACIT_OK;
+}
+
+/* The boundary tiles that a run finds best are kept. */
+static tacit_status find_boundary(bench *b, candidate *c)
+{
+    if (c->boundary != 0) return TACIT_OK;
+    TRY(run(b, c, 4096, &c->last));
+    double best = 0.0;
+    for (int k = 0; k < c->last.trials; k++) {
+        const tacit_field_trial *t = &c->last.trial[k];
+        if (strncmp(t->way, "free", 4) != 0) continue;
+        if (speaks(b))
+            printf("# %s, boundary tiles %d: %.4g us\n", c->name,
+                   t->boundary_tiles, t->step_seconds * 1e6);
+        if (best > 0.0 && t->step_seconds >= best) continue;
+        best = t->step_seconds;
+        c->boundary = t->boundary_tiles;
     }
     return TACIT_OK;
 }
@@ -218,6 +239,8 @@ static tacit_status measure(const wishes *w, tacit_world *world, tacit_queue *q,
     for (int k = 0; k < w->count; k++) b.way[k].way = b.way[k].name;
     tacit_status status = make(&b, q, grid);
     if (status >= 0) status = check_all(&b);
+    for (int k = 0; k < w->count && status >= 0; k++)
+        if (!b.way[k].refused) status = find_boundary(&b, &b.way[k]);
     for (int round = 0; round < w->rounds; round++)
         for (int k = 0; k < w->count && status >= 0; k++)
             if (!b.way[k].refused) status = time_one(&b, &b.way[k], round);

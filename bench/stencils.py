@@ -169,8 +169,9 @@ def drawing(grid, rows, a):
     for x, p in zip([q for q, _ in points([1] * len(a.ranks), a, 1)],
                     a.ranks):
         svg.append(f'<text x="{x:.0f}" y="198">{p}</text>')
-    for k, (way, row) in enumerate(rows):
-        colour, at = COLOURS[k % len(COLOURS)], points(row, a, top)
+    for k, (way, row) in enumerate(rows):  # a way has its colour on all grids
+        colour = COLOURS[a.ways.index(way) % len(COLOURS)]
+        at = points(row, a, top)
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
         svg.append(f'<polyline points="{line}" fill="none" '
                    f'stroke="{colour}" stroke-width="2"/>')

@@ -301,17 +301,22 @@ static inline void put_npz_packed(const char *path, bool wide, bool after)
 }
 
 /* The 3 x 3 matrix [4 0 1; 0 5 0; 1 0 6] as scipy.sparse.save_npz saves it; the
- * name of the format is bytes ("|S3", as there) or text of `type` "<U3". */
+ * name of the format is bytes ("|S3", as there) or text of `type` "<U3";
+ * coo:coords has coords for row and col. */
 static inline void put_npz_typed(const char *path, const char *format,
                                  const char *type, bool deflated)
 {
     static const int32_t indptr[] = {0, 2, 3, 5}, indices[] = {0, 2, 1, 0, 2};
     static const int32_t row[] = {0, 0, 1, 2, 2};
+    static const int64_t coords[] = {0, 0, 1, 2, 2, 0, 2, 1, 0, 2};
     static const int64_t shape[] = {3, 3};
     static const double data[] = {4, 1, 5, 1, 6};
     zip_file *z = calloc(1, sizeof *z);
     must(z != NULL, "zip");
-    if (strcmp(format, "coo") == 0) {
+    if (strcmp(format, "coo:coords") == 0) {
+        zip_add_npy(z, "coords.npy", "<i8", "(2, 5)", coords, sizeof coords,
+                    deflated);
+    } else if (strcmp(format, "coo") == 0) {
         zip_add_npy(z, "row.npy", "<i4", "(5,)", row, sizeof row, deflated);
         zip_add_npy(z, "col.npy", "<i4", "(5,)", indices, sizeof indices,
                     deflated);

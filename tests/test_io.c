@@ -503,7 +503,7 @@ static void scipy_archives(void **state)
 {
     (void)state;
     if (left_out("s.npz")) skip();
-    static const char *const formats[] = {"csr", "csc", "coo"};
+    static const char *const formats[] = {"csr", "csc", "coo", "coo:coords"};
     tct_file_info info;
     tct_csr A = read_text(small_market, &info), B = {0};
     for (int k = 0; k < 6; k++) {
@@ -698,6 +698,77 @@ static void boeing_right_hand_sides(void **state)
         OK(tct_read_vector(world, in_folder("text"), true, 3, 0, 3, x));
         assert_true(x[0] == 1 && x[1] == 2 && x[2] == 3);
     }
+}
+
+/* A line a row, a column a vector. */
+static void plain_columns(void **state)
+{
+    (void)state;
+    static const double expected[] = {1, 3, 5, -2, 4, 6e2};
+    double *X = NULL;
+    int columns = 0;
+    put_text(in_folder("table"), "# x y\n1 -2 # first\n\n3\t4\n5 6e2");
+    OK(tct_read_vectors(world, in_folder("table"), false, 3, 0, 3, &columns,
+                        &X));
+    assert_int_equal(columns, 2);
+    assert_memory_equal(X, expected, sizeof expected);
+    tct_free(X);
+    OK(tct_read_vectors(world, in_folder("table"), false, 6, 0, 6, &columns,
+                        &X)); /* as many values as rows: one vector */
+    assert_int_equal(columns, 1);
+    assert_true(X[1] == -2 && X[2] == 3);
+    tct_free(X);
+}
+
+/* A system of AMGX: entries, a right-hand side, a first guess. */
+static void amgx_systems(void **state)
+{
+    (void)state;
+    double x[2];
+    tct_csr A = {0};
+    tct_file_info info;
+    put_text(in_folder("amgx"),
+             "%%MatrixMarket matrix coordinate real symmetric\n"
+             "%%NVAMG 1 1 sorted rhs solution\n2 2 2\n1 1 4\n"
+             "% between\n2 2 5\n7\n8\n0.5\n-1\n");
+    OK(tct_read_matrix(world, in_folder("amgx"), &A, &info));
+    assert_true(info.own_rhs && A.ptr[2] == 2 && A.val[1] == 5);
+    tct_csr_clear(&A);
+    OK(tct_read_vector(world, in_folder("amgx"), false, 2, 0, 2, x));
+    assert_true(x[0] == 7 && x[1] == 8);
+    OK(tct_read_vector(world, in_folder("amgx"), true, 2, 0, 2, x));
+    assert_true(x[0] == 0.5 && x[1] == -1);
+}
+
+static void same_as(const tct_csr *A, const char *text)
+{
+    tct_csr B = {0};
+    put_text(in_folder("hb"), text);
+    OK(tct_read_matrix(world, in_folder("hb"), &B, NULL));
+    assert_same(A, &B);
+    tct_csr_clear(&B);
+}
+
+/* Formats with X and groups, and fields narrower than their format says, as
+ * SciPy writes them. */
+static void harwell_boeing_formats(void **state)
+{
+    (void)state;
+    tct_csr A = {0};
+    put_text(in_folder("mtx"), "%%MatrixMarket matrix coordinate real general\n"
+                               "2 2 3\n1 1 2.5\n2 1 -1.25\n2 2 4\n");
+    OK(tct_read_matrix(world, in_folder("mtx"), &A, NULL));
+#define HB(formats, body)                                                    \
+    "t\n 3 1 1 1 0\nRUA                        2             2             " \
+    "3             0\n" formats "\n" body
+    same_as(&A,
+            HB("(3I2) (3I2) (3F6.2)", " 1 3 4\n 1 2 2\n  2.50 -1.25  4.00\n"));
+    same_as(&A, HB("(1X,3I2) (3(1X,I1)) (1P,3(E10.2))",
+                   "@ 1 3 4\n@1@2@2\n   2.5E+00 -1.25E+00   4.0E+00\n"));
+    same_as(&A, HB("(2(I2,I2)) (3I2) (3E9.2)",
+                   " 1 3 4\n 1 2 2\n 2.50E+0 -1.25E+0 4.00E+0\n"));
+#undef HB
+    tct_csr_clear(&A);
 }
 
 /* Numbers, one a line or several; comments; no end to the last line. */
@@ -1029,6 +1100,9 @@ int main(void)
         cmocka_unit_test(boeing_fields),
         cmocka_unit_test(boeing_right_hand_sides),
         cmocka_unit_test(plain_vectors),
+        cmocka_unit_test(plain_columns),
+        cmocka_unit_test(amgx_systems),
+        cmocka_unit_test(harwell_boeing_formats),
         cmocka_unit_test(what_flows_is_read_in_every_format),
         cmocka_unit_test(packed_binaries),
         cmocka_unit_test(petsc_matrix_then_vector),

@@ -617,7 +617,8 @@ static void bad_columns(void)
         {"%%MatrixMarket matrix coordinate real general\n3 99999999999 1\n"
          "1 1 1\n",
          {"bad", "99999999999"}},
-        {"1 2 3\n4 5 6\n", {"bad", "6 values", "3 rows"}},
+        {"1 2 3\n4 5 6\n", {"bad", "3 columns of 2 values", "3 rows"}},
+        {"1 2 3\n4 5\n6 7 8\n", {"bad:2", "values, 2,", "has 3"}},
         {HB_HEAD HB_BODY
          "F                     123456             0\n" HB_MATRIX
          "   2.000   4.000\n",
@@ -682,7 +683,7 @@ static void bad_vectors(void **state)
                 TACIT_INPUT, (const char *const[]){"v:4:1", "nan", NULL});
     static const bad_text cases[] = {
         {"1\n2\n", {"bad", "2 values", "3 rows"}},
-        {"1 2\n3 4 # and\n5", {"bad", "5 values", "3 rows"}},
+        {"1 2\n3 4 # and\n5", {"bad:3", "values, 1,", "has 2"}},
         {"1\n2 x\n", {"bad:2:3", "'x'", "no number"}},
         {"1\n2,5\n3\n", {"bad:2:1", "'2,5'"}},
         {"1\n 2\ninf\n", {"bad:3:1", "finite"}},

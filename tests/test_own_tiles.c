@@ -89,8 +89,11 @@ static void each_cell_has_an_owner_who_waits_for_its_neighbours(void **state)
         const int tiles = 1 + (int)(dice(seed, 20) % 12);
         const int reach = 1 + (int)(dice(seed, 21) % 5);
         tct_own_tiles t;
-        OK(tct_own_layers(&b, tiles, 0, seed % 2, &t));
-        expect_sound(&b, &t, 1);
+        for (int of_layer = -1; of_layer <= 3; of_layer++) {
+            OK(tct_own_layers(&b, tiles, of_layer, seed % 2, &t));
+            assert_true(of_layer >= 0 || t.of_layers == 0);
+            expect_sound(&b, &t, 1);
+        }
         OK(tct_own_blocks(&b, tiles, reach, &t));
         assert_true(t.count <= tiles);
         expect_sound(&b, &t, reach);

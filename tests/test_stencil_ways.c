@@ -86,11 +86,13 @@ static bool run_way(bench *b, const grid *g, tacit_field *f, run_of one,
                     int steps, int64_t norm_every)
 {
     const bool deep = strcmp(one.way, "tiles") == 0;
+    const bool layers = strncmp(one.way, "free", 4) == 0;
     const tacit_field_options o = {.size = sizeof o,
                                    .steps = steps,
                                    .way = one.way,
                                    .loop = one.loop,
                                    .depth = deep ? depth_of(g, f) : 0,
+                                   .boundary_tiles = layers ? steps % 5 - 1 : 0,
                                    .norm_every = norm_every};
     tacit_field_result r = {.size = sizeof r};
     if (deep && o.depth == 0) return false;
@@ -266,7 +268,7 @@ static void hesitate(void)
 
 static void faulty_step(tct_stepper *s, int edges_do)
 {
-    tacit_halo *h = tct_stepper_halo(s);
+    tacit_halo *h = s->field->halo;
     const int slot = s->field->now ^ 1;
     (void)edges_do;
     if (planted == WAITS_NOT) h->begun = false;

@@ -204,15 +204,20 @@ typedef struct tacit_field_options {
     tacit_field_skip skip; /* on several ranks, of a way and a depth that are
                             * named, without norm_every and rtol. The values
                             * of the field are undefined afterwards           */
+    int boundary_tiles; /* of ways free and free2: blocks of threads that each
+                         * boundary layer has; -1: none of its own, its cells
+                         * belong to the tiles around (free); 0: measured on
+                         * several GPUs, else the paper's formula           */
 } tacit_field_options;
 
-enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 16 };
+enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 24 };
 
 /* A candidate of way "auto" or depth 0. */
 typedef struct tacit_field_trial {
     const char *way;
     int depth;
     double step_seconds; /* the least of its visits */
+    int boundary_tiles;  /* as in tacit_field_options                       */
 } tacit_field_trial;
 
 typedef struct tacit_field_result {

@@ -13,7 +13,7 @@
 enum { LINE = 64 };
 #define HUGE_PAGE ((size_t)2 << 20)
 
-static atomic_size_t used, blocks;
+static atomic_size_t blocks;
 static atomic_long fail_at;
 
 typedef struct {
@@ -48,7 +48,7 @@ void *tct_alloc(size_t bytes)
     block_head *head = (block_head *)(void *)(data - LINE);
     head->base = base;
     head->bytes = bytes;
-    atomic_fetch_add(&used, bytes);
+    tct_memory_count((int64_t)bytes);
     atomic_fetch_add(&blocks, 1);
     return data;
 }
@@ -64,7 +64,7 @@ void tct_free(void *p)
 {
     if (!p) return;
     block_head *head = (block_head *)(void *)((char *)p - LINE);
-    atomic_fetch_sub(&used, head->bytes);
+    tct_memory_count(-(int64_t)head->bytes);
     atomic_fetch_sub(&blocks, 1);
     free(head->base);
 }
@@ -73,10 +73,10 @@ void tct_memory_keep(void *p, bool kept)
 {
     const block_head *head = (block_head *)(void *)((char *)p - LINE);
     if (kept) {
-        atomic_fetch_sub(&used, head->bytes);
+        tct_memory_count(-(int64_t)head->bytes);
         atomic_fetch_sub(&blocks, 1);
     } else {
-        atomic_fetch_add(&used, head->bytes);
+        tct_memory_count((int64_t)head->bytes);
         atomic_fetch_add(&blocks, 1);
     }
 }
@@ -129,11 +129,6 @@ tacit_status tct_memory_require_of(int ranks, double bytes, const char *what)
     if (bytes <= LITTLE) return TACIT_OK;
     TRY(require_room(bytes, (double)tct_memory_of_machine(), what));
     return tct_memory_require(bytes / ranks, what);
-}
-
-size_t tct_memory_used(void)
-{
-    return atomic_load(&used);
 }
 
 size_t tct_memory_blocks(void)

@@ -5,6 +5,7 @@
  * count as available: the system reclaims them. */
 #include "base/room.h"
 #include "base/base.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -210,6 +211,18 @@ static uint64_t room_of_limit(int which, uint64_t pages)
     const uint64_t most = limit.rlim_cur,
                    now = pages * (uint64_t)sysconf(_SC_PAGESIZE);
     return most - least(most, now);
+}
+
+static atomic_size_t used;
+
+void tct_memory_count(int64_t bytes)
+{
+    atomic_fetch_add(&used, (size_t)bytes);
+}
+
+size_t tct_memory_used(void)
+{
+    return atomic_load(&used);
 }
 
 /* Memory that this process has allocated and not yet written to; the system

@@ -18,4 +18,8 @@ uint64_t tct_room_of_groups(const char *root);
  * allocate. */
 uint64_t tct_memory_of_machine(void);
 
+/* Count `bytes`, below 0 for bytes that are freed, as tct_memory_used reads
+ * them. */
+void tct_memory_count(int64_t bytes);
+
 #endif

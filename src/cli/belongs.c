@@ -2,8 +2,8 @@
  * cli/belongs.c - the table of options that have an effect with some others
  * alone. One that has none is refused, with what it belongs to. */
 #include "cli/base.h"
-#include "cli/compare/compare.h"
 #include "cli/options.h"
+#include "cli/system/problem.h"
 #include <string.h>
 
 static bool is(const char *value, const char *name)

@@ -288,15 +288,3 @@ void cli_axis_list(const cli_axis *axis, bool all, char *text, size_t size)
     if (axis->automatic && used < size)
         snprintf(text + used, size - used, "%sauto", used ? ", " : "");
 }
-
-void cli_option_values(const cli_option *o, bool all, char *text, size_t size)
-{
-    const tacit_precond_option *named = cli_named_of(o);
-    const char *const *choice = named ? named->choices : NULL;
-    size_t used = 0;
-    text[0] = '\0';
-    if (o->axis) cli_axis_list(o->axis, all, text, size);
-    for (; choice && *choice && used < size; choice++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                 used ? ", " : "", *choice);
-}

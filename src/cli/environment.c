@@ -11,6 +11,7 @@ static const struct {
 } variables[] = {
     {"TACIT_ISA", "base avx2 avx512"},
     {"TACIT_AMG_SETUP", "auto host"},
+    {"TACIT_STORE", "auto host"},
     {"TACIT_AMG_COARSE", "auto launches"},
     {"TACIT_GPU_AWARE_MPI", "auto yes no"},
 };

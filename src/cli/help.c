@@ -323,6 +323,8 @@ static const entry variables[] = {
     {"TACIT_AMG_SETUP", "host: levels of --precond amg are made by the host, "
                         "also where the device "
                         "could"},
+    {"TACIT_STORE", "host: formats of a GPU are made by the host, also where "
+                    "the device could"},
     {"TACIT_AMG_COARSE", "launches: each operation of coarse levels of "
                          "--precond amg is a kernel on a GPU, which else takes "
                          "one for all"},

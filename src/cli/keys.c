@@ -6,6 +6,7 @@
 #include "cli/base.h"
 #include "cli/options.h"
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Commands that had a key as an option. */
@@ -264,4 +265,16 @@ const char *cli_named(const cli_settings *set, const char *name)
     for (int i = 0; i < TACIT_PRECOND_NAMED_MOST && named[i].name; i++)
         if (strcmp(named[i].name, name) == 0) return named[i].value;
     return NULL;
+}
+
+void cli_option_values(const cli_option *o, bool all, char *text, size_t size)
+{
+    const tacit_precond_option *named = cli_named_of(o);
+    const char *const *choice = named ? named->choices : NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    if (o->axis) cli_axis_list(o->axis, all, text, size);
+    for (; choice && *choice && used < size; choice++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used ? ", " : "", *choice);
 }

@@ -25,6 +25,8 @@ typedef enum cli_command_id {
 
 enum { CLI_OPERANDS_MOST = 2 };
 
+enum { CLI_OPTIONS_MOST = 128 }; /* rows of the table */
+
 /* What the command line said. Text that was not given is NULL, a number that
  * was not given the default of its row. */
 typedef struct cli_settings {
@@ -62,9 +64,9 @@ typedef struct cli_settings {
     const char *spelling;
     struct cli_word *words; /* memory of values that were taken apart */
     uint64_t deprecated;    /* bits: keys (cli_key_at) given as options */
-    uint64_t said[2];       /* bits: rows of the table of options */
-    bool given;             /* MATRIX is a factor */
-    bool pure;              /* of methods */
+    uint64_t said[CLI_OPTIONS_MOST / 64]; /* bits: rows of the table */
+    bool given;                           /* MATRIX is a factor */
+    bool pure;                            /* of methods */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;
@@ -173,6 +175,12 @@ const cli_option *cli_option_find(const cli_command *command, const char *name);
 
 /* Did the command line have `o`, a row of the table? */
 bool cli_was_said(const cli_settings *set, const cli_option *o);
+/* What no option says. */
+void cli_set_defaults(cli_settings *set);
+/* Note that it was said. Of a deprecated option, which is no row, nothing is
+ * noted. A file that is written is said once: who says two expects two.
+ * Errors      INVALID. */
+tacit_status cli_note_said(cli_settings *set, const cli_option *o);
 /* Has each option of `set` an effect with the others, on so many ranks (0: not
  * known yet)?
  * Errors      INVALID: what the option belongs to. */

@@ -11,6 +11,7 @@
 #ifndef TCT_DEVICE_TEAM_H
 #define TCT_DEVICE_TEAM_H
 #include "base/base.h"
+#include "device/relax.h"
 
 enum { TCT_TEAM_MOST = 1024 };
 
@@ -66,15 +67,5 @@ void tct_team_range(tct_team *team, int threads, int64_t count,
  * it. */
 void tct_team_stretches(tct_team *team, int64_t count, tct_stretch_fn fn,
                         void *work);
-
-/* Between two looks at what another thread is to change. */
-static inline void tct_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/numeric.c - the values of L by the multifrontal method [DR83]: a
+ * factor/tct_numeric.c - the values of L by the multifrontal method [DR83]: a
  * front's panels get the entries of A in its columns and its children's
  * updates; they are eliminated, and the update of the rows below, a square, is
  * passed to the parent. Kind LU has two of all, for L and U'.
@@ -10,43 +10,13 @@
  * use BLAS threads. */
 #include "device/parallel.h"
 #include "factor/eliminate.h"
-#include "factor/factor.h"
+#include "factor/front_tasks.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const what = "the values of a factor";
-
-/* Fronts in the order of postorder, begin to end - 1: a subtree, or all. */
-typedef struct {
-    int32_t begin, end;
-    double flops;
-    int64_t stack[2]; /* predicted stack sizes, in values            */
-    int64_t failed;   /* column of a failed pivot, from 1             */
-} task;
-
-enum { TASKS_EACH = 8 }; /* per thread */
-
-/* Only squares of fronts in tasks are on stacks. */
-typedef enum { IN_TASK = 0, ROOT_OF_TASK, ABOVE_TASKS } standing;
-
-typedef struct {
-    tacit_factor *L;
-    const tct_fronts *F;
-    const tct_entries *A;
-    const tct_dense *dense;
-    int sides; /* 2 if U' is stored, else 1 */
-    double *side[2];
-    int32_t *child, *next; /* [fronts] first child, next sibling */
-    double **square; /* [fronts] squares, sides in sequence               */
-    standing
-        *standing_of; /* [fronts]                                          */
-    task *tasks;
-    int count, threads;
-    int64_t scaled; /* scratch of a worker for kind LDLT */
-} numeric;
 
 /* State of a thread. */
 typedef struct {
@@ -58,39 +28,11 @@ typedef struct {
 
 /* --- a front -------------------------------------------------------------- */
 
-/* The lower triangle of a square of m rows is stored in blocks of columns, each
- * from its first row on, so that little more than half is stored. */
-static int64_t block_of(int64_t m)
-{
-    return m > 8 * 64 ? (m + 7) / 8 : m < 64 ? m : 64;
-}
-
-/* Values of the first `blocks` blocks, all full. */
-static int64_t values_of(int64_t m, int64_t blocks)
-{
-    const int64_t w = block_of(m);
-    return w * (blocks * m - w * (blocks * (blocks - 1) / 2));
-}
-
-/* Values of one side of front `f`'s square. */
-static int64_t side_of(const tct_fronts *F, int32_t f)
-{
-    const int64_t m = tct_front_below(F, f), w = block_of(m);
-    if (m == 0) return 0;
-    const int64_t full = m / w, rest = m - full * w;
-    return values_of(m, full) + rest * rest;
-}
-
-static int64_t square_of(const numeric *N, int32_t f)
-{
-    return N->sides * side_of(N->F, f);
-}
-
 /* Column `k` of a square, indexed by row. */
 static double *square_column(const double *square, int64_t m, int64_t k)
 {
-    const int64_t w = block_of(m), before = k / w * w;
-    return (double *)(uintptr_t)square + values_of(m, k / w) +
+    const int64_t w = tct_square_block(m), before = k / w * w;
+    return (double *)(uintptr_t)square + tct_square_values(m, k / w) +
            (k - before) * (m - before) - before;
 }
 
@@ -115,7 +57,7 @@ static void find_places(const tct_fronts *F, int32_t f, int32_t *place)
 }
 
 /* Clear the columns of front `f` and add the entries of A. */
-static void add_matrix(const numeric *N, int32_t f, const int32_t *place)
+static void add_matrix(const tct_numeric *N, int32_t f, const int32_t *place)
 {
     const tacit_factor *L = N->L;
     const tct_fronts *F = N->F;
@@ -148,8 +90,8 @@ static void scatter(int64_t n, const double *x, const int32_t *row,
 
 /* Add the columns of child `c`'s square, from number `from` on, that front `f`
  * eliminates, or else those beyond, to its square. Returns the next column. */
-static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
-                         bool beyond, const int32_t *place)
+static int64_t add_child(const tct_numeric *N, int32_t f, int32_t c,
+                         int64_t from, bool beyond, const int32_t *place)
 {
     const tct_fronts *F = N->F;
     const int64_t m = tct_front_below(F, c), w = tct_front_width(F, f);
@@ -160,9 +102,9 @@ static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
         const int64_t j = place[row[k]];
         if (!beyond && j >= w) break;
         for (int s = 0; s < N->sides; s++) {
-            double *to = beyond ? N->square[f] + s * side_of(F, f)
+            double *to = beyond ? N->square[f] + s * tct_square_side(F, f)
                                 : N->side[s] + column_at(N->L, F, f, j);
-            const double *by = N->square[c] + s * side_of(F, c);
+            const double *by = N->square[c] + s * tct_square_side(F, c);
             scatter(m - k, square_column(by, m, k) + k, row + k, place,
                     beyond ? square_column(to, below, j - w) - w : to);
         }
@@ -171,7 +113,7 @@ static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
 }
 
 /* Panel `q` as a strip. */
-static tct_strip strip_of(const numeric *N, int32_t q)
+static tct_strip strip_of(const tct_numeric *N, int32_t q)
 {
     const tacit_factor *L = N->L;
     const int64_t h = L->row_start[q + 1] - L->row_start[q];
@@ -186,7 +128,7 @@ static tct_strip strip_of(const numeric *N, int32_t q)
 
 /* Eliminate panel `q` of front `f` after the panels before it. Returns the
  * failed column, from 1. */
-static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q,
+static int64_t eliminate_panel(const tct_numeric *N, int32_t f, int32_t q,
                                double *scaled)
 {
     const tct_strip now = strip_of(N, q);
@@ -201,52 +143,53 @@ static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q,
 
 /* Update the square of front `f` by panel `q`; the first panel initializes
  * it. */
-static void form_by_panel(const numeric *N, int32_t f, int32_t q,
+static void form_by_panel(const tct_numeric *N, int32_t f, int32_t q,
                           double *scaled)
 {
     const double beta = q > N->L->panel[f] ? 1.0 : 0.0;
-    const int64_t m = tct_front_below(N->F, f), block = block_of(m);
+    const int64_t m = tct_front_below(N->F, f), block = tct_square_block(m);
     const tct_strip all = strip_of(N, q);
     for (int64_t j = 0; j < m; j += block) {
         const tct_strip by = tct_strip_below(&all, all.height - m + j);
         double *at = square_column(N->square[f], m, j) + j;
-        const tct_strip to = {.width = m - j < block ? m - j : block,
-                              .height = m - j,
-                              .ld = m - j,
-                              .lower = at,
-                              .upper =
-                                  N->sides > 1 ? at + side_of(N->F, f) : NULL};
+        const tct_strip to = {
+            .width = m - j < block ? m - j : block,
+            .height = m - j,
+            .ld = m - j,
+            .lower = at,
+            .upper = N->sides > 1 ? at + tct_square_side(N->F, f) : NULL};
         tct_strip_update(N->dense, &by, beta, &to, scaled);
     }
 }
 
 /* The square of front `f` from its own columns. */
-static void form_square(const numeric *N, int32_t f, double *scaled)
+static void form_square(const tct_numeric *N, int32_t f, double *scaled)
 {
     for (int32_t q = N->L->panel[f]; q < N->L->panel[f + 1]; q++)
         form_by_panel(N, f, q, scaled);
 }
 
 /* Allocate the square of front `f`. */
-static tacit_status push_square(const numeric *N, int32_t f, worker *w)
+static tacit_status push_square(const tct_numeric *N, int32_t f, worker *w)
 {
     const int side = N->F->depth[f] & 1;
-    if (N->standing_of[f] != IN_TASK)
-        return N->square[f] ? TACIT_OK
-                            : TCT_ALLOC(square_of(N, f), what, &N->square[f]);
+    if (N->standing_of[f] != TCT_IN_TASK)
+        return N->square[f]
+                   ? TACIT_OK
+                   : TCT_ALLOC(tct_square_size(N, f), what, &N->square[f]);
     N->square[f] = w->stack[side] + w->top[side];
-    w->top[side] += square_of(N, f);
+    w->top[side] += tct_square_size(N, f);
     return TACIT_OK;
 }
 
-static void pop_square(const numeric *N, int32_t f, worker *w)
+static void pop_square(const tct_numeric *N, int32_t f, worker *w)
 {
-    if (N->standing_of[f] != IN_TASK) tct_free(N->square[f]);
-    else w->top[N->F->depth[f] & 1] -= square_of(N, f);
+    if (N->standing_of[f] != TCT_IN_TASK) tct_free(N->square[f]);
+    else w->top[N->F->depth[f] & 1] -= tct_square_size(N, f);
     N->square[f] = NULL;
 }
 
-static tacit_status eliminate(const numeric *N, int32_t f, worker *w,
+static tacit_status eliminate(const tct_numeric *N, int32_t f, worker *w,
                               int64_t *failed)
 {
     const tacit_factor *L = N->L;
@@ -271,141 +214,7 @@ static tacit_status eliminate(const numeric *N, int32_t f, worker *w,
     return TACIT_OK;
 }
 
-/* --- tasks ---------------------------------------------------------------- */
-
-/* Children in reverse order of the postorder, as they leave a stack. */
-static void list_children(const numeric *N)
-{
-    for (int32_t f = 0; f < N->F->count; f++) N->child[f] = -1;
-    for (int32_t k = 0; k < N->F->count; k++) {
-        const int32_t f = N->F->postorder[k], up = N->F->parent[f];
-        if (up < 0) continue;
-        N->next[f] = N->child[up];
-        N->child[up] = f;
-    }
-}
-
-/* Sum flops and fronts over subtrees. */
-static void sum_up(const tct_fronts *F, double *flops, int32_t *fronts)
-{
-    for (int32_t f = 0; f < F->count; f++) {
-        flops[f] = tct_front_flops(F, f);
-        fronts[f] = 1;
-    }
-    for (int32_t f = 0; f < F->count; f++)
-        if (F->parent[f] >= 0) {
-            flops[F->parent[f]] += flops[f];
-            fronts[F->parent[f]] += fronts[f];
-        }
-}
-
-/* Replace the largest subtree by its children's, until there are enough
- * tasks. */
-static void open_largest(numeric *N, const double *flops, const int32_t *fronts)
-{
-    while (N->count < N->threads * TASKS_EACH) {
-        task *largest = &N->tasks[0];
-        for (int i = 1; i < N->count; i++)
-            if (N->tasks[i].flops > largest->flops) largest = &N->tasks[i];
-        const int32_t root = N->F->postorder[largest->end - 1];
-        int32_t c = N->child[root], end = largest->end - 1;
-        if (c < 0) break;
-        N->standing_of[root] = ABOVE_TASKS;
-        *largest = (task){end - fronts[c], end, flops[c], .failed = 0};
-        while (end -= fronts[c], (c = N->next[c]) >= 0)
-            N->tasks[N->count++] =
-                (task){end - fronts[c], end, flops[c], .failed = 0};
-    }
-}
-
-static int by_flops(const void *a, const void *b)
-{
-    const task *x = a, *y = b;
-    return (x->flops < y->flops) - (x->flops > y->flops);
-}
-
-/* Predict the stack heights of a task. */
-static void predict_stacks(const numeric *N, task *t)
-{
-    const tct_fronts *F = N->F;
-    int64_t now[2] = {0, 0};
-    for (int32_t k = t->begin; k < t->end; k++) {
-        const int32_t f = F->postorder[k], side = F->depth[f] & 1;
-        if (N->standing_of[f] == IN_TASK) now[side] += square_of(N, f);
-        if (now[side] > t->stack[side]) t->stack[side] = now[side];
-        for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
-            if (N->standing_of[c] == IN_TASK) now[1 - side] -= square_of(N, c);
-    }
-}
-
-/* Make tasks for each thread; for one thread, the whole forest. */
-static tacit_status distribute(numeric *N)
-{
-    const tct_fronts *F = N->F;
-    double *flops = NULL;
-    int32_t *fronts = NULL;
-    N->tasks[0] = (task){.begin = 0, .end = F->count};
-    N->count = 1;
-    if (N->threads > 1) {
-        TRY(TCT_ALLOC(F->count, what, &flops));
-        const tacit_status status = TCT_ALLOC(F->count, what, &fronts);
-        if (status >= 0) {
-            sum_up(F, flops, fronts);
-            N->count = 0;
-            for (int32_t k = F->count; k > 0;
-                 k -= fronts[F->postorder[k - 1]]) {
-                const int32_t r = F->postorder[k - 1];
-                N->tasks[N->count++] =
-                    (task){k - fronts[r], k, flops[r], .failed = 0};
-            }
-            open_largest(N, flops, fronts);
-            qsort(N->tasks, (size_t)N->count, sizeof *N->tasks, by_flops);
-            for (int i = 0; i < N->count; i++)
-                N->standing_of[F->postorder[N->tasks[i].end - 1]] =
-                    ROOT_OF_TASK;
-        }
-        TCT_FREE(flops, fronts);
-        TRY(status);
-    }
-    for (int i = 0; i < N->count; i++) predict_stacks(N, &N->tasks[i]);
-    return TACIT_OK;
-}
-
 /* --- memory --------------------------------------------------------------- */
-
-/* Peak of the squares that are not on stacks: after all tasks, and above
- * them. */
-static double predict_above(const numeric *N)
-{
-    const tct_fronts *F = N->F;
-    double now = 0.0, most = 0.0;
-    for (int32_t f = 0; f < F->count; f++)
-        if (N->standing_of[f] == ROOT_OF_TASK) now += (double)square_of(N, f);
-    for (int32_t k = 0; k < F->count; k++) {
-        const int32_t f = F->postorder[k];
-        if (N->standing_of[f] != ABOVE_TASKS) continue;
-        now += (double)square_of(N, f);
-        most = fmax(most, now);
-        for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
-            now -= (double)square_of(N, c);
-    }
-    return fmax(most, now);
-}
-
-/* Peak of the values other than L's. */
-static double predict(const numeric *N)
-{
-    const double places = (double)N->F->rows / 2.0; /* in units of values */
-    double stacks = 0.0;
-    for (int side = 0; side < 2; side++) {
-        double most = 0.0;
-        for (int i = 0; i < N->count; i++)
-            most = fmax(most, (double)N->tasks[i].stack[side]);
-        stacks += most;
-    }
-    return predict_above(N) +
-           (double)N->threads * (stacks + places + (double)N->scaled);
-}
 
 tacit_status tct_factor_require_memory(const tacit_factor *L,
                                        const tct_entries *A, double own,
@@ -420,18 +229,18 @@ tacit_status tct_factor_require_memory(const tacit_factor *L,
                              (double)A->ptr[A->rows], why);
 }
 
-static tacit_status require_memory(numeric *N)
+static tacit_status require_memory(tct_numeric *N)
 {
     tacit_factor_info *info = &N->L->info;
     const double own =
                      sizeof(double) *
                      (double)(info->stored + (N->scaled > 0 ? info->rows : 0)),
-                 more = sizeof(double) * predict(N);
+                 more = sizeof(double) * tct_front_tasks_peak(N);
     info->peak_bytes = info->bytes + more;
     return tct_factor_require_memory(N->L, N->A, own, more);
 }
 
-static tacit_status open_worker(const numeric *N, worker *w)
+static tacit_status open_worker(const tct_numeric *N, worker *w)
 {
     int64_t most[2] = {0, 0};
     for (int i = 0; i < N->count; i++)
@@ -461,7 +270,7 @@ static double pivot_of(const tacit_factor *L, int64_t failed)
     return L->value[L->value_start[q] + j * h + j];
 }
 
-static tacit_status do_task(const numeric *N, task *t, worker *w)
+static tacit_status do_task(const tct_numeric *N, tct_front_task *t, worker *w)
 {
     tacit_status status = TACIT_OK;
     w->top[0] = w->top[1] = 0;
@@ -472,7 +281,7 @@ static tacit_status do_task(const numeric *N, task *t, worker *w)
 
 /* Task queue of the workers. */
 typedef struct {
-    const numeric *N;
+    const tct_numeric *N;
     atomic_int next; /* next task */
     atomic_bool starved;
 } queue_of_tasks;
@@ -480,7 +289,7 @@ typedef struct {
 static void work(void *of, int64_t part)
 {
     queue_of_tasks *Q = of;
-    const numeric *N = Q->N;
+    const tct_numeric *N = Q->N;
     worker w = {.at = NULL};
     int i = atomic_fetch_add(&Q->next, 1);
     (void)part;
@@ -493,7 +302,7 @@ static void work(void *of, int64_t part)
 }
 
 /* Run the tasks on threads; reports the lowest failed column. */
-static tacit_status do_tasks(const numeric *N, int64_t *failed)
+static tacit_status do_tasks(const tct_numeric *N, int64_t *failed)
 {
     queue_of_tasks Q = {.N = N};
     N->dense->begin(1);
@@ -508,14 +317,14 @@ static tacit_status do_tasks(const numeric *N, int64_t *failed)
 }
 
 /* Eliminate the fronts above tasks with BLAS threads. */
-static tacit_status do_above(const numeric *N, int64_t *failed)
+static tacit_status do_above(const tct_numeric *N, int64_t *failed)
 {
     worker w = {.at = NULL};
     N->dense->begin(N->threads);
     tacit_status status = TCT_ALLOC(N->F->rows, what, &w.at);
     if (status >= 0) status = TCT_ALLOC(N->scaled, what, &w.scaled);
     for (int32_t k = 0; status >= 0 && !*failed && k < N->F->count; k++)
-        if (N->standing_of[N->F->postorder[k]] == ABOVE_TASKS)
+        if (N->standing_of[N->F->postorder[k]] == TCT_ABOVE_TASKS)
             status = eliminate(N, N->F->postorder[k], &w, failed);
     close_worker(&w);
     N->dense->end();
@@ -523,19 +332,19 @@ static tacit_status do_above(const numeric *N, int64_t *failed)
 }
 
 /* Most rows of L D in a panel or block of a square. */
-static int64_t most_scaled(const numeric *N)
+static int64_t most_scaled(const tct_numeric *N)
 {
     int64_t width = 0, rows = 0;
     for (int32_t q = 0; q < N->L->panel[N->F->count]; q++)
         if (N->L->first[q + 1] - N->L->first[q] > width)
             width = N->L->first[q + 1] - N->L->first[q];
     for (int32_t f = 0; f < N->F->count; f++)
-        if (block_of(tct_front_below(N->F, f)) > rows)
-            rows = block_of(tct_front_below(N->F, f));
+        if (tct_square_block(tct_front_below(N->F, f)) > rows)
+            rows = tct_square_block(tct_front_below(N->F, f));
     return width * (width > rows ? width : rows);
 }
 
-static tacit_status open_values(numeric *N)
+static tacit_status open_values(tct_numeric *N)
 {
     tacit_factor *L = N->L;
     TRY(TCT_ALLOC(L->value_start[L->info.panels], what, &L->value));
@@ -548,7 +357,7 @@ static tacit_status open_values(numeric *N)
     return TACIT_OK;
 }
 
-static tacit_status open_numeric(numeric *N)
+static tacit_status open_numeric(tct_numeric *N)
 {
     const int64_t fronts = N->F->count;
     TRY(TCT_ALLOC(fronts, what, &N->child));
@@ -558,12 +367,11 @@ static tacit_status open_numeric(numeric *N)
     TRY(TCT_ALLOC(fronts, what, &N->standing_of));
     memset(N->standing_of, 0, (size_t)fronts * sizeof *N->standing_of);
     TRY(TCT_ALLOC(fronts + 1, what, &N->tasks)); /* at least one element */
-    list_children(N);
     N->scaled = N->L->panels.kind == TACIT_FACTOR_LDLT ? most_scaled(N) : 0;
-    return distribute(N);
+    return tct_front_tasks_make(N);
 }
 
-static tacit_status run(numeric *N)
+static tacit_status run(tct_numeric *N)
 {
     tacit_factor *L = N->L;
     int64_t failed = 0;
@@ -587,7 +395,7 @@ tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A)
 {
     const char *why = NULL;
-    numeric N = {.L = L, .F = F, .A = A, .threads = tct_parallel_most()};
+    tct_numeric N = {.L = L, .F = F, .A = A, .threads = tct_parallel_most()};
     N.dense = tct_dense_get(N.threads, &why);
     N.sides = tct_has_upper(L->panels.kind) ? 2 : 1;
     L->info.dense = N.dense->name;
@@ -599,7 +407,7 @@ tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
             why);
     const tacit_status status = run(&N);
     for (int32_t f = 0; N.square && N.standing_of && f < F->count; f++)
-        if (N.standing_of[f] != IN_TASK) tct_free(N.square[f]);
+        if (N.standing_of[f] != TCT_IN_TASK) tct_free(N.square[f]);
     TCT_FREE(N.child, N.next, N.square, N.standing_of, N.tasks);
     return status;
 }

@@ -97,16 +97,6 @@ static tacit_status prepare(const tct_graph *g, int leaves, dissection *d)
     return TACIT_OK;
 }
 
-tacit_status tct_metis_status(int code)
-{
-    if (code == METIS_ERROR_MEMORY)
-        FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
-    if (code != METIS_OK)
-        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)",
-             code);
-    return TACIT_OK;
-}
-
 /* METIS compresses equal rows; if that leaves two thirds or less, it tries
  * twice, its default without leaves. */
 static idx_t tries_for(const tct_graph *g)

@@ -6,6 +6,16 @@
 #include "factor/factor.h"
 #include "graph/kway.h"
 
+tacit_status tct_metis_status(int code)
+{
+    if (code == METIS_ERROR_MEMORY)
+        FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
+    if (code != METIS_OK)
+        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)",
+             code);
+    return TACIT_OK;
+}
+
 static const char *const what = "the top of an order";
 
 typedef struct {

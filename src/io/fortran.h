@@ -10,14 +10,17 @@
 
 enum { TCT_FORTRAN_WIDEST = 64 }; /* characters of a field, at most */
 
-/* A Fortran format: `repeat` fields of `width` characters per line. */
+/* A Fortran format: `repeat` fields of `width` characters per line; field k
+ * begins at column lead + k pitch, from 0. */
 typedef struct tct_fortran_format {
     int repeat, width, decimals, scale;
+    int lead, pitch;
     char descriptor; /* I, E, D, F or G */
 } tct_fortran_format;
 
-/* Parse a format such as (16I5), (1P,4D20.12), (3E26.18) and advance `*at`.
- * Its descriptor is one of `allowed`; false: not understood. */
+/* Parse a format such as (16I5), (1P,4D20.12), (1X,3(E26.18)) and advance
+ * `*at`. Its fields are alike, at equal distances, of a descriptor of
+ * `allowed`; false: not understood. */
 bool tct_fortran_parse(const char **at, const char *allowed,
                        tct_fortran_format *f);
 

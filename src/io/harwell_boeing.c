@@ -16,9 +16,8 @@
  * [DGL92] Duff, Grimes, Lewis, Users' guide for the Harwell-Boeing sparse
  *         matrix collection (1992). [DGL97] same, Rutherford-Boeing (1997). */
 #include "io/format.h"
-#include "io/fortran.h"
+#include "io/fortran_fields.h"
 #include "io/number.h"
-#include "io/text.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,100 +35,13 @@ typedef struct {
     int64_t sides;      /* number of right-hand sides */
     int64_t side_count; /* entries of sparse right-hand sides */
     int64_t matrix_cols, matrix_stored;
-    /* The current line of fields. */
-    char *line;
-    size_t length;
-    int field;      /* the next one in this line */
+    tct_fields fields;
     int64_t *start; /* [cols + 1] from 0 */
     int64_t *row;   /* [stored] from 0 */
     int64_t done, col;
     tct_entry *entry; /* [2 * BATCH] */
     tct_part parts[TCT_PARTS];
 } boeing;
-
-/* --- fields ------------------------------------------------------------- */
-
-/* Position of the current field, for messages. */
-static const char *place(const boeing *b, const tct_fortran_format *f,
-                         char *out, size_t n)
-{
-    snprintf(out, n, "%s:%lld:%d", b->in.path,
-             (long long)tct_text_line_number(b->text) - 1,
-             (b->field - 1) * f->width + 1);
-    return out;
-}
-
-/* The next field without blanks, padded by zero bytes. */
-static tacit_status next_field(boeing *b, const tct_fortran_format *f,
-                               const char *what, char *out)
-{
-    if (b->field == f->repeat) {
-        TRY(tct_text_line(b->text, &b->line, &b->length));
-        b->field = 0;
-    }
-    if (!b->line)
-        FAIL(TACIT_INPUT, "%s:%lld: ends within the %s: it is cut short",
-             b->in.path, (long long)tct_text_line_number(b->text) - 1, what);
-    const size_t from = (size_t)(b->field * f->width);
-    const size_t to = from + (size_t)f->width;
-    size_t n = 0;
-    for (size_t k = from; k < to && k < b->length; k++)
-        if (b->line[k] != ' ' && b->line[k] != '\t') out[n++] = b->line[k];
-    memset(out + n, 0, TCT_SCAN_PAD);
-    b->field++;
-    char where[4200];
-    if (n == 0)
-        FAIL(TACIT_INPUT,
-             "%s: nothing stands where one of the %s should: the "
-             "file is cut short or does not follow its formats",
-             place(b, f, where, sizeof where), what);
-    return TACIT_OK;
-}
-
-static tacit_status next_int(boeing *b, const tct_fortran_format *f,
-                             const char *what, int64_t low, int64_t high,
-                             int64_t *out)
-{
-    char word[TCT_FORTRAN_WIDEST + TCT_SCAN_PAD + 1], where[4200];
-    TRY(next_field(b, f, what, word));
-    const char *end = tct_scan_int(word, out);
-    if (!end || *end != '\0')
-        FAIL(TACIT_INPUT, "%s: '%s' among the %s is no whole number",
-             place(b, f, where, sizeof where), word, what);
-    if (*out < low || *out > high)
-        FAIL(TACIT_INPUT, "%s: %s among the %s is outside %lld to %lld",
-             place(b, f, where, sizeof where), word, what, (long long)low,
-             (long long)high);
-    return TACIT_OK;
-}
-
-static tacit_status next_value(boeing *b, const tct_fortran_format *f,
-                               const char *what, double *out)
-{
-    char word[TCT_FORTRAN_WIDEST + TCT_SCAN_PAD + 1], where[4200];
-    TRY(next_field(b, f, what, word));
-    if (!tct_fortran_number(f, word, out))
-        FAIL(TACIT_INPUT, "%s: '%s' is no number",
-             place(b, f, where, sizeof where), word);
-    if (!isfinite(*out))
-        FAIL(TACIT_INPUT, "%s: the value %s is not finite: all values must be",
-             place(b, f, where, sizeof where), word);
-    return TACIT_OK;
-}
-
-/* Skip `count` fields, which fill whole lines. */
-static tacit_status skip_fields(boeing *b, const tct_fortran_format *f,
-                                const char *what, int64_t count)
-{
-    for (int64_t left = count; left > 0; left -= f->repeat) {
-        TRY(tct_text_line(b->text, &b->line, &b->length));
-        if (!b->line)
-            FAIL(TACIT_INPUT, "%s:%lld: ends within the %s: it is cut short",
-                 b->in.path, (long long)tct_text_line_number(b->text) - 1,
-                 what);
-    }
-    return TACIT_OK;
-}
 
 /* --- entries ------------------------------------------------------------ */
 
@@ -138,20 +50,22 @@ static tacit_status read_pattern(boeing *b)
     const tct_source *s = &b->base;
     TRY(TCT_ALLOC(s->cols + 1, "the pointers of a matrix", &b->start));
     TRY(TCT_ALLOC(s->stored, "the indices of a matrix", &b->row));
-    b->field = b->pointer.repeat;
+    tct_fields_begin(&b->fields);
     int64_t last = 1;
     for (int64_t j = 0; j <= s->cols; j++) {
         const int64_t low = j == s->cols ? s->stored + 1 : last;
         const int64_t high = j == 0 ? 1 : s->stored + 1;
-        TRY(next_int(b, &b->pointer, "pointers", low, high, &last));
+        TRY(tct_fields_int(&b->fields, &b->pointer, "pointers", low, high,
+                           &last));
         b->start[j] = last - 1;
     }
-    b->field = b->index.repeat;
+    tct_fields_begin(&b->fields);
     for (int64_t k = 0; k < s->stored; k++) {
-        TRY(next_int(b, &b->index, "row indices", 1, s->rows, &b->row[k]));
+        TRY(tct_fields_int(&b->fields, &b->index, "row indices", 1, s->rows,
+                           &b->row[k]));
         b->row[k]--;
     }
-    b->field = b->value.repeat;
+    tct_fields_begin(&b->fields);
     return TACIT_OK;
 }
 
@@ -174,7 +88,8 @@ static tacit_status boeing_next(tct_source *base, tct_batch *out)
         while (b->start[b->col + 1] <= b->done) b->col++;
         const int64_t i = b->row[b->done], j = b->col;
         double val = 1;
-        if (b->has_values) TRY(next_value(b, &b->value, "values", &val));
+        if (b->has_values)
+            TRY(tct_fields_value(&b->fields, &b->value, "values", &val));
         *e++ = (tct_entry){i, j, val};
         b->base.below |= i > j;
         b->base.above |= i < j;
@@ -201,16 +116,19 @@ static const char sides[] = "right-hand sides", guesses[] = "first guesses";
  * sides. */
 static tacit_status find_vector(boeing *b)
 {
-    TRY(skip_fields(b, &b->pointer, "pointers", b->matrix_cols + 1));
-    TRY(skip_fields(b, &b->index, "row indices", b->matrix_stored));
+    TRY(tct_fields_skip(&b->fields, &b->pointer, "pointers",
+                        b->matrix_cols + 1));
+    TRY(tct_fields_skip(&b->fields, &b->index, "row indices",
+                        b->matrix_stored));
     if (b->has_values)
-        TRY(skip_fields(b, &b->value, "values", b->matrix_stored));
+        TRY(tct_fields_skip(&b->fields, &b->value, "values", b->matrix_stored));
     if (!b->in.guess) return TACIT_OK;
     if (b->storage == 'F')
-        return skip_fields(b, &b->rhs, sides, b->sides * b->base.rows);
-    TRY(skip_fields(b, &b->pointer, sides, b->sides + 1));
-    TRY(skip_fields(b, &b->index, sides, b->side_count));
-    return skip_fields(b, &b->rhs, sides, b->side_count);
+        return tct_fields_skip(&b->fields, &b->rhs, sides,
+                               b->sides * b->base.rows);
+    TRY(tct_fields_skip(&b->fields, &b->pointer, sides, b->sides + 1));
+    TRY(tct_fields_skip(&b->fields, &b->index, sides, b->side_count));
+    return tct_fields_skip(&b->fields, &b->rhs, sides, b->side_count);
 }
 
 /* Read the rows of sparse right-hand sides into b->row and their ends into
@@ -220,16 +138,18 @@ static tacit_status read_sparse_rows(boeing *b)
     int64_t last = 1, row = 0;
     const int64_t cols = b->base.cols;
     TRY(TCT_ALLOC(cols + 1, "right-hand sides", &b->start));
-    b->field = b->pointer.repeat;
+    tct_fields_begin(&b->fields);
     for (int64_t k = 0; k <= b->sides; k++) {
-        TRY(next_int(b, &b->pointer, sides, last, b->side_count + 1, &last));
+        TRY(tct_fields_int(&b->fields, &b->pointer, sides, last,
+                           b->side_count + 1, &last));
         if (k <= cols) b->start[k] = last - 1;
     }
     b->base.stored = b->start[cols];
     TRY(TCT_ALLOC(b->base.stored, "right-hand sides", &b->row));
-    b->field = b->index.repeat;
+    tct_fields_begin(&b->fields);
     for (int64_t k = 0; k < b->side_count; k++) {
-        TRY(next_int(b, &b->index, sides, 1, b->base.rows, &row));
+        TRY(tct_fields_int(&b->fields, &b->index, sides, 1, b->base.rows,
+                           &row));
         if (k < b->base.stored) b->row[k] = row - 1;
     }
     return TACIT_OK;
@@ -242,13 +162,14 @@ static tacit_status vector_next(tct_source *base, tct_batch *out)
     if (b->done == 0) {
         TRY(find_vector(b));
         if (sparse) TRY(read_sparse_rows(b));
-        b->field = b->rhs.repeat;
+        tct_fields_begin(&b->fields);
     }
     const int64_t left = base->stored - b->done;
     const int64_t n = left < BATCH ? left : BATCH;
     for (int64_t k = 0; k < n; k++, b->done++) {
         double val = 0;
-        TRY(next_value(b, &b->rhs, b->in.guess ? guesses : sides, &val));
+        TRY(tct_fields_value(&b->fields, &b->rhs, b->in.guess ? guesses : sides,
+                             &val));
         while (sparse && b->start[b->col + 1] <= b->done) b->col++;
         b->entry[k] = sparse ? (tct_entry){b->row[b->done], b->col, val}
                              : (tct_entry){b->done % base->rows,
@@ -445,6 +366,7 @@ static tacit_status check_header(boeing *b)
 static tacit_status build(boeing *b)
 {
     TRY(tct_text_open(b->in.path, b->in.stream, &b->text));
+    b->fields = (tct_fields){.path = b->in.path, .text = b->text};
     TRY(TCT_ALLOC(2 * BATCH, "a piece of a file", &b->entry));
     TRY(parse_header(b));
     TRY(check_header(b));

@@ -53,6 +53,15 @@ static tacit_status cut(tct_market *m, const char *begin, const char *end,
     return TACIT_OK;
 }
 
+/* Drop the lines of vectors behind the last entry. */
+static void end_before_vectors(const tct_market *m, tct_market_part *p)
+{
+    const int64_t left = m->base.stored - m->seen;
+    if (!(m->has_rhs || m->has_guess) || p->stored < left) return;
+    if (m->array) p->stored = p->count = left;
+    if (p->stored == left) p->trouble = TCT_MARKET_FINE;
+}
+
 static tacit_status market_next(tct_source *base, tct_batch *out)
 {
     tct_market *m = (tct_market *)base;
@@ -76,6 +85,7 @@ static tacit_status market_next(tct_source *base, tct_batch *out)
     for (int k = 0; k < parts; k++) {
         tct_market_part *p = &m->part[k];
         const int64_t line = tct_text_line_number(m->text);
+        end_before_vectors(m, p);
         if (p->stored > m->base.stored - m->seen)
             return tct_market_too_many(m, p, line);
         if (p->trouble) return tct_market_explain(m, p, line);
@@ -119,7 +129,7 @@ static int split_words(char *line, char **words, int most)
 /* Skip blank lines. */
 static const char *skip_blank_lines(const char *p, const char *end)
 {
-    while (p < end && (tct_market_blank(*p) || *p == '\n')) p++;
+    while (p < end && (tct_is_blank(*p) || *p == '\n')) p++;
     return p;
 }
 
@@ -214,7 +224,9 @@ static tacit_status parse_sizes(tct_market *m)
     int n = 0;
     do {
         TRY(tct_text_line(m->text, &line, &length));
-        if (line && line[0] != '%') n = split_words(line, words, 4);
+        if (line && tct_market_is_amgx(line))
+            TRY(tct_market_parse_amgx(m, line));
+        else if (line && line[0] != '%') n = split_words(line, words, 4);
     } while (line && n == 0);
     const long long at = tct_text_line_number(m->text) - 1;
     int64_t size[3] = {0};
@@ -270,7 +282,8 @@ static tacit_status build(tct_market *m)
     TRY(tct_text_open(m->in.path, m->in.stream, &m->text));
     TRY(parse_banner(m));
     TRY(parse_sizes(m));
-    return check_sizes(m);
+    TRY(check_sizes(m));
+    return m->in.vector ? tct_market_find_vector(m) : TACIT_OK;
 }
 
 static tacit_status market_open(const tct_input *in, tct_source **out)
@@ -299,6 +312,7 @@ const tct_file_format tct_file_matrix_market = {
               .reads_vectors = true,
               .writes_vectors = true},
     .probe = market_probe,
+    .guesses = true,
     .open = market_open,
     .write_matrix = tct_market_write_matrix,
     .write_vectors = tct_market_write_vectors,

@@ -38,19 +38,15 @@ typedef struct tct_market {
     tct_input in;
     tct_text *text;
     bool array;
-    bool is_unsigned; /* unsigned integers */
-    long long banner; /* the line of the header */
-    int64_t seen;     /* entries read so far */
+    bool is_unsigned;        /* unsigned integers */
+    bool has_rhs, has_guess; /* behind the entries, by AMGX's comment */
+    long long banner;        /* the line of the header */
+    int64_t seen;            /* entries read so far */
     /* Double buffer: the previous batch is still being distributed. */
     tct_market_part parts[2][TCT_MARKET_PARTS], *part;
     tct_part outs[2][TCT_MARKET_PARTS], *out;
     int buffer; /* of these two */
 } tct_market;
-
-static inline bool tct_market_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
 
 /* --- matrix_market_entries.c ---------------------------------------------- */
 
@@ -73,6 +69,18 @@ tacit_status tct_market_explain(const tct_market *m, const tct_market_part *p,
  * Errors    INPUT, always. */
 tacit_status tct_market_too_many(const tct_market *m, const tct_market_part *p,
                                  int64_t line);
+
+/* --- matrix_market_amgx.c ------------------------------------------------- */
+
+/* `line` is AMGX's comment. */
+bool tct_market_is_amgx(const char *line);
+
+/* Parse it; `line` is changed. */
+tacit_status tct_market_parse_amgx(tct_market *m, char *line);
+
+/* To read a vector: if this file is a system, skip to the vector behind the
+ * entries, which becomes an array of one column. */
+tacit_status tct_market_find_vector(tct_market *m);
 
 /* --- matrix_market_write.c ------------------------------------------------ */
 

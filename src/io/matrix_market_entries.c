@@ -10,14 +10,14 @@
 
 static inline const char *skip(const char *p)
 {
-    while (tct_market_blank(*p)) p++;
+    while (tct_is_blank(*p)) p++;
     return p;
 }
 
 /* A number must be followed by a blank or a line end. */
 static inline bool ends_number(const char *p)
 {
-    return p && (tct_market_blank(*p) || *p == '\n');
+    return p && (tct_is_blank(*p) || *p == '\n');
 }
 
 static void stop(tct_market_part *p, tct_market_fault what, const char *at)
@@ -158,13 +158,13 @@ void tct_market_parse(void *ctx, int k)
 static const char *word_at(const char *p, char *out, size_t room)
 {
     size_t n = 0;
-    while (!tct_market_blank(p[n]) && p[n] != '\n' && p[n] != '\0' &&
+    while (!tct_is_blank(p[n]) && p[n] != '\n' && p[n] != '\0' &&
            n + 4 < room) {
         out[n] =
             (unsigned char)p[n] < 32 || (unsigned char)p[n] > 126 ? '?' : p[n];
         n++;
     }
-    const bool more = !tct_market_blank(p[n]) && p[n] != '\n' && p[n] != '\0';
+    const bool more = !tct_is_blank(p[n]) && p[n] != '\n' && p[n] != '\0';
     snprintf(out + n, room - n, "%s", more ? "..." : "");
     return out;
 }

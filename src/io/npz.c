@@ -4,7 +4,8 @@
  *
  *     format.npy   'csr', 'csc' or 'coo'       shape.npy   two integers
  *     csr, csc     indptr.npy indices.npy data.npy
- *     coo          row.npy col.npy data.npy */
+ *     coo          row.npy col.npy data.npy, or coords.npy (2 x entries) for
+ *                  the first two */
 #include "io/npy.h"
 #include "io/zip.h"
 #include <stdio.h>
@@ -30,20 +31,48 @@ static tacit_status open_array(const char *path, const char *name, tct_npy *h,
     return TACIT_OK;
 }
 
-/* Open a one-dimensional array of numbers. */
+/* Open an array of numbers of `dims` dimensions. */
+static tacit_status open_numbers_of(const char *path, const char *name,
+                                    int dims, tct_npy *h, tct_array *a)
+{
+    TRY(open_array(path, name, h, a));
+    const bool whole = a->kind == 'i' || a->kind == 'u';
+    const bool known = a->width == 8 || a->width == 4 ||
+                       (whole && (a->width == 2 || a->width == 1));
+    if ((!whole && a->kind != 'f') || !known || h->dims != dims)
+        FAIL(TACIT_INPUT,
+             "%s: %s has type %c%d in %d dimensions: use float64 "
+             "values and int32 or int64 indices",
+             path, name, a->kind, a->width, h->dims);
+    return TACIT_OK;
+}
+
 static tacit_status open_numbers(const char *path, const char *name,
                                  tct_array *a)
 {
     tct_npy h = {0};
-    TRY(open_array(path, name, &h, a));
-    const bool whole = a->kind == 'i' || a->kind == 'u';
-    const bool known = a->width == 8 || a->width == 4 ||
-                       (whole && (a->width == 2 || a->width == 1));
-    if ((!whole && a->kind != 'f') || !known || h.dims != 1)
+    return open_numbers_of(path, name, 1, &h, a);
+}
+
+/* Open row `k` of the 2 rows of coords.npy. */
+static tacit_status open_coords(const char *path, int k, tct_array *a)
+{
+    char skipped[4096];
+    tct_npy h = {0};
+    TRY(open_numbers_of(path, "coords.npy", 2, &h, a));
+    if (h.shape[0] != 2 || h.fortran)
         FAIL(TACIT_INPUT,
-             "%s: %s has type %c%d in %d dimensions: use float64 "
-             "values and int32 or int64 indices",
-             path, name, a->kind, a->width, h.dims);
+             "%s: coords.npy is no C array of 2 rows: save the matrix with "
+             "scipy.sparse.save_npz",
+             path);
+    a->count = h.shape[1];
+    if (k == 0) a->finish = NULL; /* more follows */
+    size_t left = k == 0 ? 0 : (size_t)(a->count * a->width);
+    while (left > 0) {
+        const size_t n = left < sizeof skipped ? left : sizeof skipped;
+        TRY(a->read(a->ctx, a->what, skipped, n));
+        left -= n;
+    }
     return TACIT_OK;
 }
 
@@ -119,14 +148,25 @@ static tacit_status check_counts(const tct_input *in, const layout *l,
          (long long)shape->entries);
 }
 
+static bool has_coords(const char *path)
+{
+    tct_array a = {0};
+    int64_t bytes;
+    const tacit_status status = tct_zip_array(path, "coords.npy", &a, &bytes);
+    tct_array_close(&a);
+    return status == TACIT_OK;
+}
+
 static tacit_status open_matrix(const tct_input *in, const layout *l,
                                 tct_source **out)
 {
     tct_array a[3] = {{0}};
     int64_t size[2] = {0};
+    const bool coords = l->kind == TCT_BY_INDEX && has_coords(in->path);
     tacit_status status = read_shape(in->path, size);
     for (int k = 0; k < 3 && status == TACIT_OK; k++)
-        status = open_numbers(in->path, l->members[k], &a[k]);
+        status = coords && k < 2 ? open_coords(in->path, k, &a[k])
+                                 : open_numbers(in->path, l->members[k], &a[k]);
     tct_arrays_shape shape = {.rows = size[0],
                               .cols = size[1],
                               .entries = a[2].count,

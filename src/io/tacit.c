@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * io/tacit.c - Tacit's own binary format: the arrays of the matrix as in
- * memory, so that each rank reads its rows, and the file can be mapped.
- * Little-endian; each array begins at a multiple of 64 bytes.
- *
- *     0 magic    8 version, kind    16 rows, cols, entries    40 column bytes,
- *     flags      48 offsets of ptr, col and val    72 size of the file
- *     80 checksum of the arrays     88 checksum of the header
- *
- * Vectors have no ptr and col: val holds them column by column.
- * The checksum of the arrays is a sum over all elements, each mixed with its
- * place, so that ranks can sum up their own parts. */
+ * io/tacit.c - reads .tacit files (tacit_header.h). Each rank reads its own rows,
+ * and sums up its part of the checksum. */
 #include "device/parallel.h"
-#include "io/format.h"
 #include "io/input.h"
+#include "io/tacit_header.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -20,112 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "arrays are read as they lie in memory");
-
-enum { HEAD = 128, ALIGN = 64, MATRIX = 1, VECTOR = 2, SYMMETRIC = 1 };
-static const char magic[8] = {'\x89', 'T', 'A', 'C', 'I', 'T', '\n', '\x1a'};
-
-typedef struct {
-    int version, kind, col_bytes, flags;
-    int64_t rows, cols, entries;
-    int64_t ptr, col, val, size; /* offsets in bytes */
-    uint64_t sum;
-} header;
-
-/* --- the header --------------------------------------------------------- */
-
-static int64_t aligned(int64_t x)
-{
-    return (x + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-/* The offsets of the arrays follow from the sizes. */
-static void lay_out(header *h)
-{
-    const bool matrix = h->kind == MATRIX;
-    h->col_bytes = matrix ? (h->cols <= INT32_MAX ? 4 : 8) : 0;
-    h->ptr = HEAD;
-    h->col = aligned(h->ptr + (matrix ? 8 * (h->rows + 1) : 0));
-    h->val = aligned(h->col + h->col_bytes * h->entries);
-    h->size = h->val + 8 * h->entries;
-}
-
-static uint64_t mixed(uint64_t array, int64_t index, uint64_t bits)
-{
-    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
-    return tct_mix(bits + odd * (8 * (uint64_t)index + array));
-}
-
-static uint64_t sum_header(const unsigned char *raw)
-{
-    uint64_t sum = 0;
-    for (int k = 0; k < 11; k++)
-        sum += mixed(7, k, tct_load(raw + 8 * k, 8, false));
-    return sum;
-}
-
-static void pack(const header *h, unsigned char *raw)
-{
-    memset(raw, 0, HEAD);
-    memcpy(raw, magic, sizeof magic);
-    tct_store(raw + 8, 4, false, (uint64_t)h->version);
-    tct_store(raw + 12, 4, false, (uint64_t)h->kind);
-    const int64_t sizes[] = {h->rows, h->cols, h->entries};
-    for (int k = 0; k < 3; k++)
-        tct_store(raw + 16 + 8 * k, 8, false, (uint64_t)sizes[k]);
-    tct_store(raw + 40, 4, false, (uint64_t)h->col_bytes);
-    tct_store(raw + 44, 4, false, (uint64_t)h->flags);
-    const int64_t places[] = {h->ptr, h->col, h->val, h->size};
-    for (int k = 0; k < 4; k++)
-        tct_store(raw + 48 + 8 * k, 8, false, (uint64_t)places[k]);
-    tct_store(raw + 80, 8, false, h->sum);
-    tct_store(raw + 88, 8, false, sum_header(raw));
-}
-
-/* rows times cols is at most `most`. */
-static bool fills(int64_t rows, int64_t cols, int64_t most)
-{
-    return rows == 0 || cols <= most / rows;
-}
-
-static tacit_status unpack(const char *path, const unsigned char *raw,
-                           header *h)
-{
-    if (memcmp(raw, magic, sizeof magic) != 0)
-        FAIL(TACIT_INPUT, "%s: is no .tacit file", path);
-    h->version = (int)tct_load(raw + 8, 4, false);
-    if (h->version != 1)
-        FAIL(TACIT_INPUT,
-             "%s: version %d of .tacit files, this Tacit reads "
-             "version 1: convert it with the one that wrote it",
-             path, h->version);
-    if (tct_load(raw + 88, 8, false) != sum_header(raw))
-        FAIL(TACIT_INPUT,
-             "%s: the checksum of its header does not agree: copy "
-             "or write the file again",
-             path);
-    h->kind = (int)tct_load(raw + 12, 4, false);
-    h->rows = (int64_t)tct_load(raw + 16, 8, false);
-    h->cols = (int64_t)tct_load(raw + 24, 8, false);
-    h->entries = (int64_t)tct_load(raw + 32, 8, false);
-    h->flags = (int)tct_load(raw + 44, 4, false);
-    h->sum = tct_load(raw + 80, 8, false);
-    const int64_t most = INT64_MAX / 64;
-    const bool sizes = h->rows >= 0 && h->rows < most && h->cols >= 0 &&
-                       h->entries >= 0 && h->entries < most &&
-                       (h->kind == MATRIX ||
-                        (h->kind == VECTOR && fills(h->rows, h->cols, most) &&
-                         h->entries == h->rows * h->cols));
-    if (sizes) lay_out(h);
-    if (!sizes || (int64_t)tct_load(raw + 72, 8, false) != h->size)
-        FAIL(TACIT_INPUT, "%s: its header makes no sense: write it again",
-             path);
-    return TACIT_OK;
-}
-
-/* --- reading ------------------------------------------------------------ */
 
 /* Returns 0 or errno; EPIPE: the file ends too early. */
 static int read_at(int fd, int64_t offset, void *out, int64_t bytes)
@@ -176,7 +61,7 @@ static uint64_t read_piece(reading *r, int64_t p)
         uint64_t bits = 0;
         if (width == 4) memcpy(&bits, to + 4 * k, 4);
         else memcpy(&bits, to + 8 * k, 8);
-        total += mixed(r->array, r->first + from + k, bits);
+        total += tct_tacit_mixed(r->array, r->first + from + k, bits);
     }
     return total;
 }
@@ -207,9 +92,9 @@ static tacit_status read_array(int fd, const char *path, uint64_t array,
 }
 
 /* Open the file on this rank; check its header and size. */
-static tacit_status open_own(const char *path, int *fd, header *h)
+static tacit_status open_own(const char *path, int *fd, tct_tacit_header *h)
 {
-    unsigned char raw[HEAD];
+    unsigned char raw[TCT_TACIT_HEAD];
     struct stat st;
     *fd = tct_input_open(path);
     if (*fd < 0 || fstat(*fd, &st) != 0)
@@ -217,8 +102,8 @@ static tacit_status open_own(const char *path, int *fd, header *h)
              "%s: cannot be opened here: %s: every rank reads its "
              "own part of a .tacit file",
              path, strerror(errno));
-    TRY(say(path, read_at(*fd, 0, raw, HEAD)));
-    TRY(unpack(path, raw, h));
+    TRY(say(path, read_at(*fd, 0, raw, TCT_TACIT_HEAD)));
+    TRY(tct_tacit_unpack(path, raw, h));
     if (st.st_size == h->size) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s: has %lld bytes where its header says %lld: it is cut "
@@ -234,7 +119,7 @@ static tacit_status damaged(const char *path, const tct_csr *A, int64_t row)
          path, (long long)(A->first + row + 1));
 }
 
-static tacit_status check_rows(const char *path, const header *h,
+static tacit_status check_rows(const char *path, const tct_tacit_header *h,
                                const tct_csr *A)
 {
     for (int64_t i = 0; i < A->rows; i++)
@@ -275,9 +160,10 @@ static tacit_status check_entries(const char *path, const tct_csr *A)
 
 /* Read this rank's rows into `A` and sum their checksum. */
 static tacit_status read_own(tacit_world *w, const char *path, int fd,
-                             const header *h, tct_csr *A, uint64_t *sum)
+                             const tct_tacit_header *h, tct_csr *A,
+                             uint64_t *sum)
 {
-    if (h->kind != MATRIX)
+    if (h->kind != TCT_TACIT_MATRIX)
         FAIL(TACIT_INPUT, "%s: holds a vector where a matrix is needed", path);
     const int64_t first = tct_share(h->rows, w->size, w->rank);
     const int64_t rows = tct_share(h->rows, w->size, w->rank + 1) - first;
@@ -299,8 +185,8 @@ static tacit_status read_own(tacit_world *w, const char *path, int fd,
     return TACIT_OK;
 }
 
-static tacit_status check_sum(tacit_world *w, const char *path, const header *h,
-                              uint64_t sum)
+static tacit_status check_sum(tacit_world *w, const char *path,
+                              const tct_tacit_header *h, uint64_t sum)
 {
     int64_t total = (int64_t)sum;
     TRY(tct_reduce_i64(w, TCT_SUM, 1, &total));
@@ -314,7 +200,7 @@ static tacit_status check_sum(tacit_world *w, const char *path, const header *h,
 static tacit_status tacit_read_matrix(tacit_world *w, const char *path,
                                       tct_csr *out, tct_file_info *info)
 {
-    header h = {0};
+    tct_tacit_header h = {0};
     int fd = -1;
     uint64_t sum = 0;
     tacit_status status = open_own(path, &fd, &h);
@@ -326,15 +212,16 @@ static tacit_status tacit_read_matrix(tacit_world *w, const char *path,
     *info = (tct_file_info){.rows = h.rows,
                             .cols = h.cols,
                             .stored = h.entries,
-                            .symmetric = (h.flags & SYMMETRIC) != 0,
+                            .symmetric = (h.flags & TCT_TACIT_SYMMETRIC) != 0,
                             .field = TCT_FIELD_REAL};
     return TACIT_OK;
 }
 
-static tacit_status read_values(const char *path, int fd, const header *h,
-                                tct_vectors *v, uint64_t *sum)
+static tacit_status read_values(const char *path, int fd,
+                                const tct_tacit_header *h, tct_vectors *v,
+                                uint64_t *sum)
 {
-    if (h->kind != VECTOR)
+    if (h->kind != TCT_TACIT_VECTOR)
         FAIL(TACIT_INPUT, "%s: holds a matrix where a vector is needed", path);
     TRY(tct_vectors_room(v, path, h->rows, h->cols));
     for (int j = 0; j < v->columns; j++) {
@@ -354,7 +241,7 @@ static tacit_status read_values(const char *path, int fd, const header *h,
 static tacit_status tacit_read_vectors(tacit_world *w, const char *path,
                                        tct_vectors *v)
 {
-    header h = {0};
+    tct_tacit_header h = {0};
     int fd = -1;
     uint64_t sum = 0;
     tacit_status status = open_own(path, &fd, &h);
@@ -366,142 +253,8 @@ static tacit_status tacit_read_vectors(tacit_world *w, const char *path,
 
 static bool tacit_probe(const char *head, size_t count)
 {
-    return count >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
-}
-
-/* --- writing ------------------------------------------------------------ */
-
-/* The bytes of one array. */
-typedef struct {
-    const void *data;
-    const int64_t *ptr; /* instead of data: row offsets, plus `start` */
-    int64_t start, at, bytes;
-} writer;
-
-static size_t make_bytes(void *ctx, char *out, size_t room)
-{
-    writer *p = ctx;
-    const int64_t left = p->bytes - p->at, most = (int64_t)(room / 8 * 8);
-    const int64_t n = left < most ? left : most;
-    if (p->ptr) {
-        for (int64_t k = 0; k < n; k += 8)
-            tct_store(out + k, 8, false,
-                      (uint64_t)(p->ptr[(p->at + k) / 8] + p->start));
-    } else if (n > 0) {
-        memcpy(out, (const char *)p->data + p->at, (size_t)n);
-    }
-    p->at += n;
-    return (size_t)n;
-}
-
-/* Write zeros up to byte `offset` of the file. */
-static tacit_status pad_to(tct_sink *s, int64_t offset)
-{
-    static const char zeros[ALIGN];
-    int64_t n = 0;
-    if (tct_sink_world(s)->rank == 0) n = offset - tct_sink_offset(s);
-    return tct_sink_write(s, zeros, (size_t)n);
-}
-
-static tacit_status write_header(tct_sink *s, header *h, uint64_t sum)
-{
-    int64_t total = (int64_t)sum;
-    TRY(tct_reduce_i64(tct_sink_world(s), TCT_SUM, 1, &total));
-    unsigned char raw[HEAD];
-    h->version = 1;
-    h->sum = (uint64_t)total;
-    pack(h, raw);
-    return tct_sink_write(s, raw, sizeof raw);
-}
-
-typedef struct {
-    const tct_csr *A;
-    int64_t start; /* entries of the rows before */
-} row_hashes;
-
-static int64_t sum_rows(const void *work, int64_t from, int64_t to)
-{
-    const row_hashes *s = work;
-    const tct_csr *A = s->A;
-    uint64_t sum = 0;
-    for (int64_t i = from; i < to; i++) {
-        sum += mixed(1, A->first + i, (uint64_t)(A->ptr[i] + s->start));
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-            uint64_t bits;
-            memcpy(&bits, &A->val[k], sizeof bits);
-            sum += mixed(2, s->start + k, (uint64_t)tct_csr_col(A, k)) +
-                   mixed(3, s->start + k, bits);
-        }
-    }
-    return (int64_t)sum;
-}
-
-static uint64_t sum_matrix(const tct_csr *A, int64_t start, bool last)
-{
-    uint64_t sum = (uint64_t)tct_parallel_sum(A->rows, TCT_SHORT, sum_rows,
-                                              &(row_hashes){A, start});
-    if (last)
-        sum += mixed(1, A->global_rows, (uint64_t)(A->ptr[A->rows] + start));
-    return sum;
-}
-
-static tacit_status tacit_write_matrix(tct_sink *s, const tct_csr *A,
-                                       const tct_write_options *options)
-{
-    tacit_world *w = tct_sink_world(s);
-    const bool last = w->rank == w->size - 1;
-    const int64_t n = tct_csr_nonzeros(A);
-    header h = {.kind = MATRIX,
-                .flags = options->symmetric ? SYMMETRIC : 0,
-                .rows = A->global_rows,
-                .cols = A->global_cols};
-    int64_t start;
-    TRY(tct_count_before(w, n, &start, &h.entries));
-    lay_out(&h);
-    TRY(write_header(s, &h, sum_matrix(A, start, last)));
-    writer ptr = {.ptr = A->ptr, .start = start, .bytes = 8 * (A->rows + last)};
-    TRY(tct_sink_gather(s, make_bytes, &ptr));
-    TRY(pad_to(s, h.col));
-    writer col = {.data = A->col32 ? (const void *)A->col32 : A->col64,
-                  .bytes = h.col_bytes * n};
-    TRY(tct_sink_gather(s, make_bytes, &col));
-    TRY(pad_to(s, h.val));
-    writer val = {.data = A->val, .bytes = 8 * n};
-    return tct_sink_gather(s, make_bytes, &val);
-}
-
-/* Checksum of elements `x` [count], numbered from `first`. */
-static uint64_t sum_values(int64_t first, int64_t count, const double *x)
-{
-    uint64_t sum = 0;
-    for (int64_t k = 0; k < count; k++) {
-        uint64_t bits;
-        memcpy(&bits, &x[k], sizeof bits);
-        sum += mixed(3, first + k, bits);
-    }
-    return sum;
-}
-
-static tacit_status tacit_write_vectors(tct_sink *s, int64_t rows,
-                                        int64_t count, int columns,
-                                        const double *x, int64_t stride)
-{
-    int64_t first, total;
-    TRY(tct_count_before(tct_sink_world(s), count, &first, &total));
-    uint64_t sum = 0;
-    for (int j = 0; j < columns; j++)
-        sum += sum_values(j * rows + first, count, x + j * stride);
-    header h = {.kind = VECTOR,
-                .rows = rows,
-                .cols = columns,
-                .entries = rows * columns};
-    lay_out(&h);
-    TRY(write_header(s, &h, sum));
-    for (int j = 0; j < columns; j++) {
-        writer val = {.data = x + j * stride, .bytes = 8 * count};
-        TRY(tct_sink_gather(s, make_bytes, &val));
-    }
-    return TACIT_OK;
+    return count >= sizeof tct_tacit_magic &&
+           memcmp(head, tct_tacit_magic, sizeof tct_tacit_magic) == 0;
 }
 
 const tct_file_format tct_file_tacit = {
@@ -519,6 +272,6 @@ const tct_file_format tct_file_tacit = {
     .seeks = true,
     .read_matrix = tacit_read_matrix,
     .read_vectors = tacit_read_vectors,
-    .write_matrix = tacit_write_matrix,
-    .write_vectors = tacit_write_vectors,
+    .write_matrix = tct_tacit_write_matrix,
+    .write_vectors = tct_tacit_write_vectors,
 };

@@ -66,4 +66,10 @@ static inline const char *tct_next_line(const char *p, const char *end)
     return p ? p + 1 : NULL;
 }
 
+/* A blank within a line? */
+static inline bool tct_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 #endif

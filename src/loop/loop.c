@@ -9,13 +9,13 @@
 static tacit_status check_device(const tct_loop_kind *kind,
                                  const tct_iteration *I, const tacit_queue *q)
 {
-    const bool persistent = kind == &tct_loop_persistent;
+    const bool persistent = kind->needs == TCT_BY_KERNEL;
     if (persistent && !I->kernel)
         FAIL(TACIT_UNSUPPORTED,
              "loop persistent: this iteration has no kernel: take another "
              "loop");
     if (persistent ? q->device->persistent != NULL
-                   : kind == &tct_loop_host || q->device->replay != NULL)
+                   : kind->needs == TCT_BY_CPU || q->device->replay != NULL)
         return TACIT_OK;
     FAIL(TACIT_UNSUPPORTED, "loop %s: device %s cannot: take loop host",
          kind->name, q->device->name);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/restore.c - a copy of a matrix in its original order and numbering, on
- * the ranks that had the rows first. */
+ * the ranks that had the rows first, and a matrix as a file. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
+#include "io/io.h"
 #include "matrix/ask_columns.h"
 #include "matrix/matrix.h"
 
@@ -147,5 +149,22 @@ tacit_status tct_restore(const tacit_matrix *m, tct_csr *out)
         v.B = (tct_csr){0};
     }
     finish(&v);
+    return status;
+}
+
+tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
+{
+    REQUIRE(matrix && path);
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
+    TRY(tct_matrix_require_entries(matrix));
+    const tct_write_options options = {.symmetric = matrix->symmetric_storage};
+    if (!matrix->original)
+        return tct_write_matrix(matrix->world, path, &options, &matrix->A);
+    tct_csr A = {0};
+    TRY(tct_check_writable(matrix->world, path, &options, false));
+    TRY(tct_restore(matrix, &A));
+    const tacit_status status =
+        tct_write_matrix(matrix->world, path, &options, &A);
+    tct_csr_clear(&A);
     return status;
 }

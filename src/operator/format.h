@@ -33,6 +33,9 @@ typedef struct tct_local {
      * sample[1], ... on; NULL: all rows */
     const int64_t *sample;
     int64_t piece;
+    /* The same rows in a GPU's memory, of which formats are made there; NULL, or
+     * without rows: the host makes them */
+    struct tct_store_rows *device;
     tct_difference *differs; /* gets the first difference of patterns in a
                               * refill; may be NULL */
 } tct_local;

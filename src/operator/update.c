@@ -5,6 +5,7 @@
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
+#include "operator/layout/store_device.h"
 #include <string.h>
 
 static tacit_status into_order(const tct_order *o, tct_parts *parts)
@@ -13,11 +14,24 @@ static tacit_status into_order(const tct_order *o, tct_parts *parts)
     return tct_order_ghosts(o, parts);
 }
 
+/* On a GPU slices are stored anew by kernels: see gpu/slices.c. */
+static tacit_status refill_block(const tct_assembled *A, tct_local *local)
+{
+    const tct_format *f = A->stored.format;
+    tct_store_rows rows;
+    if (strcmp(f->about.name, "stencil") == 0)
+        return f->refill(A->stored.block, local);
+    TRY(tct_store_bring(A->base.q, local, &rows));
+    const tacit_status status = f->refill(A->stored.block, local);
+    tct_store_drop(local);
+    return status;
+}
+
 /* A stencil whose coefficients are no longer those of all rows is stored. */
 static tacit_status refill_local(tct_assembled *A, tct_local *local)
 {
     const tct_format *f = A->stored.format;
-    const tacit_status status = f->refill(A->stored.block, local);
+    const tacit_status status = refill_block(A, local);
     if (status != TACIT_UNSUPPORTED || strcmp(f->about.name, "stencil") != 0)
         return status;
     return tct_store_again(A, "sell", local);

@@ -5,15 +5,6 @@
 
 /* --- values --------------------------------------------------------------- */
 
-void tct_field_close_row(const tacit_field *f, char *row)
-{
-    const size_t each = f->s.bytes;
-    char *end = row + (size_t)f->block.n[0] * each;
-    if (!f->block.closes[0]) return;
-    memcpy(row - each, end - each, each);
-    memcpy(end, row, each);
-}
-
 static void to_cells(const tct_grid_stencil *s, const double *values,
                      int64_t count, char *cells)
 {

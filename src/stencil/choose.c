@@ -17,32 +17,52 @@ typedef struct trials {
     int count;
     const tct_way *way[TACIT_FIELD_TRIALS];
     int depth[TACIT_FIELD_TRIALS];
+    int boundary[TACIT_FIELD_TRIALS];
     tct_engine engine[TACIT_FIELD_TRIALS];
     double seconds[TACIT_FIELD_TRIALS]; /* of a step, 0: unknown */
 } trials;
 
-static void add(const tct_way *way, int depth, trials *all)
+static void add(const tct_way *way, int depth, int boundary, trials *all)
 {
     if (all->count == TACIT_FIELD_TRIALS) return;
     all->way[all->count] = way;
+    all->boundary[all->count] = boundary;
     all->depth[all->count++] = depth;
 }
 
-/* A way with each of its depths that blocks are wide enough for; `given` is one
- * that was asked for, or 0. */
-static void add_way(const tacit_field *f, const tct_way *way, int given,
-                    trials *all)
+/* A way of one step with its boundary tiles, those that were `given` or some
+ * that are worth a trial: one of these where other ways are tried, too. */
+static void add_layers(const tacit_field *f, const tct_way *way, int given,
+                       bool one_way, trials *all)
+{
+    const tct_way_ops *ops = tct_way_on(way, f);
+    const int *boundary = NULL;
+    add(way, 1, ops->layers ? given : 0, all);
+    if (ops->boundaries && given == 0 && !f->skip)
+        boundary = ops->boundaries(f);
+    for (; boundary && *boundary != 0; boundary++) {
+        add(way, 1, *boundary, all);
+        if (!one_way) break;
+    }
+}
+
+/* A way with each of its depths that blocks are wide enough for, or the one that
+ * was asked for. */
+static void add_way(const tacit_field *f, const tct_way *way,
+                    const tacit_field_options *o, trials *all)
 {
     const int count = all->count, most = tct_field_deepest(f);
+    const int given = o->depth;
+    const bool one_way = o->way && strcmp(o->way, "auto") != 0;
     const int *depth = NULL;
     if (!way->about.deep) {
-        add(way, 1, all);
+        add_layers(f, way, o->boundary_tiles, one_way, all);
         return;
     }
     if (given == 0) depth = tct_way_on(way, f)->depths(f);
     for (; depth && *depth > 0; depth++)
-        if (*depth <= most) add(way, *depth, all);
-    if (count == all->count) add(way, given > 0 ? given : most, all);
+        if (*depth <= most) add(way, *depth, 0, all);
+    if (count == all->count) add(way, given > 0 ? given : most, 0, all);
 }
 
 static bool suits(const tacit_field *f, const tct_way *way)
@@ -69,19 +89,24 @@ static tacit_status add_candidates(const tct_field_run *run, trials *all)
                  "loop '%s' belongs to ways mpi and nccl: leave it out of way "
                  "%s",
                  o->loop, o->way);
+        if (o->boundary_tiles != 0 && !tct_way_on(way, f)->layers)
+            FAIL(TACIT_INVALID,
+                 "boundary tiles belong to ways free and free2: leave them out "
+                 "of way %s",
+                 o->way);
         if (o->skip && o->depth == 0 && way->about.deep)
             FAIL(TACIT_INVALID,
                  "skip: the depth of way %s would be chosen by steps that are "
                  "not whole: name a depth",
                  o->way);
-        add_way(f, way, o->depth, all);
+        add_way(f, way, o, all);
         return TACIT_OK;
     }
     for (int i = 0; (way = tct_way_at(i)) != NULL; i++)
         if (suits(f, way) && (way->about.deep || o->depth <= 1))
-            add_way(f, way, o->depth, all);
+            add_way(f, way, o, all);
     /* no deep way is for this grid: tiles says why */
-    if (all->count == 0) add_way(f, &tct_way_tiles, o->depth, all);
+    if (all->count == 0) add_way(f, &tct_way_tiles, o, all);
     return TACIT_OK;
 }
 
@@ -93,7 +118,8 @@ static tacit_status open_all(tacit_field *f, trials *all)
         if (all->depth[k] > most) most = all->depth[k];
     TRY(tct_field_widen(f, most));
     for (int k = 0; k < all->count; k++)
-        TRY(tct_engine_open(f, all->way[k], all->depth[k], &all->engine[k]));
+        TRY(tct_engine_open(f, all->way[k], all->depth[k], all->boundary[k],
+                            &all->engine[k]));
     return tct_agree(f->queue->world, tct_field_to_device(f));
 }
 
@@ -132,8 +158,8 @@ static void report(const trials *all, tacit_field_result *r)
     for (int k = 0; k < all->count; k++) {
         const tct_engine *e = &all->engine[k];
         if (all->seconds[k] == 0.0) continue;
-        r->trial[r->trials++] =
-            (tacit_field_trial){e->way->about.name, e->depth, all->seconds[k]};
+        r->trial[r->trials++] = (tacit_field_trial){
+            e->way->about.name, e->depth, all->seconds[k], e->boundary};
     }
 }
 
@@ -151,8 +177,8 @@ static tacit_status agree_candidates(const tacit_field *f, const trials *all)
 {
     char names[TACIT_FIELD_TRIALS][TCT_ALIKE_MOST / TACIT_FIELD_TRIALS] = {""};
     for (int k = 0; k < all->count; k++)
-        snprintf(names[k], sizeof names[k], "%s(%d)", all->way[k]->about.name,
-                 all->depth[k]);
+        snprintf(names[k], sizeof names[k], "%s(%d,%d)",
+                 all->way[k]->about.name, all->depth[k], all->boundary[k]);
     return tct_field_alike(f->queue->world, "ways and depths to be measured",
                            names, sizeof names);
 }

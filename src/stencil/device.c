@@ -125,3 +125,8 @@ tacit_status tct_field_change(tacit_field *f)
     if (f->device) f->device->host_is_newer = true;
     return TACIT_OK;
 }
+
+int *tct_field_now(tacit_field *f)
+{
+    return f->device ? &f->device->now : &f->now;
+}

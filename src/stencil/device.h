@@ -46,4 +46,7 @@ tacit_status tct_device_tiles_check(const tacit_field *f, int depth,
                                     const int **depths);
 const int *tct_device_tiles_depths(const tacit_field *f); /* NULL: none */
 
+/* The number of the buffer that has the values of `f`, on its device. */
+int *tct_field_now(tacit_field *f);
+
 #endif

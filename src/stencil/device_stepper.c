@@ -127,12 +127,12 @@ static void whole(tct_stepper *s, int depth, double *changes)
 static tct_step_halo halo_of(const tct_stepper *s, int edges_do)
 {
     const device *d = s->state;
-    const tct_halo_puts *p = tct_halo_puts_of(tct_stepper_halo(s));
+    const tct_halo_puts *p = tct_halo_puts_of(s->field->halo);
     return (tct_step_halo){.count = s->puts,
                            .put = d->put,
                            .number = p->number,
                            .ticket = d->ticket,
-                           .slot = tct_stepper_slot(s) ^ 1,
+                           .slot = *tct_field_now(s->field) ^ 1,
                            .x = (int)s->field->halo_x,
                            .waits = (edges_do & TCT_EDGES_WAIT) != 0,
                            .puts = (edges_do & TCT_EDGES_PUT) != 0,
@@ -146,7 +146,7 @@ static void step(tct_stepper *s, int edges_do)
     add_edges(s, &b);
     if (!b.halo.idle) add_box(&b, &s->split.inner);
     step_boxes(s, &b);
-    if (b.halo.tells) tct_halo_advance(tct_stepper_halo(s), 1);
+    if (b.halo.tells) tct_halo_advance(s->field->halo, 1);
 }
 
 static void await(tct_stepper *s)

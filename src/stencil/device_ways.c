@@ -122,18 +122,11 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **state)
     return open(f, depth, depths, state);
 }
 
-static double cells_and_weights(const tacit_field *f)
-{
-    const int weights =
-        f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
-    return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
-}
-
 static void describe(const void *state, tacit_field_result *out)
 {
     const engine *e = state;
     out->threads = 1;
-    out->moved_bytes = cells_and_weights(e->field) / e->depth;
+    out->moved_bytes = tct_field_touched(e->field) / e->depth;
 }
 
 static void finish(void *state)

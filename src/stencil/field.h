@@ -39,6 +39,7 @@ struct tacit_field {
     int halo_depth;        /* of the visits that it exchanges for now; 0: all */
     const char *loop;      /* of a run's messages: "host", "graph" or NULL */
     tacit_field_skip skip; /* what its steps leave out */
+    int boundary_tiles;    /* of a boundary layer, as in tacit_field_options */
 };
 
 static inline bool tct_field_computes(const tacit_field *f)
@@ -72,7 +73,7 @@ static inline const char *tct_field_outside(const tacit_field *f)
     return f->outside + f->s.bytes;
 }
 
-enum { TCT_ALIKE_MOST = 256 };
+enum { TCT_ALIKE_MOST = 512 };
 
 /* INVALID, unless `bytes` of `what` are the same on all ranks. Collective. */
 tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
@@ -113,6 +114,15 @@ static inline int64_t tct_field_blocks(const tacit_field *f)
 static inline int64_t tct_field_all_blocks(const tacit_field *f)
 {
     return tct_block_rows(&f->block) * tct_field_blocks(f);
+}
+
+/* Bytes of this rank's cells that a step reads and writes, with the weights of
+ * cells. */
+static inline double tct_field_touched(const tacit_field *f)
+{
+    const int weights =
+        f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
+    return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
 }
 
 #endif

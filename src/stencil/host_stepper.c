@@ -63,7 +63,7 @@ void tct_host_stepper_put(const tct_stepper *s)
 
 static void step(tct_stepper *s, int edges_do)
 {
-    tacit_halo *h = tct_stepper_halo(s);
+    tacit_halo *h = s->field->halo;
     const int slot = s->field->now ^ 1;
     const bool computes = tct_field_computes(s->field);
     if ((edges_do & TCT_EDGES_WAIT) && s->pending == TCT_EDGES)
@@ -76,7 +76,7 @@ static void step(tct_stepper *s, int edges_do)
 
 static void await(tct_stepper *s)
 {
-    tct_halo_finish(tct_stepper_halo(s));
+    tct_halo_finish(s->field->halo);
 }
 
 const tct_stepper_ops tct_host_stepper = {.open = host_open,

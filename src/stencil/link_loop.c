@@ -56,13 +56,13 @@ static tct_verdict check(void *of, int64_t k, const tct_sample *c)
 static bool same(void *of)
 {
     const link_loop *l = of;
-    return l->recorded == tct_stepper_slot(l->stepper);
+    return l->recorded == *tct_field_now(l->stepper->field);
 }
 
 static void records(void *of, bool begins)
 {
     link_loop *l = of;
-    if (begins) l->recorded = tct_stepper_slot(l->stepper);
+    if (begins) l->recorded = *tct_field_now(l->stepper->field);
 }
 
 static const tct_iteration iteration = {.enqueue = enqueue,

@@ -8,6 +8,15 @@
 
 enum { STREAMED = 16 << 20 }; /* bytes of a buffer that caches do not keep */
 
+void tct_field_close_row(const tacit_field *f, char *row)
+{
+    const size_t each = f->s.bytes;
+    char *end = row + (size_t)f->block.n[0] * each;
+    if (!f->block.closes[0]) return;
+    memcpy(row - each, end - each, each);
+    memcpy(end, row, each);
+}
+
 static double weights_bytes(const tct_grid_stencil *s, const tct_grid_block *b)
 {
     if (s->weights != TACIT_WEIGHTS_CELLS) return 0.0;

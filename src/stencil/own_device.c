@@ -31,8 +31,8 @@ static tacit_status open(tacit_field *f, tct_own_kind kind, int depth,
     engine *e = tct_calloc(sizeof *e);
     if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
     *e = (engine){f, ops, depth, kind == TCT_OWN_CACHED, NULL};
-    const tacit_status status =
-        ops->open(f->queue, &f->block, &w, kind, depth, &e->state);
+    const tacit_status status = ops->open(f->queue, &f->block, &w, kind, depth,
+                                          f->boundary_tiles, &e->state);
     if (status < 0) tct_free(e);
     else *state = e;
     return status;
@@ -160,6 +160,20 @@ static bool cached_fits(const tacit_field *f)
     return is_in_place(f) && cached_depths(f) && depth_fits(f, 1);
 }
 
+/* The formula counts cells; those of a layer take longer, since neighbours get
+ * them, and three layers are read for one. */
+static const int *boundaries(const tacit_field *f)
+{
+    static const int some[] = {-1, 2, 4, 8, 16, 0};
+    return f->halo ? some : NULL;
+}
+
+static const int *boundaries2(const tacit_field *f)
+{
+    const int *some = boundaries(f);
+    return some ? some + 1 : NULL; /* its kernel is of layers */
+}
+
 static int stay(const tacit_field *f)
 {
     (void)f;
@@ -170,8 +184,10 @@ static int stay(const tacit_field *f)
     .visit = visit, .describe = describe, .finish = finish, .close = destroy, \
     .most = stay
 const tct_way_ops tct_device_free = {TABLE, .open = free_open,
-                                     .fits = is_in_place};
+                                     .fits = is_in_place, .layers = true,
+                                     .boundaries = boundaries};
 const tct_way_ops tct_device_free2 = {TABLE, .open = free2_open,
-                                      .fits = is_in_place};
+                                      .fits = is_in_place, .layers = true,
+                                      .boundaries = boundaries2};
 const tct_way_ops tct_device_cached = {
     TABLE, .open = cached_open, .fits = cached_fits, .depths = cached_depths};

@@ -293,7 +293,9 @@ static tacit_status prepare(tct_own_host *h, bool layers)
              tct_halo_why_packed(halo));
     h->threads = tct_parallel_parts(b->cells * h->reach, h->field->worth);
     const int tiles = 1 + TILES_OF_A_THREAD * h->threads;
-    if (layers) TRY(tct_own_layers(b, tiles, 0, true, &h->tiles));
+    if (layers)
+        TRY(tct_own_layers(b, tiles, h->field->boundary_tiles, true,
+                           &h->tiles));
     else TRY(tct_own_blocks(b, tiles, h->reach, &h->tiles));
     return TCT_ALLOC((size_t)h->tiles.count * TCT_FLAG_WORDS, "tiles of a grid",
                      &h->flag);

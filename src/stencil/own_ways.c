@@ -97,12 +97,14 @@ static const int *cached_depths(const tacit_field *f)
 /* On the host they show the work of a GPU, and tiles are faster: only if asked
  * for by name. */
 static const tct_way_ops host_free = {.open = free_open,
+                                      .layers = true,
                                       .visit = free_visit,
                                       .describe = describe,
                                       .close = destroy,
                                       .most = stay,
                                       .named = true};
 static const tct_way_ops host_free2 = {.open = free2_open,
+                                       .layers = true,
                                        .visit = free_visit,
                                        .describe = describe,
                                        .close = destroy,

@@ -7,24 +7,6 @@
 #include "stencil/link_loop.h"
 #include "stencil/stepper.h"
 
-/* --- what they report ----------------------------------------------------- */
-
-static double cells_and_weights(const tacit_field *f)
-{
-    const int weights =
-        f->s.weights == TACIT_WEIGHTS_CELLS ? f->s.about->points : 0;
-    return (double)f->block.cells * (double)f->s.bytes * (2 + weights);
-}
-
-void tct_stepper_describe(const void *stepper, tacit_field_result *out)
-{
-    const tct_stepper *s = stepper;
-    const tacit_field *f = s->field;
-    out->threads = f->device ? 1 : f->queue->threads;
-    out->moved_bytes = cells_and_weights(f) / s->deepest;
-    out->halo_bytes = tct_field_sent_bytes(f, s->deepest);
-}
-
 /* --- tables --------------------------------------------------------------- */
 
 #define OPEN(name)                                                         \

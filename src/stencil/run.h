@@ -3,6 +3,7 @@
  * candidates. */
 #ifndef TCT_STENCIL_RUN_H
 #define TCT_STENCIL_RUN_H
+#include "comm/world/world.h"
 #include "stencil/way.h"
 
 /* A way that is ready for visits of up to `depth` steps. */
@@ -10,13 +11,15 @@ typedef struct tct_engine {
     const tct_way *way;
     const tct_way_ops *ops;
     int depth;
-    int most; /* steps of a visit */
+    int boundary; /* tiles of a boundary layer */
+    int most;     /* steps of a visit */
     void *state;
 } tct_engine;
 
-/* Collective: all ranks fail alike. The ghosts are as wide as `depth`. */
+/* Collective: all ranks fail alike. The ghosts are as wide as `depth`;
+ * `boundary` as boundary_tiles in tacit_field_options, 0: the formula's. */
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
-                             tct_engine *out);
+                             int boundary, tct_engine *out);
 /* Wait for the visits so far. */
 void tct_engine_finish(const tct_engine *e);
 void tct_engine_close(tct_engine *e);
@@ -31,6 +34,10 @@ typedef struct tct_field_run {
     bool stops;       /* ... or the goal is met                     */
 } tct_field_run;
 
+/* Reduce `data` [count] over all ranks; a failure is the queue's.
+ * Collective. */
+void tct_run_reduce(const tct_field_run *run, tct_reduction op, size_t count,
+                    double *data);
 /* No more steps are to be made. */
 bool tct_run_is_over(const tct_field_run *run);
 /* Seconds since `start`, the most of all ranks, which decide alike by it.

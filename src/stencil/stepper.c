@@ -6,26 +6,14 @@
 
 enum { LINE = 32 }; /* cells: edges in x begin and end at multiples */
 
-tacit_halo *tct_stepper_halo(const tct_stepper *s)
+static int slot_of(const tct_stepper *s)
 {
-    return s->field->halo;
-}
-
-/* The buffer that has the values. */
-static int *now_of(const tct_stepper *s)
-{
-    tacit_field *f = s->field;
-    return f->device ? &f->device->now : &f->now;
-}
-
-int tct_stepper_slot(const tct_stepper *s)
-{
-    return *now_of(s);
+    return *tct_field_now(s->field);
 }
 
 static void turn(const tct_stepper *s)
 {
-    *now_of(s) ^= 1;
+    *tct_field_now(s->field) ^= 1;
 }
 
 /* --- the lanes ------------------------------------------------------------ */
@@ -71,14 +59,14 @@ static void start(tct_stepper *s, int slot)
 {
     if (!tct_field_communicates(s->field)) return;
     if (s->ghosts.packed) tacit_halo_begin(s->ghosts.packed, cell_of(s, slot));
-    else tct_halo_start(tct_stepper_halo(s), slot, s->means);
+    else tct_halo_start(s->field->halo, slot, s->means);
     s->pending = TCT_EXCHANGE;
 }
 
 static void end(tct_stepper *s)
 {
     if (s->ghosts.packed) tacit_halo_end(s->ghosts.packed);
-    else tct_halo_finish(tct_stepper_halo(s));
+    else tct_halo_finish(s->field->halo);
 }
 
 static void await_pending(tct_stepper *s)
@@ -124,7 +112,7 @@ static void narrow(const tct_stepper *s, tct_halo_put *p)
 /* Buffers may have changed since the stepper was opened. */
 static void find_puts(tct_stepper *s)
 {
-    const tct_halo_puts *all = tct_halo_puts_of(tct_stepper_halo(s));
+    const tct_halo_puts *all = tct_halo_puts_of(s->field->halo);
     s->puts = all ? all->count : 0;
     for (int k = 0; k < s->puts; k++) {
         s->put[k] = all->put[k];
@@ -139,7 +127,7 @@ void tct_stepper_enter(tct_stepper *s)
     split_block(s);
     find_puts(s);
     tct_field_narrow(s->field, s->deepest);
-    start(s, tct_stepper_slot(s));
+    start(s, slot_of(s));
     await_pending(s);
     s->entered = true;
 }
@@ -161,7 +149,7 @@ void tct_stepper_step(tct_stepper *s, int depth)
 {
     if (tct_field_computes(s->field)) s->ops->whole(s, depth, NULL);
     turn(s);
-    start(s, tct_stepper_slot(s));
+    start(s, slot_of(s));
 }
 
 /* Edges, and the exchange of their cells, beside the inner cells. */
@@ -172,7 +160,7 @@ static void step_beside(tct_stepper *s, int depth)
     await_pending(s);
     if (computes) s->ops->edges(s, depth);
     mark(s);
-    start(s, tct_stepper_slot(s) ^ 1);
+    start(s, slot_of(s) ^ 1);
     leave(s);
     if (computes) s->ops->inner(s, depth);
     join(s);
@@ -216,7 +204,7 @@ static void p2p_visit(tct_stepper *s, int depth)
 static void put_step(tct_stepper *s, int edges_do)
 {
     const bool puts = tct_field_communicates(s->field);
-    if (puts) tct_halo_ready(tct_stepper_halo(s), tct_stepper_slot(s) ^ 1);
+    if (puts) tct_halo_ready(s->field->halo, slot_of(s) ^ 1);
     s->ops->step(s, puts ? edges_do | TCT_EDGES_PUT | TCT_EDGES_TELL : 0);
     turn(s);
     if (puts) s->pending = TCT_EDGES;
@@ -249,7 +237,7 @@ static void measured_step(tct_stepper *s, double *changes)
     tct_stepper_settle(s);
     s->ops->whole(s, 1, changes);
     turn(s);
-    start(s, tct_stepper_slot(s));
+    start(s, slot_of(s));
     await_pending(s);
 }
 
@@ -370,3 +358,12 @@ const tct_stepper_way tct_step_tiles = {.name = "tiles",
                                         .means = TCT_HALO_STORES,
                                         .overlaps = true,
                                         .visit = tiles_visit};
+
+void tct_stepper_describe(const void *stepper, tacit_field_result *out)
+{
+    const tct_stepper *s = stepper;
+    const tacit_field *f = s->field;
+    out->threads = f->device ? 1 : f->queue->threads;
+    out->moved_bytes = tct_field_touched(f) / s->deepest;
+    out->halo_bytes = tct_field_sent_bytes(f, s->deepest);
+}

@@ -105,9 +105,6 @@ void tct_stepper_close(void *stepper);
 
 /* --- for ways and loops --------------------------------------------------- */
 
-/* The halo of the field, and the buffer that has the values. */
-tacit_halo *tct_stepper_halo(const tct_stepper *s);
-int tct_stepper_slot(const tct_stepper *s);
 /* Let the ghosts be those of the values, before the first visit. */
 void tct_stepper_enter(tct_stepper *s);
 /* Wait for what is pending. */

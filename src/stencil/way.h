@@ -24,13 +24,17 @@ typedef struct tct_way_ops {
     /* Of a deep way: depths that are worth a trial, then 0; NULL: it is not for
      * this grid. */
     const int *(*depths)(const tacit_field *f);
+    /* Boundary tiles that are worth a trial beside the formula's, then 0;
+     * OPTIONAL, and NULL: none */
+    const int *(*boundaries)(const tacit_field *f);
     /* Is a trial worth it for this grid? OPTIONAL: it is */
     bool (*fits)(const tacit_field *f);
     /* Of a way that stays for many visits of its depth: the most steps of one
      * call of `visit`; NULL: `depth`. */
     int (*most)(const tacit_field *f);
-    bool named; /* only if asked for by name: auto does not try it */
-    bool loops; /* takes a loop, f->loop */
+    bool named;  /* only if asked for by name: auto does not try it */
+    bool loops;  /* takes a loop, f->loop */
+    bool layers; /* takes boundary tiles, f->boundary_tiles */
 } tct_way_ops;
 
 typedef struct tct_way {

@@ -110,6 +110,9 @@ static void print_path(const jacobi_job *job)
         const tacit_field_trial *t = &job->first.trial[k];
         printf("%s%s", before, t->way);
         if (t->depth > 1) printf("(%d)", t->depth);
+        if (t->boundary_tiles != 0)
+            printf("(%d at a boundary)",
+                   t->boundary_tiles > 0 ? t->boundary_tiles : 0);
         printf(" %s", cli_seconds(t->step_seconds, a));
         before = ", ";
     }
@@ -234,6 +237,7 @@ static void add_path(const cli *c, const jacobi_job *job, cJSON *to)
         cJSON *trial = cJSON_CreateObject();
         cJSON_AddStringToObject(trial, "way", t->way);
         cli_json_number(trial, "depth", t->depth);
+        cli_json_number(trial, "boundary_tiles", t->boundary_tiles);
         cli_json_number(trial, "step_seconds", t->step_seconds);
         cJSON_AddItemToArray(all, trial);
     }

@@ -2,7 +2,7 @@
  * cli/commands/trsv_gpu.c - `tacit trsv` by one process on its GPU: L and U in
  * one kernel, from device to device. */
 #include "cli/commands/factor.h"
-#include "cli/commands/trsv.h"
+#include "cli/commands/trsv_job.h"
 #include <math.h>
 
 typedef struct {

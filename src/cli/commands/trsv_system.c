@@ -3,7 +3,7 @@
  * factor, or a factor alone, whose product is then the matrix; right-hand
  * sides, and the errors of a solution. */
 #include "cli/commands/factor.h"
-#include "cli/commands/trsv.h"
+#include "cli/commands/trsv_job.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -49,9 +49,7 @@ typedef struct cli_comparison {
     double *b; /* [rows], NULL on the host */
 } cli_comparison;
 
-/* Is this the name of a grid, "star2d1r:9x9"? If so all ways to step it are
- * compared. */
-bool cli_is_grid(const char *name);
+/* All ways to step the grid that is named are compared. */
 tacit_status cli_compare_grid(const cli *c);
 
 /* The next row, cleared; NULL if there is no room. */

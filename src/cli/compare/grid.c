@@ -27,16 +27,6 @@ typedef struct ways {
     way_row row[WAYS_MOST];
 } ways;
 
-bool cli_is_grid(const char *name)
-{
-    const tacit_stencil_shape *s;
-    const size_t length = strcspn(name, ":");
-    for (int i = 0; (s = tacit_stencil_shape_at(i)) != NULL; i++)
-        if (strncmp(s->name, name, length) == 0 && s->name[length] == '\0')
-            return true;
-    return false;
-}
-
 /* --- options -------------------------------------------------------------- */
 
 static bool is_of_grids(const cli_option *o)

@@ -51,3 +51,13 @@ tacit_status cli_read_grid(const cli *c, cli_grid_use use, int grid[3])
     FAIL(TACIT_INVALID,
          "grid '%s': expected three numbers, such as 2x1x4, or auto", text);
 }
+
+bool cli_is_grid(const char *name)
+{
+    const tacit_stencil_shape *s;
+    const size_t length = strcspn(name, ":");
+    for (int i = 0; (s = tacit_stencil_shape_at(i)) != NULL; i++)
+        if (strncmp(s->name, name, length) == 0 && s->name[length] == '\0')
+            return true;
+    return false;
+}

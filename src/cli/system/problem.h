@@ -211,4 +211,7 @@ bool cli_is_missing(const cli *c, tacit_status status);
 /* The sum of all operations of a tally. */
 tacit_tally_row cli_tally_total(const tacit_tally *t);
 
+/* Is this the name of a grid, "star2d1r:9x9"? */
+bool cli_is_grid(const char *name);
+
 #endif

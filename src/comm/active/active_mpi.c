@@ -5,7 +5,7 @@
  * To find a lost rank, a rank that waits for long asks those that it waits for
  * whom they wait for. Ranks that wait answer, and the ranks they name are asked
  * in turn; the lost rank is one that does not answer. */
-#include "comm/active/active.h"
+#include "comm/active/transport.h"
 #include "comm/world/mpi.h"
 #include <limits.h>
 #include <sched.h>

@@ -7,7 +7,7 @@
  *
  * Each rank's piece of the memory: what others read, its board of waits, its
  * queues [2][tags], and its room. */
-#include "comm/active/active.h"
+#include "comm/active/transport.h"
 #include "comm/channel/waits.h"
 
 enum { LINE = 64, CHECKS = 2000, CHECKS_CROWDED = 50 };

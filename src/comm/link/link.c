@@ -96,7 +96,7 @@ static void take_first(tacit_queue *q)
 
 static void close_of_plan(tct_plan *p)
 {
-    void **state = tct_plan_state(p);
+    void **state = &p->state[p->q->via];
     if (*state) p->q->link->plan_close(p);
     *state = NULL;
 }

@@ -5,7 +5,7 @@
  * Ranks have process groups of their own, so signals of a terminal reach only
  * the parent, which passes them on once. The parent notes in shared memory how
  * each rank has ended; if the parent ends, the system kills the ranks. */
-#include "comm/world/processes.h"
+#include "comm/world/world_processes.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
  *
  * If a rank's process has ended, the barrier fails at once on the others
  * (COMM). */
-#include "comm/world/processes.h"
+#include "comm/world/world_processes.h"
 #include "comm/world/shared.h"
 #include <limits.h>
 #include <sched.h>

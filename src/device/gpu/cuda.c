@@ -1,145 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/cuda.c - the cuda device: memory, waits, samples. */
+ * device/gpu/cuda.c - the cuda device: opening, synchronising, samples. */
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
 #include "device/gpu/persistent_grid.h"
 #include "device/gpu/record.h"
-#include "device/memory_pool.h"
-#include <math.h>
+#include "device/gpu/waits.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0;
 
-/* --- errors --------------------------------------------------------------- */
-
-tacit_status tct_gpu_status(gpu_error error, const char *call)
-{
-    if (error == GPU_OK) return TACIT_OK;
-    (void)gpu_last_error(); /* clear a non-sticky error */
-    FAIL(error == GPU_NO_MEMORY ? TACIT_NO_MEMORY : TACIT_DEVICE,
-         "the GPU: %s: %s (%s)", call, gpu_error_text(error),
-         gpu_error_name(error));
-}
-
-bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
-{
-    if (error == GPU_OK) return true;
-    (void)gpu_last_error();
-    q_fail(q, TACIT_DEVICE, "the GPU: %s: %s (%s)", call, gpu_error_text(error),
-           gpu_error_name(error));
-    return false;
-}
-
-/* --- memory --------------------------------------------------------------- */
-
-/* The memory pool of this thread's set-up (device/memory_pool.h), and the
- * stream of all work on it: since that is ordered, a piece may be reused while
- * earlier work on it is still enqueued. */
-static _Thread_local struct {
-    tct_memory_pool *from; /* NULL: no pool */
-    gpu_stream stream;
-} reserved;
-
-static void *runtime_alloc(size_t bytes)
-{
-    void *p = NULL;
-    if (gpu_malloc(&p, bytes ? bytes : 1) == GPU_OK) return p;
-    (void)gpu_last_error();
-    return NULL;
-}
-
-static void runtime_free(void *p)
-{
-    (void)gpu_free(p);
-}
-
-static void *device_alloc(size_t bytes)
-{
-    return reserved.from ? tct_memory_pool_take(reserved.from, bytes)
-                         : runtime_alloc(bytes);
-}
-
-/* Wait for earlier work on a reused piece. */
-static gpu_error settle(void)
-{
-    return reserved.from ? gpu_stream_sync(reserved.stream) : GPU_OK;
-}
-
-static void cuda_memory_pool(tacit_queue *q, size_t slab)
-{
-    const tct_memory_pool_source runtime = {runtime_alloc, runtime_free};
-    tct_memory_pool_close(reserved.from);
-    reserved.from = slab > 0 ? tct_memory_pool_open(runtime, slab) : NULL;
-    reserved.stream = tct_gpu_of(q)->stream;
-}
-
-tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
-{
-    void *p = device_alloc(bytes);
-    if (!p)
-        FAIL(TACIT_NO_MEMORY, "no GPU memory for %.3f GiB",
-             (double)bytes / 0x1p30);
-    gpu_error error = settle();
-    if (error == GPU_OK && bytes > 0)
-        error = from ? gpu_memcpy(p, from, bytes, GPU_TO_DEVICE)
-                     : gpu_memset(p, 0xff, bytes);
-    /* a copy from pageable memory may return early, and a non-blocking stream
-     * would not wait for it */
-    if (error == GPU_OK) error = gpu_stream_sync(NULL);
-    if (error != GPU_OK) tct_gpu_release(p);
-    else memcpy(out, &p, sizeof p);
-    return tct_gpu_status(error, "copying to the device");
-}
-
-tacit_status tct_gpu_take_reached(size_t bytes, void *out)
-{
-    void *p = NULL;
-    if (GPU_REACHED_IS_ANY) return tct_gpu_upload(NULL, bytes, out);
-    TRY(tct_gpu_status(gpu_malloc_reached(&p, bytes), "memory for other GPUs"));
-    memcpy(out, &p, sizeof p);
-    return TACIT_OK;
-}
-
-void tct_gpu_release(void *p)
-{
-    if (p && !tct_memory_pool_give(p)) runtime_free(p);
-}
-
-tacit_status tct_gpu_require(double bytes, const char *what)
-{
-    size_t unused = 0, all = 0;
-    TRY(tct_gpu_status(gpu_memory_info(&unused, &all), "asking for memory"));
-    if (bytes <= (double)unused) return TACIT_OK;
-    FAIL(TACIT_NO_MEMORY,
-         "%s needs %.2f GiB of GPU memory, %.2f of %.2f GiB are free: try "
-         "another format, or device host",
-         what, bytes / 0x1p30, (double)unused / 0x1p30, (double)all / 0x1p30);
-}
-
-bool tct_gpu_poisons(void)
-{
-    return getenv("TACIT_POISON") != NULL;
-}
-
-static void *cuda_alloc(tacit_queue *q, size_t bytes)
-{
-    tct_gpu_flush(q);
-    void *p = device_alloc(bytes);
-    if (p && tct_gpu_poisons()) /* NaN: new memory must not be used unset */
-        (void)(settle() == GPU_OK && gpu_memset(p, 0xff, bytes) == GPU_OK &&
-               gpu_stream_sync(NULL));
-    return p;
-}
-
-bool tct_gpu_deserted(tacit_queue *q)
-{
-    uint64_t missing = tct_gpu_of(q)->mailbox->missing;
-    if (missing == TCT_MISSING_BLOCK) missing = 0; /* no rank */
-    if (missing > 0) q_lose_rank(q, (int)missing - 1, q->peer_seconds);
-    return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
-}
+/* --- synchronising, memory ------------------------------------------------ */
 
 /* Has a kernel given up because a block did not arrive? Then fail the queue. */
 static bool is_late(tacit_queue *q)
@@ -157,78 +28,6 @@ static bool is_late(tacit_queue *q)
     return true;
 }
 
-/* The time limit [s] of waits for this GPU. If its kernels wait for other ranks
- * without a limit, theirs applies; kernels with a limit must report first. */
-static double timeout_of(const tacit_queue *q)
-{
-    if (q->ranks == 1) return q->answer_seconds;
-    if (q->peer_seconds <= 0.0) return INFINITY;
-    return q->link && q->link->give_up
-               ? q->peer_seconds
-               : fmax(q->answer_seconds,
-                      2.0 * q->peer_seconds + q->barrier_seconds);
-}
-
-/* A wait of the CPU for its GPU. An interval between checks counts as at most a
- * second, since the job may have been stopped. */
-typedef struct waiting {
-    double looked, silent;
-} waiting;
-static void look_again(waiting *w)
-{
-    const double now = tct_seconds();
-    w->silent += fmin(now - w->looked, 1.0);
-    w->looked = now;
-}
-
-/* Abort kernels that wait without a limit. */
-static bool break_off(tacit_queue *q, double silent)
-{
-    const tct_link *link = q->link;
-    if (!link || !link->give_up) return false;
-    for (int i = 0; i < TCT_LINKS_MOST; i++)
-        if (q->links[i].link == link && q->links[i].state)
-            link->give_up(q->links[i].state);
-    q_lose_rank(q, -1, silent);
-    return true;
-}
-
-/* Had the GPU posted samples at the last call? Each call starts a copy of the
- * counter, on the side stream, for the next. */
-static bool goes_on(tct_gpu *g, uint64_t *looks)
-{
-    const uint64_t before = *looks;
-    *looks = g->mailbox->looks;
-    if (gpu_memcpy_async((void *)(uintptr_t)&g->mailbox->looks,
-                         &g->outbox->looks, sizeof before, GPU_TO_HOST,
-                         g->aside) != GPU_OK)
-        (void)gpu_last_error();
-    return *looks != before;
-}
-
-/* Beyond the limit as long as samples arrive. */
-gpu_error tct_gpu_finish(tacit_queue *q)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    gpu_error state = GPU_NOT_READY;
-    const double limit = timeout_of(q), often = fmin(limit / 8, 0.5);
-    waiting w = {.looked = tct_seconds()};
-    uint64_t looks = g->mailbox->looks;
-    if (!q->link || !q->link->give_up || q->peer_seconds <= 0.0)
-        return gpu_stream_sync(g->stream);
-    while ((state = gpu_stream_query(g->stream)) == GPU_NOT_READY) {
-        if (tct_seconds() - w.looked <= often) continue;
-        look_again(&w);
-        if (tct_gpu_deserted(q)) break;
-        if (goes_on(g, &looks)) w.silent = 0.0;
-        else if (w.silent > limit) break;
-    }
-    if (state != GPU_NOT_READY) return state;
-    (void)gpu_last_error();
-    (void)break_off(q, limit);
-    return gpu_stream_sync(g->stream);
-}
-
 /* Collective in effect: all ranks have made the same sums. */
 static void cuda_sync(tacit_queue *q)
 {
@@ -243,10 +42,15 @@ static void cuda_sync(tacit_queue *q)
     if (flags != 0.0) tct_flags_agreed(q, flags);
 }
 
+static void *cuda_alloc(tacit_queue *q, size_t bytes)
+{
+    tct_gpu_flush(q);
+    return tct_gpu_take(bytes);
+}
+
 static void cuda_free(tacit_queue *q, void *p)
 {
-    if (reserved.from && reserved.stream == tct_gpu_of(q)->stream)
-        tct_gpu_flush(q);
+    if (tct_gpu_pools_on(tct_gpu_of(q)->stream)) tct_gpu_flush(q);
     else cuda_sync(q);
     tct_gpu_release(p);
 }
@@ -317,14 +121,14 @@ static bool cuda_sampled(tacit_queue *q, tct_sample *out)
     enum { SPINS = 256 };
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
-    const double limit = timeout_of(q);
-    waiting w = {.looked = tct_seconds()};
+    const double limit = tct_gpu_limit(q);
+    tct_gpu_wait w = {.looked = tct_seconds()};
     for (;;) {
         bool found = false;
         for (int i = 0; i < SPINS && !found; i++)
             found = arrived(g->mailbox->posted, g->taken + 1, out);
         if (is_late(q)) return false;
-        if (!found) look_again(&w);
+        if (!found) tct_gpu_wait_again(&w);
         const gpu_error state =
             found ? GPU_NOT_READY : gpu_stream_query(g->stream);
         if (state == GPU_OK) {
@@ -338,7 +142,7 @@ static bool cuda_sampled(tacit_queue *q, tct_sample *out)
         } else if (!found && w.silent > limit) {
             g->mailbox->limit = 0; /* ends loops on the device */
             g->playing = NULL;
-            if (!break_off(q, limit))
+            if (!tct_gpu_break_off(q, limit))
                 q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s", limit);
             return false;
         }
@@ -375,20 +179,6 @@ static void cuda_tell(tacit_queue *q, double flags)
                gpu_memcpy_async(&g->outbox->mine, &g->mailbox->told,
                                 sizeof flags, GPU_TO_DEVICE, g->aside),
                "telling flags");
-}
-
-double tct_gpu_flags(tacit_queue *q)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    if (g->capturing) return 0.0;
-    if (g->mailbox->told != 0.0) { /* set for recordings of an earlier run */
-        tct_gpu_ok(q, gpu_stream_sync(g->aside), "telling flags");
-        g->mailbox->told = 0.0;
-        tct_gpu_ok(
-            q, gpu_memset_async(&g->outbox->mine, 0, sizeof(double), g->stream),
-            "telling flags");
-    }
-    return tct_flags_mine(q);
 }
 
 /* --- open, close ---------------------------------------------------------- */
@@ -559,7 +349,7 @@ const tct_device_ops tct_device_cuda = {
     .enter = cuda_enter,
     .alloc = cuda_alloc,
     .free = cuda_free,
-    .pool = cuda_memory_pool,
+    .pool = tct_gpu_memory_pool,
     .run = tct_gpu_run,
     .sync = cuda_sync,
     .flush = tct_gpu_flush,

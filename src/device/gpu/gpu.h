@@ -176,7 +176,7 @@ tacit_status tct_gpu_open_stream(const tacit_queue *q);
 void tct_gpu_mark(tacit_queue *q);
 void tct_gpu_reach(tacit_queue *q);
 
-/* --- memory of blocks ----------------------------------------------------- */
+/* --- memory.c ------------------------------------------------------------- */
 
 /* Copy `bytes` of host memory to new device memory; `from` NULL: poison it.
  * Errors NO_MEMORY, DEVICE. */
@@ -184,6 +184,12 @@ tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out);
 /* The same, poisoned or not, of memory that other GPUs write. */
 tacit_status tct_gpu_take_reached(size_t bytes, void *out);
 void tct_gpu_release(void *p); /* NULL is allowed */
+/* New memory, NULL if there is none, poisoned in tests; and its pool, the
+ * device's `pool`. */
+void *tct_gpu_take(size_t bytes);
+void tct_gpu_memory_pool(tacit_queue *q, size_t slab);
+/* Does this thread take memory from a pool whose work is on `stream`? */
+bool tct_gpu_pools_on(gpu_stream stream);
 /* Is new memory poisoned with NaN? For tests: TACIT_POISON. */
 bool tct_gpu_poisons(void);
 /* Check that `bytes` fit. Errors NO_MEMORY, naming `what` and the free

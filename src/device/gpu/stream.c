@@ -73,7 +73,7 @@ void tct_gpu_reach(tacit_queue *q)
 tacit_status tacit_queue_stream(tacit_queue *queue, gpu_stream *out)
 {
     REQUIRE(queue != NULL && out != NULL);
-    if (queue->device != &tct_device_cuda)
+    if (queue->device->kind != TCT_KIND_GPU)
         FAIL(TACIT_UNSUPPORTED,
              "tacit_queue_stream: the queue is on device %s, which has no "
              "stream",

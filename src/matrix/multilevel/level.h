@@ -14,7 +14,7 @@
  *       |  ^     down: neighbours on one rank become one node (coarsen.c)
  *       v  |     up: coarse nodes pass on their parts, and nodes at the
  *     level k    boundary of a part move (refine.c)
- *        cut     small enough for one rank: by METIS (matrix/metis.c)
+ *        cut     small enough for one rank: by METIS (root_cut.c)
  *
  * Nodes are matched within their rank, so coarse nodes stay on it. If rows are
  * distributed at random, most neighbours are on other ranks: then nodes with a
@@ -85,5 +85,13 @@ tacit_status tct_level_coarsen(tct_level *fine, int64_t heaviest,
  * balance; `part` [nodes + ghosts] is given for own nodes.
  * Collective.  Errors NO_MEMORY. */
 tacit_status tct_level_refine(const tct_level *level, int parts, int64_t *part);
+
+/* Cut `level` of a matrix of `rows` rows into `parts` on rank 0: `part` [nodes]
+ * gets those of this rank's nodes.
+ * Collective.
+ * Memory    on rank 0, 100 bytes a node and 56 an edge of all ranks.
+ * Errors    NO_MEMORY, UNSUPPORTED (more than METIS counts), INVALID. */
+tacit_status tct_level_cut(const tct_level *level, int64_t rows, int parts,
+                           int64_t *part);
 
 #endif

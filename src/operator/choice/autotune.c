@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/autotune.c - the fastest format for a matrix on a GPU: the
- * whole matrix is stored in each that fits, in turn, and multiplied; the
- * fastest is kept. A persistent kernel saves the launches of an iteration. */
+ * whole matrix is stored in each that fits and that its bytes do not rule out,
+ * in turn, and multiplied; the fastest is kept. A persistent kernel saves the
+ * launches of an iteration. */
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { RUNS = 3, PRODUCTS = 8 };
+static const double LONG = 2e-4; /* seconds: fewer products a run */
 
 static const char *const candidates[] = {
     "sell", "sell/f64", "bsell", "bsell/f64", "sell32", "csr", "stencil"};
@@ -17,32 +19,44 @@ enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 static const double LAUNCHES = 5e-6;
 static const double LAUNCH = 2e-6; /* a further kernel of a product */
 
-/* Above CACHE bytes a product takes the time of its bytes: a format of more
- * than HOPELESS times the least is not tried. */
+/* Above CACHE bytes, those of x and y among them, a product takes the time of its
+ * bytes: a format of more than HOPELESS times the least is not stored. Format
+ * stencil, which stores nothing, rules out no other. */
 static const double CACHE = 1e8, HOPELESS = 1.1;
 
 typedef struct {
     tacit_queue *q;
     double *x, *y;
+    double vectors; /* bytes of x and y */
+    double least;   /* bytes of the smallest format with entries; 0: unknown */
 } course;
 
-/* Seconds of a product; < 0: the queue has failed. */
-static double once(const course *c, const tct_block *B)
+static bool is_hopeless(const course *c, double bytes)
+{
+    const double least = c->least + c->vectors;
+    return c->least > 0.0 && least > CACHE &&
+           bytes + c->vectors > HOPELESS * least;
+}
+
+/* Seconds of a product, of `count`; < 0: the queue has failed. */
+static double once(const course *c, const tct_block *B, int count)
 {
     const double start = tct_seconds();
-    for (int k = 0; k < PRODUCTS; k++) q_multiply(c->q, B, c->x, c->y, NULL);
+    for (int k = 0; k < count; k++) q_multiply(c->q, B, c->x, c->y, NULL);
     if (q_status(c->q) < 0) return -1.0;
-    return (tct_seconds() - start) / PRODUCTS;
+    return (tct_seconds() - start) / count;
 }
 
 /* ... the best of some runs. */
 static double run(const course *c, const tct_block *B)
 {
     double best = -1.0;
+    int count = PRODUCTS;
     if (q_status(c->q) < 0) return -1.0;
     for (int i = -1; i < RUNS; i++) { /* the first warms up */
-        const double seconds = once(c, B);
+        const double seconds = once(c, B, i < 0 ? 2 : count);
         if (seconds < 0.0) return -1.0;
+        if (i < 0 && seconds > LONG) count = 2;
         if (i >= 0 && (best < 0.0 || seconds < best)) best = seconds;
     }
     return best;
@@ -62,19 +76,17 @@ static const tct_format *find(const course *c, const tct_local *A,
     return tct_format_find(c->q->device->name, bare);
 }
 
-/* Store `A` as in `t` and time it, unless it is hopeless compared to `least`
- * bytes (0: not known). UNSUPPORTED and NO_MEMORY exclude a candidate. */
-static tacit_status enter(const course *c, tct_local *A, double least,
-                          tacit_trial *t, char *reason, size_t size,
-                          tct_block **out)
+/* Store `A` as in `t`, whose bytes are foretold, and time it, unless it is
+ * hopeless. UNSUPPORTED and NO_MEMORY exclude a candidate. */
+static tacit_status enter(const course *c, tct_local *A, tacit_trial *t,
+                          char *reason, size_t size, tct_block **out)
 {
     tct_local copy;
     const tct_format *f = find(c, A, t->format, &copy);
-    t->bytes = f->bytes(&copy, &t->reason);
     if (t->bytes < 0.0) return TACIT_OK;
-    if (least > CACHE && t->bytes > HOPELESS * least) {
+    if (is_hopeless(c, t->bytes)) {
         snprintf(reason, size, "not tried: %.2f times the bytes of another",
-                 t->bytes / least);
+                 (t->bytes + c->vectors) / (c->least + c->vectors));
         t->reason = reason;
         return TACIT_OK;
     }
@@ -137,23 +149,44 @@ static bool takes_part(int i, const char *store, const tct_block *before)
     return !slash || (before && before->packed);
 }
 
-static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,
+/* The bytes of each candidate that may take part, or why it does not fit; sets
+ * the least. */
+static void foretell(course *c, tct_local *A, tacit_trial *of)
+{
+    const char *wish = A->store;
+    const bool all = !wish || strcmp(wish, "auto") == 0;
+    A->store = NULL;
+    for (int i = 0; i < CANDIDATES; i++) {
+        tct_local copy;
+        of[i] = (tacit_trial){.format = candidates[i], .bytes = -1.0};
+        if (!all && !takes_part(i, wish, NULL)) continue;
+        const tct_format *f = find(c, A, candidates[i], &copy);
+        of[i].bytes = f->bytes(&copy, &of[i].reason);
+        if (of[i].bytes > 0.0 && (c->least == 0.0 || of[i].bytes < c->least))
+            c->least = of[i].bytes;
+    }
+    A->store = wish;
+}
+
+static tacit_status race(course *c, tct_local *A, tacit_trial *trials,
                          int *count, char (*reasons)[TCT_REASON],
                          const char **winner, tct_block **out)
 {
     tct_block *last = NULL;
     const tct_block *before = NULL; /* `last` or, if fastest, `*out` */
-    double best = 0.0, least = 0.0;
+    double best = 0.0;
     const char *wish = A->store;
+    tacit_trial foretold[CANDIDATES];
+    foretell(c, A, foretold);
     for (int i = 0; i < CANDIDATES; i++) {
         if (!takes_part(i, wish, before)) continue;
         drop(&last);
         tacit_trial *t = &trials[*count];
-        *t = (tacit_trial){.format = candidates[i]};
+        *t = foretold[i];
         A->store = NULL;
         const double start = tct_seconds();
         const tacit_status status =
-            enter(c, A, least, t, reasons[*count], TCT_REASON, &last);
+            enter(c, A, t, reasons[*count], TCT_REASON, &last);
         t->spent = tct_seconds() - start;
         A->store = wish;
         ++*count;
@@ -163,7 +196,6 @@ static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,
             return status;
         }
         if (!last) continue;
-        if (least == 0.0 || t->bytes < least) least = t->bytes;
         const double saved =
             last->persistent ? LAUNCHES + LAUNCH * (last->kernels - 1) : 0.0;
         const double seconds = t->seconds - saved;
@@ -181,7 +213,7 @@ static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,
 static tacit_status course_open(tacit_queue *q, int64_t rows, int64_t cols,
                                 course *out)
 {
-    *out = (course){.q = q};
+    *out = (course){.q = q, .vectors = 8.0 * (double)(rows + cols)};
     TRY(tacit_queue_alloc(q, (size_t)cols, &out->x));
     TRY(tacit_queue_alloc(q, (size_t)rows, &out->y));
     q_fill(q, (size_t)cols, 1.0, out->x);
@@ -201,7 +233,7 @@ tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
     tacit_status status = course_open(q, blocks[0]->rows, blocks[0]->cols, &c);
     for (int i = -1; status >= 0 && i < RUNS; i++) /* the first warms up */
         for (int k = 0; k < count; k++) {
-            const double t = once(&c, blocks[k]);
+            const double t = once(&c, blocks[k], PRODUCTS);
             if (i <= 0 || t < seconds[k]) seconds[k] = t;
         }
     course_close(&c);

@@ -2,6 +2,7 @@
  * operator/choice/store.c - stores a rank's rows as blocks: chooses the format
  * and the order of rows. */
 #include "operator/assembled.h"
+#include "operator/layout/store_device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -129,14 +130,35 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
 
 /* --- on a GPU: store the whole matrix, and measure ------------------------ */
 
+tacit_status tct_store_bring(tacit_queue *q, tct_local *local,
+                             tct_store_rows *rows)
+{
+    local->device = NULL;
+#if TCT_HAVE_CUDA
+    if (q->device != &tct_device_cuda) return TACIT_OK;
+    TRY(tct_gpu_rows_bring(q, local, rows));
+    local->device = rows;
+#else
+    (void)q;
+    (void)rows;
+#endif
+    return TACIT_OK;
+}
+
+void tct_store_drop(tct_local *local)
+{
+#if TCT_HAVE_CUDA
+    if (local->device) tct_gpu_rows_drop(local->device);
+#endif
+    local->device = NULL;
+}
+
 /* In the fastest of all formats, or in the given one; the order of rows
  * stays. */
-static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
+static tacit_status store_in(tacit_queue *q, const tct_format_wish *wish,
                              tct_local *local, tct_stored *S)
 {
     const char *winner = wish->format;
-    local->owned = false;
-    local->store = wish->store[0] ? wish->store : NULL;
     if (strcmp(wish->format, "auto") == 0) {
         TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &S->reasons));
         TRY(tct_format_autotune(q, local, S->trials, &S->trial_count,
@@ -151,6 +173,20 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     S->format = tct_format_find(q->device->name, bare);
     if (S->block) return TACIT_OK;
     return S->format->create(local, q->team, &S->block);
+}
+
+/* The rows go over once, for all formats that are tried. */
+static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
+                             tct_local *local, tct_stored *S)
+{
+    tct_store_rows rows;
+    local->owned = false;
+    local->store = wish->store[0] ? wish->store : NULL;
+    if (strcmp(wish->format, "stencil") != 0)
+        TRY(tct_store_bring(q, local, &rows));
+    const tacit_status status = store_in(q, wish, local, S);
+    tct_store_drop(local);
+    return status;
 }
 
 /* Choose another order if that is faster; A and `local` then have it. */
@@ -228,9 +264,12 @@ tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts)
 /* Keep the diagonal if the format cannot give it; `local` as stored. */
 static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
 {
+    const double start = tct_seconds();
     if (A->stored.format->diagonal) return TACIT_OK;
     TRY(TCT_ALLOC(local->rows, "the diagonal", &A->diagonal));
     tct_local_diagonal(local, A->diagonal);
+    tct_log(TCT_DETAIL, "diagonal kept in %.2f ms",
+            1e3 * (tct_seconds() - start));
     return TACIT_OK;
 }
 
@@ -239,9 +278,12 @@ static void find_grid(const tct_grid_place *at, const tct_format_wish *wish,
                       tct_local *local, tct_grid_rows *grid)
 {
     const bool asked = strcmp(wish->format, "stencil") == 0;
+    const double start = tct_seconds();
     if (local->no_grid || (!asked && strcmp(wish->format, "auto") != 0)) return;
     local->no_grid = tct_grid_find(at, local, grid);
     if (!local->no_grid) local->grid = grid;
+    tct_log(TCT_DETAIL, "stencil looked for in %.2f ms",
+            1e3 * (tct_seconds() - start));
 }
 
 tacit_status tct_store_again(tct_assembled *A, const char *format,

@@ -3,7 +3,7 @@
  * finds the rows that cross them, copies all to the device. */
 #include "operator/gpu/csr.h"
 #include "device/parallel.h"
-#include "operator/format.h"
+#include "operator/layout/store_device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -174,6 +174,14 @@ static void csr_destroy(tct_block *block)
 
 static const tct_block_ops csr_ops = {.name = "csr", .destroy = csr_destroy};
 
+/* Rows that are on the device already. */
+static tacit_status take_over(void *to, const void *from, size_t bytes)
+{
+    TRY(tct_gpu_status(gpu_memcpy(to, from, bytes, GPU_ON_DEVICE),
+                       "copying on the device"));
+    return tct_gpu_status(gpu_stream_sync(NULL), "copying on the device");
+}
+
 static tacit_status upload(const tct_local *A, const tiling *T, tct_gpu_csr *B)
 {
     tct_gpu_csr_arrays *d = &B->d;
@@ -184,9 +192,14 @@ static tacit_status upload(const tct_local *A, const tiling *T, tct_gpu_csr *B)
     TRY(tct_gpu_upload(T->row, (size_t)d->carries * sizeof *d->row, &d->row));
     TRY(tct_gpu_upload(NULL, tiles * sizeof *d->carry, &d->carry));
     TRY(tct_gpu_upload(NULL, tiles * sizeof *d->dot, &d->dot));
-    TRY(tct_gpu_upload(A->col, n * sizeof *d->col, &d->col));
+    const tct_store_rows *R = A->device;
+    const bool there = R && R->ptr && !d->floats && n > 0;
+    TRY(tct_gpu_upload(there ? NULL : A->col, n * sizeof *d->col, &d->col));
     TRY(tct_gpu_upload(NULL, n * value, &d->val));
-    return put_values(B, A->val);
+    if (!there) return put_values(B, A->val);
+    void *col = (void *)(uintptr_t)d->col;
+    TRY(take_over(col, R->col, n * sizeof *d->col));
+    return take_over(d->val, R->val, n * value);
 }
 
 static tacit_status build(const tct_local *A, tiling *T, tct_gpu_csr *B)

@@ -3,6 +3,7 @@
  * copied to the device, and copied again when values change. */
 #include "operator/gpu/slices.h"
 #include "operator/gpu/fill.h"
+#include "operator/gpu/store.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,17 @@ static tacit_status arrived(void)
     return tct_gpu_status(gpu_stream_sync(NULL), "copying to the device");
 }
 
+/* Scratch of the rows kept apart. */
+static tacit_status take_scratch(tct_gpu_arrays *d)
+{
+    const size_t sums = GPU_PASS * (size_t)d->segments * sizeof(double);
+    const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
+    d->segment_sum = NULL;
+    d->long_own = NULL;
+    if (sums > 0) TRY(tct_gpu_upload(NULL, sums, &d->segment_sum));
+    return own > 0 ? tct_gpu_upload(NULL, own, &d->long_own) : TACIT_OK;
+}
+
 /* Copies of the arrays of `host` in new device memory. */
 static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
 {
@@ -47,12 +59,7 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
         if (all[i].p)
             status = tct_gpu_upload(all[i].p, all[i].bytes,
                                     (char *)d + all[i].member);
-    const size_t scratch = GPU_PASS * (size_t)d->segments * sizeof(double);
-    if (status >= 0 && scratch > 0)
-        status = tct_gpu_upload(NULL, scratch, &d->segment_sum);
-    const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
-    if (status >= 0 && own > 0)
-        status = tct_gpu_upload(NULL, own, &d->long_own);
+    if (status >= 0) status = take_scratch(d);
     if (status < 0) release(d);
     return status;
 }
@@ -106,10 +113,45 @@ static tacit_status require(const tct_gpu_about *about, const char *format)
     return tct_gpu_require(about->bytes, what);
 }
 
+/* Of rows on the device. */
+static tacit_status build_there(const tct_local *A, int b, tct_gpu_slices *S)
+{
+    const double start = tct_seconds();
+    tct_gpu_about about;
+    TRY(tct_store_build(A->device, b, S->kinds, S->store, &S->d, &about,
+                        &S->pattern));
+    TRY(take_scratch(&S->d));
+    take_about(&about, S);
+    tct_log(TCT_DETAIL, "format %s/%s stored on the device in %.2f ms",
+            S->base.base.ops->name, S->store, 1e3 * (tct_seconds() - start));
+    return TACIT_OK;
+}
+
+/* Can the device store the rows of `A`? */
+static bool is_there(const tct_local *A, const tct_gpu_slices *S)
+{
+    return A->device && A->device->ptr && tct_store_takes(S->store);
+}
+
+/* There is no memory for it beside the rows: these are given back, and the host
+ * builds it. */
+static void leave_device(const tct_local *A)
+{
+    tct_log(TCT_DETAIL, "the host stores the matrix: %s",
+            tacit_error_message());
+    tct_gpu_rows_drop(A->device);
+}
+
 static tacit_status create(const tct_local *A, int b, tct_gpu_slices *S)
 {
     tct_gpu_arrays host;
     tct_gpu_about about;
+    if (is_there(A, S)) {
+        const tacit_status there = build_there(A, b, S);
+        if (there != TACIT_NO_MEMORY) return there;
+        release(&S->d);
+        leave_device(A);
+    }
     TRY(tct_gpu_slices_build(A, b, S->kinds, S->store, &host, &about));
     tacit_status status = require(&about, S->base.base.ops->name);
     if (status >= 0) status = upload(&host, &S->d);
@@ -227,12 +269,44 @@ static tacit_status rebuild(const tct_gpu_slices *S, const tct_local *A,
     return status;
 }
 
+/* The same on the device, in new memory beside that of the old values. */
+static tacit_status refill_there(tct_gpu_slices *S, const tct_local *A)
+{
+    tct_gpu_arrays fresh;
+    tct_gpu_about about;
+    uint64_t pattern = 0;
+    tacit_status status = tct_store_build(A->device, S->d.b, S->kinds, S->store,
+                                          &fresh, &about, &pattern);
+    if (status == TACIT_UNSUPPORTED)
+        status = tct_store_build(A->device, S->d.b, S->kinds, "auto", &fresh,
+                                 &about, &pattern);
+    TRY(status);
+    if (pattern != S->pattern) {
+        release(&fresh);
+        return find_difference(S, A);
+    }
+    status = take_scratch(&fresh);
+    if (status < 0) {
+        release(&fresh);
+        return status;
+    }
+    release(&S->d);
+    S->d = fresh;
+    take_about(&about, S);
+    return TACIT_OK;
+}
+
 tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
 {
     tct_gpu_slices *S = (tct_gpu_slices *)(void *)block;
     tct_gpu_arrays host, fresh;
     tct_gpu_about about;
     TRY(tct_require_size(block, A));
+    if (is_there(A, S)) {
+        const tacit_status there = refill_there(S, A);
+        if (there != TACIT_NO_MEMORY) return there;
+        leave_device(A);
+    }
     if (A->ptr[A->rows] != block->nonzeros || tct_gpu_pattern(A) != S->pattern)
         return find_difference(S, A);
     TRY(rebuild(S, A, &host, &about));

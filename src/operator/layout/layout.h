@@ -28,9 +28,12 @@ enum {
     GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
     GPU_BLOCK_MOST = TCT_BLOCK_MOST,
-    GPU_PASS = 8,        /* most columns of one pass over a matrix */
-    GPU_SEGMENT = 4096,  /* entries of a row kept apart, per block */
-    GPU_ROW_MOST = 16384 /* ... which a persistent kernel takes */
+    GPU_PASS = 8,          /* most columns of one pass over a matrix */
+    GPU_SEGMENT = 4096,    /* entries of a row kept apart, per block */
+    GPU_ROW_MOST = 16384,  /* ... which a persistent kernel takes */
+    GPU_LONG_LEAST = 64,   /* shorter rows are never kept apart */
+    GPU_LONG_TIMES = 4,    /* times the mean: longer rows may be kept apart */
+    GPU_LONG_ALWAYS = 8192 /* entries: longer rows are kept apart */
 };
 
 /* How a warp goes through slices: what it need not be ready for saves it

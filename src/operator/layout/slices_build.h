@@ -40,6 +40,27 @@ tacit_status tct_gpu_slices_build(const tct_local *A, int b,
                                   tct_gpu_arrays *host, tct_gpu_about *about);
 void tct_gpu_slices_build_free(tct_gpu_arrays *host);
 
+/* --- slices_about.c ------------------------------------------------------- */
+
+/* What is told of the arrays `a`, of which the host needs `long_ptr` alone. */
+struct tct_gpu_maker;
+struct tct_gpu_plan;
+void tct_gpu_tell(const struct tct_gpu_maker *M, const struct tct_gpu_plan *P,
+                  const tct_gpu_arrays *a, tct_gpu_about *about);
+
+/* --- slices_arrays.c ------------------------------------------------------ */
+
+/* The slices of a plan in a GPU's form [a->slices], with their offsets; sets
+ * a's cells, index bytes and widest. */
+void tct_gpu_lay_out(const tct_slice *plan, tct_gpu_slice *slice,
+                     tct_gpu_arrays *a);
+/* Segments of the rows kept apart, in host memory, from a->long_ptr.
+ * Errors      NO_MEMORY. */
+tacit_status tct_gpu_cut_long_rows(tct_gpu_arrays *a);
+/* Is a slice sorted; has one lanes of different lengths? */
+bool tct_gpu_plan_is_sorted(const tct_slice *plan, int64_t slices);
+bool tct_gpu_plan_is_ragged(const tct_slice *plan, int64_t slices);
+
 /* All arrays except scratch; `entries` are those of rows kept apart. */
 enum { TCT_GPU_ARRAYS = 15 };
 typedef struct tct_gpu_array {
@@ -50,9 +71,6 @@ typedef struct tct_gpu_array {
 void tct_gpu_list(const tct_gpu_arrays *a, int64_t entries,
                   tct_gpu_array out[TCT_GPU_ARRAYS]);
 
-/* A hash of the pattern; equal hashes may, rarely, be of different patterns. */
-uint64_t tct_gpu_pattern(const tct_local *A);
-
 /* --- slices_compare.c ----------------------------------------------------- */
 
 /* The first entry in which the pattern of `a`, in host memory, and that of `A`
@@ -60,6 +78,9 @@ uint64_t tct_gpu_pattern(const tct_local *A);
  * Errors      NO_MEMORY. */
 tacit_status tct_gpu_slices_compare(const tct_gpu_arrays *a, const tct_local *A,
                                     tct_difference *out);
+
+/* A hash of the pattern; equal hashes may, rarely, be of different patterns. */
+uint64_t tct_gpu_pattern(const tct_local *A);
 
 /* --- slices_size.c -------------------------------------------------------- */
 
@@ -113,9 +134,18 @@ typedef struct tct_gpu_maker { /* the task: matrix, block size, kinds, store */
     tct_gpu_store store; /* the store so far */
 } tct_gpu_maker;
 
+extern const tct_slicing_rules tct_gpu_rules;
 /* Check size and store. Errors UNSUPPORTED. */
 tacit_status tct_gpu_maker_open(const tct_local *A, int b, tct_gpu_kinds kinds,
                                 const char *store, tct_gpu_maker *out);
+
+void tct_gpu_set_store(tct_gpu_maker *M, tct_gpu_store store);
+/* Does the set of values matter to the store asked for? */
+static inline bool tct_gpu_values_matter(const tct_gpu_wish *wish)
+{
+    return wish->automatic ||
+           (wish->store != GPU_F64 && wish->store != GPU_F48);
+}
 
 /* Bytes of index for `width` columns. */
 int64_t tct_gpu_index_bytes(tct_slice_kind kind, int width);

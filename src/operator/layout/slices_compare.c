@@ -2,7 +2,9 @@
  * operator/layout/slices_compare.c - the first difference between the pattern
  * of a GPU block and that of a matrix with new values for it. The arrays are in
  * host memory, copied to it if needed. */
+#include "device/parallel.h"
 #include "operator/layout/cells.h"
+#include "operator/layout/slice_text.h"
 #include "operator/layout/slices_build.h"
 
 /* A slice, and its arrays. */
@@ -53,4 +55,21 @@ tacit_status tct_gpu_slices_compare(const tct_gpu_arrays *a, const tct_local *A,
     }
     tct_free(stored);
     return TACIT_OK;
+}
+
+/* --- hash ----------------------------------------------------------------- */
+
+static int64_t hash_rows(const void *work, int64_t from, int64_t to)
+{
+    const tct_local *A = work;
+    uint64_t sum = 0;
+    for (int64_t i = from; i < to; i++)
+        sum += tct_slice_hash_row(A->ptr, A->col, i);
+    return (int64_t)sum;
+}
+
+uint64_t tct_gpu_pattern(const tct_local *A)
+{
+    return tct_slice_hash(
+        A->cols, (uint64_t)tct_parallel_sum(A->rows, 1 << 15, hash_rows, A));
 }

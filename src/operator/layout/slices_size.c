@@ -4,16 +4,14 @@
  * are the bytes that a product reads. */
 #include "device/parallel.h"
 #include "operator/layout/slices_build.h"
+#include "operator/pattern/slice_cost.h"
 #include <pthread.h>
 
 enum {
     SAMPLES = 96,
     NO_MEMORY = 1, /* reason of a failed plan */
     TOO_WIDE = 2,
-    MUCH = 1 << 15,    /* entries                                  */
-    LONG_LEAST = 64,   /* shorter rows are never kept apart        */
-    LONG_TIMES = 4,    /* times the mean: longer rows may be kept apart */
-    LONG_ALWAYS = 8192 /* entries: longer rows are kept apart      */
+    MUCH = 1 << 15 /* entries */
 };
 static const double FILL_MOST = 1.30; /* values of blocks, per non-zero */
 
@@ -30,8 +28,9 @@ static void keep_apart(tct_window *w)
             if (w->length[g] > w->length[top]) top = g;
         const int64_t length = w->length[top];
         const bool is_outlier =
-            rows > 1 && length * (rows - 1) > LONG_TIMES * (sum - length);
-        if (length <= LONG_LEAST || (length <= LONG_ALWAYS && !is_outlier))
+            rows > 1 && length * (rows - 1) > GPU_LONG_TIMES * (sum - length);
+        if (length <= GPU_LONG_LEAST ||
+            (length <= GPU_LONG_ALWAYS && !is_outlier))
             return;
         sum -= length;
         rows--;
@@ -40,7 +39,7 @@ static void keep_apart(tct_window *w)
     }
 }
 
-static const tct_slicing_rules rules = {
+const tct_slicing_rules tct_gpu_rules = {
     .lanes = GPU_LANES,
     .window = GPU_WINDOW,
     .rows = GPU_WINDOW * GPU_BLOCK_MOST, /* the same for all blocks */
@@ -58,10 +57,10 @@ static const tct_slicing_rules rules = {
 
 int64_t tct_gpu_index_bytes(tct_slice_kind kind, int width)
 {
-    return (int64_t)tct_index_bytes(&rules, kind, width);
+    return (int64_t)tct_index_bytes(&tct_gpu_rules, kind, width);
 }
 
-static void set_store(tct_gpu_maker *M, tct_gpu_store store)
+void tct_gpu_set_store(tct_gpu_maker *M, tct_gpu_store store)
 {
     M->store = store;
     tct_slicing_values(&M->slicing, tct_gpu_store_bytes(store));
@@ -75,10 +74,10 @@ tacit_status tct_gpu_maker_open(const tct_local *A, int b, tct_gpu_kinds kinds,
         FAIL(TACIT_UNSUPPORTED,
              "%lld rows and %lld columns are not blocks of %d",
              (long long)A->rows, (long long)A->cols, b);
-    out->slicing = tct_slicing_of(&rules, A, b);
+    out->slicing = tct_slicing_of(&tct_gpu_rules, A, b);
     out->slicing.only_far = kinds == GPU_ONLY_FAR;
     out->slicing.consts = out->wish.consts;
-    set_store(out, out->wish.store);
+    tct_gpu_set_store(out, out->wish.store);
     return TACIT_OK;
 }
 
@@ -257,11 +256,10 @@ static tacit_status allocate(tct_gpu_plan *P)
 tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
 {
     const tct_gpu_wish *wish = &M->wish;
-    const bool matters =
-        wish->automatic || (wish->store != GPU_F64 && wish->store != GPU_F48);
+    const bool matters = tct_gpu_values_matter(wish);
     TRY(allocate(P));
     if (matters) collect_values(M, P, false);
-    if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
+    if (wish->automatic) tct_gpu_set_store(M, tct_gpu_store_best(&P->values));
     const int failed = plan_windows(M, P);
     if (failed == TOO_WIDE) P->reason = "a row has more than 65535 blocks";
     if (failed == NO_MEMORY) P->reason = "no memory to plan it";
@@ -273,7 +271,8 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
     bool holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     if (fewer && !(holds && M->store == GPU_DICT8)) {
         collect_values(M, P, true); /* values outside of cells do not matter */
-        if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
+        if (wish->automatic)
+            tct_gpu_set_store(M, tct_gpu_store_best(&P->values));
         holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     }
     if (holds) return TACIT_OK;
@@ -321,7 +320,7 @@ static void count_range(void *work, int64_t from, int64_t to)
     int64_t rows = 0, entries = 0;
     for (int64_t i = h->first + from; i < h->first + to; i++) {
         const int64_t length = h->A->ptr[i + 1] - h->A->ptr[i];
-        if (length <= LONG_ALWAYS) continue;
+        if (length <= GPU_LONG_ALWAYS) continue;
         rows++;
         entries += length;
     }

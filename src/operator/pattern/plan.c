@@ -1,47 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/plan.c - plans the slices of a window of groups: decides on
  * sorting by length, and on the storage of each slice's columns. */
+#include "operator/pattern/slice_cost.h"
 #include "operator/pattern/view.h"
 #include <math.h>
 #include <string.h>
-
-static const double SORT_PAYS = 0.97; /* of the cost in row order */
-
-/* --- costs ---------------------------------------------------------------- */
-
-double tct_index_bytes(const tct_slicing_rules *rules, tct_slice_kind kind,
-                       int width)
-{
-    const int step = kind == SLICE_NEAR ? rules->near_step : 1;
-    return rules->index[kind] * ((width + step - 1) / step * step);
-}
-
-/* Mean cost of a further column: those of SLICE_NEAR may come in twos. */
-static double column_cost(const tct_slicing *S, tct_slice_kind kind)
-{
-    return (kind == SLICE_CONST ? 0.0 : S->cell) + S->rules->index[kind] +
-           (kind >= SLICE_NEAR ? S->b * S->rules->gather : 0.0);
-}
-
-double tct_slice_cost(const tct_slicing *S, const tct_slice *s)
-{
-    const tct_slicing_rules *rules = S->rules;
-    const tct_slice_kind kind = (tct_slice_kind)s->kind;
-    const bool ragged = kind >= SLICE_NEAR && s->full < s->width;
-    return s->width * (column_cost(S, kind) - rules->index[kind]) +
-           tct_index_bytes(rules, kind, s->width) + rules->slice +
-           (ragged ? rules->ragged : 0.0) + (s->sorted ? rules->sorted : 0.0);
-}
-
-/* Most columns of runs that do not cost more than `s`. */
-static int32_t most_runs(const tct_slicing *S, tct_slice_kind kind,
-                         const tct_slice *s)
-{
-    const tct_slice none = {.kind = SLICE_RUN, .sorted = s->sorted};
-    const double most = (tct_slice_cost(S, s) - tct_slice_cost(S, &none)) /
-                        column_cost(S, kind);
-    return most < UINT16_MAX ? (int32_t)most : UINT16_MAX;
-}
 
 /* --- a slice -------------------------------------------------------------- */
 
@@ -66,7 +29,7 @@ TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
                             int lanes, tct_slice *s)
 {
     tct_slice_kind kind = S->consts ? SLICE_CONST : SLICE_RUN;
-    int32_t most = most_runs(S, kind, s), n = 0;
+    int32_t most = tct_most_runs(S, kind, s), n = 0;
     const int64_t last = S->A->cols / S->b - lanes;
     int64_t entries = 0;
     tct_runs r;
@@ -75,12 +38,12 @@ TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
     for (;; n++) {
         while (n + v->length[widest] - r.at[widest] > most) {
             if (kind == SLICE_RUN) return;
-            most = most_runs(S, kind = SLICE_RUN, s);
+            most = tct_most_runs(S, kind = SLICE_RUN, s);
         }
         if (!tct_runs_next(&r, v, lanes, &run)) break;
         if (S->rules->whole_runs && (run.base < 0 || run.base > last)) return;
         if (kind == SLICE_CONST && !one_value(S, v, &r, run.mask))
-            most = most_runs(S, kind = SLICE_RUN, s);
+            most = tct_most_runs(S, kind = SLICE_RUN, s);
     }
     for (int l = 0; l < lanes; l++) entries += v->length[l];
     s->kind = (uint8_t)kind;
@@ -135,27 +98,11 @@ TCT_LANEWISE double plan_slices(const tct_slicing *S, const tct_window *w,
     return cost;
 }
 
-/* Cost without empty lanes and runs. */
 static double even_cost(const tct_slicing *S, const tct_window *w)
 {
-    const tct_slicing_rules *rules = S->rules;
     double blocks = 0.0;
     for (int g = 0; g < w->groups; g++) blocks += w->length[g];
-    return blocks / rules->lanes *
-               column_cost(S, S->only_far ? SLICE_FAR : SLICE_NEAR) +
-           w->groups / rules->lanes * (rules->slice + rules->sorted);
-}
-
-/* Slices by which a window's order is rotated: a warp has slices a multiple of
- * 8 apart, and should not have the widest of every window. Bits of the window's
- * number are mixed (Knuth 1998, sec. 6.4: multiplicative hashing), so that any
- * distance works. */
-static int rotation_of(const tct_slicing *S, const tct_window *w)
-{
-    if (w->groups < S->window) return 0; /* its last slices are missing */
-    const uint32_t window = (uint32_t)(w->first / S->window);
-    const int slices = S->window / S->rules->lanes;
-    return (int)(window * 2654435769u >> 29) % slices;
+    return tct_even_cost(S, w->groups, blocks);
 }
 
 static void sort(const tct_slicing *S, const tct_window *w, uint8_t *order)
@@ -163,7 +110,10 @@ static void sort(const tct_slicing *S, const tct_window *w, uint8_t *order)
     uint8_t by_length[TCT_WINDOW_MOST];
     tct_window_sort(w, by_length);
     const size_t rotation =
-        S->rules->rotated ? (size_t)(S->rules->lanes * rotation_of(S, w)) : 0;
+        S->rules->rotated
+            ? (size_t)(S->rules->lanes *
+                       tct_window_rotation(S, w->first, w->groups))
+            : 0;
     memcpy(order, by_length + rotation, TCT_WINDOW_MOST - rotation);
     memcpy(order + TCT_WINDOW_MOST - rotation, by_length, rotation);
 }
@@ -173,12 +123,12 @@ TCT_LANEWISE double plan_window(const tct_slicing *S, const tct_window *w,
 {
     for (int g = 0; g < TCT_WINDOW_MOST; g++) order[g] = (uint8_t)g;
     const double cost = plan_slices(S, w, NULL, lanes, slice);
-    if (cost < 0.0 || even_cost(S, w) >= SORT_PAYS * cost) return cost;
+    if (cost < 0.0 || even_cost(S, w) >= TCT_SORT_PAYS * cost) return cost;
     tct_slice sorted[TCT_WINDOW_SLICES] = {{0}};
     uint8_t by_length[TCT_WINDOW_MOST];
     sort(S, w, by_length);
     const double other = plan_slices(S, w, by_length, lanes, sorted);
-    if (other >= SORT_PAYS * cost) return cost;
+    if (other >= TCT_SORT_PAYS * cost) return cost;
     const int slices = (w->groups + lanes - 1) / lanes;
     memcpy(slice, sorted, (size_t)slices * sizeof *slice);
     memcpy(order, by_length, sizeof by_length);

@@ -141,11 +141,6 @@ typedef struct tct_slice_census {
 } tct_slice_census;
 tct_slice_census tct_slices_count(const tct_slice *slice, int64_t slices);
 
-/* Bytes of the index of `width` columns; the cost of a slice. */
-double tct_index_bytes(const tct_slicing_rules *rules, tct_slice_kind kind,
-                       int width);
-double tct_slice_cost(const tct_slicing *S, const tct_slice *s);
-
 /* --- pattern.c ------------------------------------------------------------ */
 
 /* A stored slice, read back. */

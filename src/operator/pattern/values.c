@@ -81,13 +81,6 @@ static bool fits_float(double v)
     return !isfinite(v) || fabs(v) < 0x1.ffffffp127;
 }
 
-static bool is_float(double v, uint64_t bits)
-{
-    const unsigned exponent = (unsigned)(bits >> 52 & 2047);
-    if (exponent - 897 < 254) return (bits & 0x1fffffff) == 0; /* normal */
-    return fits_float(v) && bits_of((double)(float)v) == bits;
-}
-
 void tct_value_set_look(tct_value_set *set, const double *val, int64_t n)
 {
     uint64_t last = n > 0 ? ~bits_of(val[0]) : 0;
@@ -100,7 +93,7 @@ void tct_value_set_look(tct_value_set *set, const double *val, int64_t n)
         last = bits;
         const uint64_t key = set->key[tct_value_slot(bits, set->bits)];
         if (key == bits && (bits != 0 || set->zero)) continue; /* often */
-        if (set->floats) set->floats = is_float(val[k], bits);
+        if (set->floats) set->floats = tct_value_is_float(bits);
         if (set->in_range) set->in_range = fits_float(val[k]);
         if (set->count <= set->most) add(set, bits);
     }

@@ -4,6 +4,7 @@
  * differ if their bits do, so that -0 and +0 are preserved. */
 #ifndef TCT_OPERATOR_PATTERN_VALUES_H
 #define TCT_OPERATOR_PATTERN_VALUES_H
+#include "device/steps.h"
 #include "device/team.h"
 
 enum { TCT_VALUE_SLOTS = 1024 }; /* for up to half as many values */
@@ -26,9 +27,24 @@ typedef struct tct_value_set {
 } tct_value_set;
 
 /* The first slot to try for `bits` among 2^size slots. */
-static inline size_t tct_value_slot(uint64_t bits, int size)
+TCT_BOTH size_t tct_value_slot(uint64_t bits, int size)
 {
     return (size_t)(bits * UINT64_C(0x9E3779B97F4A7C15) >> (64 - size));
+}
+
+/* Is the double of these bits exactly a float? Of a NaN, if its quiet bit and
+ * no bits beyond those of a float are set. */
+TCT_BOTH bool tct_value_is_float(uint64_t bits)
+{
+    const int exponent = (int)(bits >> 52 & 2047);
+    const uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+    if (exponent >= 897 && exponent <= 1150) /* normal */
+        return (bits & 0x1fffffff) == 0;
+    if (exponent == 2047)
+        return fraction == 0 ||
+               ((bits & 0x1fffffff) == 0 && (fraction >> 51) != 0);
+    if (exponent > 1150 || exponent < 874) return bits << 1 == 0;
+    return (fraction & ((UINT64_C(1) << (926 - exponent)) - 1)) == 0;
 }
 
 /* A set of at most `most` different values; `range`: is in_range needed?

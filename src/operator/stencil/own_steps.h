@@ -36,12 +36,13 @@ typedef struct tct_own_steps {
     bool (*fits)(const tacit_queue *q, const int64_t n[3],
                  const tct_step_work *w, int depth);
     /* Get ready for `block`; `w` has its type, shape, weights and sides. Visits
-     * of CACHED have `depth` steps, others one.
+     * of CACHED have `depth` steps, others one; `of_layer` as in
+     * tct_own_layers.
      * Errors      UNSUPPORTED (what no kernel has; more blocks than can be
      *             resident; cells that do not fit), NO_MEMORY, DEVICE. */
     tacit_status (*open)(tacit_queue *q, const tct_grid_block *block,
                          const tct_step_work *w, tct_own_kind kind, int depth,
-                         void **out);
+                         int of_layer, void **out);
     /* Enqueue `steps` steps from w->in on; returns visits. After an odd number
      * the result is in w->out, else in w->in. CACHED leaves nothing of use in
      * the other one, unless it is of the one step. Each visit but the last makes

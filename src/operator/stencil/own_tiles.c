@@ -195,6 +195,10 @@ tacit_status tct_own_layers(const tct_grid_block *b, int tiles, int of_layer,
     tct_own_tiles t = {.count = 0};
     tct_box layer[TCT_LAYERS_MOST], rest;
     t.layers = find_layers(b, apart, layer, &rest);
+    if (of_layer < 0) {
+        t.layers = 0;
+        rest = whole(b);
+    }
     if (t.layers > 0)
         t.formula =
             (double)tiles * (double)cells_of(&layer[0]) / (double)b->cells;

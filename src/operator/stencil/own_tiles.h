@@ -37,8 +37,8 @@ typedef struct tct_own_tiles {
 
 /* Up to `tiles` tiles for visits of one step. Layers of one cell at each side
  * that has a neighbour have tiles of their own, `of_layer` or, if it is 0, as
- * many as the formula says, at least 1 and at most (tiles - 1) / layers. With
- * `apart` the first and the last plane of direction 2 are such layers in any
+ * many as the formula says, at least 1 and at most (tiles - 1) / layers; if it
+ * is negative, layers belong to the tiles around. Else with `apart` the first and the last plane of direction 2 are such layers in any
  * case.
  * Errors      NO_MEMORY. */
 tacit_status tct_own_layers(const tct_grid_block *b, int tiles, int of_layer,

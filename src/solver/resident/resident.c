@@ -5,14 +5,11 @@
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "solver/resident/factor.h"
+#include "solver/resident/find.h"
 #include "solver/resident/halo.h"
 #include "solver/resident/sstep.h"
 #include <stdio.h>
 #include <string.h>
-
-static const tct_resident_kernel *const kernels[] = {
-    tct_resident_cg, tct_resident_single, tct_resident_pipe_pr,
-    tct_resident_sstep};
 
 enum { LATE_MOST = 16 }; /* iterations of blocks, until a sample is posted */
 
@@ -26,144 +23,10 @@ typedef struct {
     double on_chip; /* ... the part that is                                 */
 } residence;
 
-static const tct_resident_kernel *kernel_called(const char *method)
-{
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (strcmp(kernels[i]->method->about.name, method) == 0)
-            return kernels[i];
-    return NULL;
-}
-
-static tct_resident_view view_of(const tacit_operator *M)
-{
-    return tct_precond_view(M);
-}
-
-static const tct_resident_kernel *kernel_of(const tct_method *method,
-                                            const tacit_operator *M)
-{
-    const tct_rows *rows = view_of(M).rows;
-    if (rows) {
-        const tct_resident_kernel *K =
-            &tct_resident_cg_factor[tct_rows_kernel_of(rows)->near];
-        return method == K->method ? K : NULL;
-    }
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (kernels[i]->method == method) return &kernels[i][M ? 1 : 0];
-    return NULL;
-}
-
-static const tct_gpu_slices *slices_of(const tct_block *B)
-{
-    const tct_gpu_block *g = (const tct_gpu_block *)(const void *)B;
-    return g && g->gpu == &tct_gpu_slices_ops
-               ? (const tct_gpu_slices *)(const void *)B
-               : NULL;
-}
-
-/* --- which kernels? ------------------------------------------------------- */
-
-/* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
-static void list_stores(tct_resident_code code, int b, char *text, size_t size)
-{
-    static const char *const stores[] = {[GPU_F64] = "f64",
-                                         [GPU_F32] = "f32",
-                                         [GPU_DICT8] = "dict8",
-                                         [GPU_DICT16] = "dict16",
-                                         [GPU_F48] = "low48"};
-    for (size_t s = 0; s < sizeof stores / sizeof *stores; s++) {
-        const size_t at = strlen(text);
-        if (code(b, (int)s, GPU_ANY))
-            snprintf(text + at, size - at, " %s", stores[s]);
-    }
-}
-
-/* Formats and stores of a method's kernels, appended to `text`. */
-static void list_formats(tct_resident_code code, char *text, size_t size)
-{
-    for (int b = 1; b <= GPU_BLOCK_MOST; b++) {
-        const size_t at = strlen(text);
-        if (!code(b, GPU_F64, GPU_ANY)) continue;
-        if (b == 1)
-            snprintf(text + at, size - at, "%s sell, sell32:",
-                     code(b, GPU_F64, GPU_GRID) ? " stencil;" : "");
-        else snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
-        list_stores(code, b, text, size);
-    }
-}
-
-/* --- can R have one? ------------------------------------------------------ */
-
-/* The kernel for blocks as `A` has them: of its walk, or of the next that takes
- * its slices, too. *walk: which. NULL: none. */
-static const void *code_of(tct_resident_code of, const tct_gpu_arrays *A,
-                           int32_t *walk)
-{
-    const void *code = NULL;
-    *walk = A->walk;
-    if (A->walk == GPU_GRID) return of(A->b, A->store, GPU_GRID);
-    for (; *walk >= GPU_ANY; --*walk)
-        if ((code = of(A->b, A->store, *walk)) != NULL) break;
-    return code;
-}
-
-static tct_resident_code code_in(const tct_run *R, const tct_resident_kernel *K)
-{
-    return R->q->ranks > 1 ? K->with_peers : K->kernel;
-}
-
-static const void *code_for(const tct_run *R, char *reason, size_t size)
-{
-    const tct_resident_kernel *K =
-        kernel_of(R->policy->now ? R->policy->now : R->system->method, R->M);
-    const tct_resident_view M = view_of(R->M);
-    if (!K) {
-        snprintf(reason, size, "there is no kernel of %s%s%s%s",
-                 R->system->method->about.name, M.rows ? " with " : "",
-                 M.rows ? R->M->ops->name : "",
-                 M.rows ? ": take method cg, or precond jacobi" : "");
-        return NULL;
-    }
-    if (R->M && !M.diagonal && !M.rows) {
-        snprintf(reason, size,
-                 "only for a preconditioner that is a diagonal, jacobi, and of "
-                 "cg for ic0");
-        return NULL;
-    }
-    if (!R->A->local) {
-        snprintf(reason, size,
-                 "only for a matrix, and this operator is a function");
-        return NULL;
-    }
-    if (!tct_peer_halo_fits(R, K, reason, size)) return NULL;
-    const tct_gpu_slices *B = slices_of(R->A->local);
-    if (!B) {
-        snprintf(reason, size,
-                 "only for the formats sell32, sell, bsell and "
-                 "stencil");
-        return NULL;
-    }
-    if (B->d.long_rows > 0 && !B->base.base.persistent) {
-        snprintf(reason, size, "not for rows of more than %d entries",
-                 GPU_ROW_MOST);
-        return NULL;
-    }
-    int32_t walk;
-    const tct_resident_code of = code_in(R, K);
-    const void *code = code_of(of, &B->d, &walk);
-    if (!code) {
-        snprintf(reason, size,
-                 "no kernel of %s%s%s for this format and its store; for",
-                 K->method->about.name, R->M ? " with " : "",
-                 R->M ? R->M->ops->name : "");
-        list_formats(of, reason, size);
-    }
-    return code;
-}
-
 static bool resident_fits(const tct_run *R, char *reason, size_t size)
 {
-    if (tct_persistent_fits(R->q)) return code_for(R, reason, size) != NULL;
+    if (tct_persistent_fits(R->q))
+        return tct_resident_code_for(R, reason, size) != NULL;
     snprintf(reason, size, "this GPU has no cooperative launch");
     return false;
 }
@@ -171,7 +34,7 @@ static bool resident_fits(const tct_run *R, char *reason, size_t size)
 static tacit_status resident_open(tct_run *R)
 {
     residence *H = NULL;
-    const tct_resident_kernel *K = kernel_of(R->system->method, R->M);
+    const tct_resident_kernel *K = tct_resident_of(R->system->method, R->M);
     TRY(TCT_ALLOC(1, "a persistent kernel", &H));
     memset(H, 0, sizeof *H);
     R->drive = H;
@@ -200,7 +63,8 @@ static double *vector_of(const tct_run *R, int from)
 {
     switch (from) {
     case TCT_IS_X: return R->x;
-    case TCT_IS_DIAGONAL: return (double *)(uintptr_t)view_of(R->M).diagonal;
+    case TCT_IS_DIAGONAL:
+        return (double *)(uintptr_t)tct_precond_view(R->M).diagonal;
     case TCT_IS_Z: return R->z;
     case TCT_IS_Y: return R->y[0];
     default: return R->v[from];
@@ -211,7 +75,7 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
                      int64_t most, tct_resident_job *J)
 {
     const residence *H = R->drive;
-    const tct_gpu_slices *B = slices_of(R->A->local);
+    const tct_gpu_slices *B = tct_resident_slices(R->A->local);
     /* M w and M u are not stored by a kernel */
     double *const *second = R->M ? R->y + 1 : H->second;
     *J = (tct_resident_job){
@@ -220,7 +84,7 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
         .resumed = R->resumed,
         .poison = tct_gpu_poisons(),
         .second = {second[0], second[1]}};
-    (void)code_of(code_in(R, K), &B->d, &J->A.walk);
+    J->A.walk = tct_resident_walk(R, K, &B->d);
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
         J->v[v].memory = vector_of(R, K->from[v]);
 }
@@ -260,7 +124,7 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
     H->vectors = K->vectors;
     H->on_chip = 0.0;
     if (K->method->blocks) {
-        tct_sstep_job_fill(R, H->many, view_of(R->M).diagonal, W);
+        tct_sstep_job_fill(R, H->many, tct_precond_view(R->M).diagonal, W);
         while (W->J.grid.sample_batch > 1 &&
                W->J.grid.sample_batch * W->most > LATE_MOST)
             W->J.grid.sample_batch /= 2;
@@ -279,8 +143,8 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
 static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
 {
     const tct_gpu *g = tct_gpu_of(R->q);
-    const tct_resident_kernel *K = kernel_of(R->policy->now, R->M);
-    const tct_rows *rows = view_of(R->M).rows;
+    const tct_resident_kernel *K = tct_resident_of(R->policy->now, R->M);
+    const tct_rows *rows = tct_precond_view(R->M).rows;
     residence *H = R->drive;
     tct_resident_job *J = &p->job.J;
     fill_job(R, K, most, J);
@@ -303,7 +167,8 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     place(R, K, p);
     const double chip = (double)J->chip_values * H->blocks;
     J->keep = tct_l2_share(
-        slices_of(R->A->local)->base.base.matrix_bytes - chip, g->l2_bytes);
+        tct_resident_slices(R->A->local)->base.base.matrix_bytes - chip,
+        g->l2_bytes);
     H->slots = J->slots;
     return TACIT_OK;
 }
@@ -319,13 +184,14 @@ static bool launch(const tct_run *R, int64_t most)
         R->q->failed == TACIT_OK ? make_plan(R, most, &p) : TACIT_OK;
     if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
     return tct_loop_is_well(R->q) &&
-           tct_persistent_start(R->q, &p.job.J.grid,
-                                &(tct_persistent_kernel){
-                                    .code = code_for(R, reason, sizeof reason),
-                                    .job = &p.job,
-                                    .blocks = H->blocks,
-                                    .threads = p.threads,
-                                    .shared = p.shared});
+           tct_persistent_start(
+               R->q, &p.job.J.grid,
+               &(tct_persistent_kernel){
+                   .code = tct_resident_code_for(R, reason, sizeof reason),
+                   .job = &p.job,
+                   .blocks = H->blocks,
+                   .threads = p.threads,
+                   .shared = p.shared});
 }
 
 /* Is there a kernel for the run's current method and precision? Collective:
@@ -335,9 +201,9 @@ static bool has_kernel(const tct_run *R)
     char reason[TCT_REFUSAL];
     const residence *H = R->drive;
     const tacit_queue *q = R->q;
-    int64_t has = code_for(R, reason, sizeof reason) != NULL;
+    int64_t has = tct_resident_code_for(R, reason, sizeof reason) != NULL;
     /* a rescue may ask for more second places than the method has */
-    const int places = has ? kernel_of(R->policy->now, R->M)->places : 0;
+    const int places = has ? tct_resident_of(R->policy->now, R->M)->places : 0;
     if (places > 0 && !H->second[places - 1]) has = 0;
     if (q->ranks == 1) return has;
     plan p;
@@ -389,7 +255,7 @@ static void say_spending(const tct_run *R)
 static void enqueue_start(tct_run *R, const tct_resident_kernel *K)
 {
     double *const r = R->v[V_R], *const p = R->v[V_P];
-    if (view_of(R->M).rows) {
+    if (tct_precond_view(R->M).rows) {
         apply_dot(R->M, R->q, r, R->z, &R->c[C_RZ]);
         if (!R->resumed) q_copy(R->q, R->n, R->z, p);
     }
@@ -402,7 +268,7 @@ static void enqueue_start(tct_run *R, const tct_resident_kernel *K)
 
 static void say_what_is_late(const tct_run *R)
 {
-    const tct_rows *rows = view_of(R->M).rows;
+    const tct_rows *rows = tct_precond_view(R->M).rows;
     if (rows && tct_rows_status(rows) < 0)
         q_fail(R->q, TACIT_DEVICE, "%s", tacit_error_message());
 }
@@ -426,7 +292,7 @@ static const tct_iteration iteration = {
 
 static void run_kernel(tct_run *R)
 {
-    const tct_resident_kernel *K = kernel_of(R->policy->now, R->M);
+    const tct_resident_kernel *K = tct_resident_of(R->policy->now, R->M);
     const int64_t first = R->k;
     enqueue_start(R, K);
     tct_loop_stay(R->loop, &loop_kernel, K->look_first);
@@ -466,47 +332,17 @@ static void resident_iterate(tct_run *R)
     tct_driver_host.iterate(R);
 }
 
-static void say_barriers(const tct_resident_kernel *K, char *text, size_t size)
-{
-    if (K->method->blocks)
-        snprintf(text, size, "s + %d barriers for s iterations", K->barriers);
-    else snprintf(text, size, "%d barriers an iteration", K->barriers);
-}
-
 static void resident_describe(const tct_run *R, char *text, size_t size)
 {
     const residence *H = R->drive;
-    const tct_resident_kernel *K = kernel_of(R->system->method, R->M);
+    const tct_resident_kernel *K = tct_resident_of(R->system->method, R->M);
     if (!K || H->slots == 0) return;
     const int n = snprintf(text, size, "%d blocks, ", H->blocks);
-    say_barriers(K, text + n, size - (size_t)n);
+    tct_resident_say_barriers(K, text + n, size - (size_t)n);
     if (H->vectors == 0) return;
     const size_t at = strlen(text);
     snprintf(text + at, size - at, ", %.1f of %d vectors on the chip",
              H->on_chip / H->slots, H->vectors);
-}
-
-bool tct_resident_kernels(const char *method, char *text, size_t size)
-{
-    const tct_resident_kernel *K = kernel_called(method);
-    if (!K) return false;
-    say_barriers(K, text, size);
-    size_t at = strlen(text);
-    snprintf(text + at, size - at, ";");
-    list_formats(K[0].kernel, text, size);
-    at = strlen(text);
-    snprintf(text + at, size - at, "; with jacobi,");
-    list_formats(K[1].kernel, text, size);
-    if (K->sent == 0) return true;
-    at = strlen(text);
-    if (K->method == tct_resident_cg_factor[0].method) {
-        snprintf(text + at, size - at, "; with ic0 or ic1,");
-        list_formats(tct_resident_cg_factor[0].kernel, text, size);
-        at = strlen(text);
-    }
-    snprintf(text + at, size - at, "; on several GPUs,");
-    list_formats(K[0].with_peers, text, size);
-    return true;
 }
 
 const tct_driver tct_driver_resident = {

@@ -4,109 +4,16 @@
  * threads for itself.
  *
  * For s iterations s + 2 barriers: one before each product, so that all of its
- * vector is there, and two for the sum, which is of too many numbers for every
- * block to add up all of them: each adds up a few, and then reads what others
- * have. Blocks are always as long as they will be used, as where looks come at
- * once.
+ * vector is there, and two for the sum. Blocks are always as long as they will be
+ * used, as where looks come at once.
  *
  * A second conjugation is the host's: the kernel ends with BAD_PAUSE, and the
  * text makes that block.
  *
- * A column is a vector: of the panels, or one of those behind. All of them have
- * the same slots of a thread on the chip; what the matrix multiplies is in
- * memory, too. A preconditioner M is a diagonal d here. */
+ * A preconditioner M is a diagonal d here. */
 #include "device/gpu/pass.cuh"
-#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/kernels.cuh"
-#include "solver/resident/rows.cuh"
-#include "solver/resident/sstep.h"
-
-enum {
-    TILE = 8, /* columns of each panel in a tile of the sum */
-    DOWN = 2 * TCT_SSTEP_MOST / TILE, /* tiles of (P, Z) */
-    RIGHT = 2, /* and of (A Z, r), at once                */
-    PAIR = RIGHT * TILE * TILE,
-    RENEWED_TOO = 2 /* sums that are of vectors: of r, of its change */
-};
-
-/* --- columns -------------------------------------------------------------- */
-
-static __device__ inline tct_chip_vector column(const tct_sstep_job &W, int c)
-{
-    const int panel = 2 * W.most;
-    double *memory = c < panel       ? W.PZ.at + c * W.PZ.stride
-                     : c < 2 * panel ? W.QY.at + (c - panel) * W.QY.stride
-                                     : W.own[c - 2 * panel];
-    return {memory, W.slots, W.first + c * W.stride};
-}
-static __device__ inline int z(const tct_sstep_job &W, int j)
-{
-    return W.most + j;
-}
-static __device__ inline int az(const tct_sstep_job &W, int j)
-{
-    return 3 * W.most + j;
-}
-static __device__ inline int own(const tct_sstep_job &W, int which)
-{
-    return 4 * W.most + which;
-}
-/* y_j, of which z_j = M y_j */
-template <bool M> static __device__ inline int y(const tct_sstep_job &W, int j)
-{
-    if (!M) return z(W, j);
-    return own(W, j == 0 ? TCT_COLUMN_R : TCT_COLUMN_Y + (j - 1) % 3);
-}
-
-/* An element of a column that a thread has, in slot `t`. */
-struct tct_spot {
-    int t;
-    int64_t row;
-    int thread;
-};
-static __device__ inline double *at(const tct_sstep_job &W, int c, tct_spot s)
-{
-    return tct_at(column(W, c), s.t, s.row, TCT_EITHER, s.thread);
-}
-/* z_j, for all to see */
-template <bool M>
-static __device__ inline void put_z(const tct_sstep_job &W, int j, tct_spot s,
-                                    double y)
-{
-    const double value = M ? *at(W, own(W, TCT_COLUMN_D), s) * y : y;
-    const tct_chip_vector v = column(W, z(W, j));
-    if (s.t < v.slots) *tct_at(v, s.t, s.row, TCT_CHIP, s.thread) = value;
-    v.memory[s.row] = value;
-}
-
-/* Work on all rows of this thread. */
-template <int B, int WALK, class WORK>
-static __device__ inline void each_row(const tct_resident_job &J,
-                                       const WORK &work)
-{
-    for (int t = 0; t < J.slots; t++) {
-        const int64_t row = tct_row<B, WALK>(J, t);
-        if (row >= 0) work(tct_spot{t, row, (int)threadIdx.x});
-    }
-}
-
-/* P, Q, r, x and d come onto the chip, and but for d go back. */
-template <int B, int WALK, bool M>
-static __device__ inline void load(const tct_sstep_job &W)
-{
-    for (int i = 0; i < W.most; i++)
-        tct_chip_load<B, WALK>(W.J, column(W, i), column(W, 2 * W.most + i));
-    for (int i = 0; i < 2 + M; i++)
-        tct_chip_load<B, WALK>(W.J, column(W, own(W, i)));
-}
-template <int B, int WALK>
-static __device__ inline void store(const tct_sstep_job &W)
-{
-    for (int i = 0; i < W.most; i++)
-        tct_chip_store<B, WALK>(W.J, column(W, i), column(W, 2 * W.most + i));
-    for (int i = 0; i < 2; i++)
-        tct_chip_store<B, WALK>(W.J, column(W, own(W, i)));
-}
+#include "solver/resident/sstep_sum.cuh"
 
 /* --- the vectors of a block ----------------------------------------------- */
 
@@ -156,140 +63,6 @@ product(const tct_sstep_job &W, const tct_values<STORE, true> &A,
             if (more) next<M>(W, blocks.term[j], j, here, sum.v[0]);
         });
     tct_spent(TCT_ON_PRODUCT);
-}
-
-/* --- the sum -------------------------------------------------------------- */
-
-/* Columns (P, Z), or Z alone, and of (A Z, r) the last ones. */
-struct tct_gram {
-    int s, first, rows, columns;
-};
-static __device__ inline tct_gram gram_of(const tct_blocks &blocks, int s)
-{
-    const int first = blocks.moments ? blocks.most : 0;
-    return {s, first, blocks.most + s - first, blocks.moments ? 2 : s + 1};
-}
-
-/* Tiles of the sum over the rows of this warp: those of `right` columns on. */
-template <int B, int WALK>
-static __device__ inline void tiles_of_warp(const tct_sstep_job &W, tct_gram G,
-                                            int right,
-                                            double (&sum)[DOWN][RIGHT][2])
-{
-    const int lane = tct_tile_lane(), i = lane / 4;
-    const int from = tct_lane() - lane; /* rows of this half of the warp */
-    int left[DOWN], there[RIGHT];       /* column; < 0: none */
-#pragma unroll
-    for (int d = 0; d < DOWN; d++)
-        left[d] = d * TILE + i < G.rows ? G.first + d * TILE + i : -1;
-#pragma unroll
-    for (int e = 0; e < RIGHT; e++) {
-        const int b = right + e * TILE + i;
-        there[e] = b >= G.columns       ? -1
-                   : b == G.columns - 1 ? own(W, TCT_COLUMN_R)
-                                        : az(W, G.s + 1 - G.columns + b);
-    }
-    for (int t = 0; t < W.J.slots; t++) {
-        const int mine = (int)tct_row<B, WALK>(W.J, t);
-        for (int k = from + lane % 4; k < from + TCT_TILE_LANES; k += 4) {
-            const int row = tct_shuffle(mine, k);
-            const tct_spot s = {t, row, tct_warp() * GPU_WAVE + k};
-            double v[RIGHT];
-#pragma unroll
-            for (int e = 0; e < RIGHT; e++)
-                v[e] = row >= 0 && there[e] >= 0 ? *at(W, there[e], s) : 0.0;
-#pragma unroll
-            for (int d = 0; d < DOWN; d++) {
-                if (d * TILE >= G.rows) break;
-                const double u =
-                    row >= 0 && left[d] >= 0 ? *at(W, left[d], s) : 0.0;
-#pragma unroll
-                for (int e = 0; e < RIGHT; e++)
-                    tct_multiply_tile(sum[d][e], u, v[e]);
-            }
-        }
-    }
-}
-
-/* Sum the tiles of the halves of a warp of 64 lanes. */
-static __device__ inline void add_halves(double (&sum)[DOWN][RIGHT][2])
-{
-    for (int i = 0; i < DOWN * RIGHT * 2; i++) {
-        double &v = sum[i / (2 * RIGHT)][i / 2 % RIGHT][i % 2];
-        v += tct_shuffle_across(v, TCT_TILE_LANES);
-    }
-}
-
-/* Sum `number` of this block, where all find it. */
-static __device__ inline void leave(const tct_sstep_job &W, int number,
-                                    double sum)
-{
-    tct_store_through(&W.many[(size_t)number * gridDim.x + blockIdx.x], sum);
-}
-
-/* The sums of this block: a pair of tiles of all warps, one after the other. */
-template <int B, int WALK>
-static __device__ inline void sum_block(const tct_sstep_job &W, tct_gram G)
-{
-    extern __shared__ double chip[];
-    double *desk = chip + W.desk;
-    const int lane = tct_tile_lane(), at = tct_warp() * PAIR;
-    for (int right = 0; right < G.columns; right += RIGHT * TILE) {
-        double sum[DOWN][RIGHT][2] = {{{0.0}}};
-        if (tct_warp() < W.J.tile) tiles_of_warp<B, WALK>(W, G, right, sum);
-        if constexpr (TCT_TILES_OF_WARP == 2) add_halves(sum);
-#pragma unroll
-        for (int d = 0; d < DOWN; d++) {
-            if (d * TILE >= G.rows) break;
-#pragma unroll
-            for (int e = 0; e < RIGHT; e++)
-#pragma unroll
-                for (int n = 0; n < 2; n++)
-                    desk[at + e * TILE * TILE + 2 * lane + n] = sum[d][e][n];
-            __syncthreads();
-            TCT_EACH(i, PAIR)
-            {
-                const int a = d * TILE + i % (TILE * TILE) / TILE;
-                const int b = right + i / (TILE * TILE) * TILE + i % TILE;
-                double all = 0.0;
-                for (int w = 0; w < W.J.tile; w++) all += desk[w * PAIR + i];
-                if (a < G.rows && b < G.columns)
-                    leave(W, SUM_GRAM + b * G.rows + a, all);
-            }
-            __syncthreads();
-        }
-    }
-}
-
-/* All sums of all blocks, as the text has them, into `sums`; `mine` are of each
- * thread. */
-template <int B, int WALK>
-static __device__ inline tct_barrier_status
-sum_all(const tct_sstep_job &W, tct_gram G, tct_persistent_grid<false> &grid,
-        double (&mine)[RENEWED_TOO], double *sums)
-{
-    const int count = SUM_GRAM + G.rows * G.columns, blocks = (int)gridDim.x;
-    double *total = W.many + (size_t)count * gridDim.x;
-    tct_block_sum_once(mine);
-    if (threadIdx.x == 0)
-        for (int i = 0; i < RENEWED_TOO; i++) leave(W, SUM_RR + i, mine[i]);
-    sum_block<B, WALK>(W, G);
-    tct_spent(TCT_ON_SUM);
-    tct_barrier_status barrier = tct_grid_wait(grid);
-    if (barrier == TCT_LATE) return barrier;
-    const int step = (int)(blockDim.x / GPU_WAVE) * blocks;
-    for (int e = tct_warp() * blocks + (int)blockIdx.x; e < count; e += step) {
-        double v[1] = {0.0};
-        for (int i = tct_lane(); i < blocks; i += GPU_WAVE)
-            v[0] += tct_load_fresh(&W.many[(size_t)e * gridDim.x + i]);
-        tct_warp_sum(v);
-        if (tct_lane() == 0) tct_store_through(&total[e], v[0]);
-    }
-    barrier = tct_grid_wait(grid);
-    TCT_EACH(e, count) sums[e] = tct_load_fresh(&total[e]);
-    __syncthreads();
-    tct_spent(TCT_ON_SUM);
-    return barrier;
 }
 
 /* --- the updates ---------------------------------------------------------- */
@@ -392,7 +165,7 @@ struct tct_sstep_here {
     };
 };
 static_assert(sizeof(tct_sstep_here) <= TCT_SSTEP_SHARED &&
-                  (int)PAIR == (int)TCT_SSTEP_DESK,
+                  (int)TCT_GRAM_PAIR == (int)TCT_SSTEP_DESK,
               "the host knows how much that is");
 
 static __device__ __noinline__ void
@@ -442,34 +215,23 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     tct_persistent_grid<false> grid = tct_persistent_open<false>(J.grid, c);
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-    double mine[RENEWED_TOO] = {0.0, first ? W.sums[SUM_DRIFT] : 0.0};
+    double mine[TCT_RENEWED_TOO] = {0.0, first ? W.sums[SUM_DRIFT] : 0.0};
     tct_barrier_status barrier = TCT_GO;
     int since = W.since;
     int64_t k = 0;
     open(W, H);
     load<B, WALK, M>(W);
-    bool renewing = false; /* r = b - A x comes next, not a block */
     for (;;) {
-        const int s = renewing ? 0 : length_of(H.blocks, c);
+        const int s = length_of(H.blocks, c);
         const tct_gram G = gram_of(H.blocks, s);
-        if (!renewing) {
-            tct_poll_host(grid, k);
-            begin<B, WALK, M>(W, &mine[0]);
-        }
-        /* one text of the product, which is most of the kernel */
-        for (int j = renewing ? -1 : 0; j < s && barrier != TCT_LATE; j++) {
+        tct_poll_host(grid, k);
+        begin<B, WALK, M>(W, &mine[0]);
+        for (int j = 0; j < s && barrier != TCT_LATE; j++) {
             barrier = tct_grid_wait(grid);
             product<B, STORE, WALK, M>(W, A, ahead, H.blocks, j, s);
         }
         if (barrier == TCT_LATE) break;
         __syncthreads();
-        if (renewing) {
-            replace<B, WALK>(W, c[C_SIGMA], H.blocks.renew, &mine[1]);
-            if (threadIdx.x == 0) H.told[FLAG_RENEWED] += 1.0;
-            since = 0;
-            renewing = false;
-            continue;
-        }
         barrier = sum_all<B, WALK>(W, G, grid, mine, H.sums);
         if (barrier == TCT_LATE) break;
         decide(H, barrier == TCT_END ? BLOCKS_LOOK : BLOCKS_DECIDE, s, c);
@@ -483,10 +245,17 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         mine[0] = mine[1] = 0.0;
         since += H.blocks.taken;
         if (k >= J.grid.most) break;
-        renewing =
-            since >= W.renew_every && !H.blocks.moments && !H.blocks.drifted;
-        if (renewing)
-            tct_chip_store<B, WALK>(J, column(W, own(W, TCT_COLUMN_X)));
+        if (since < W.renew_every || H.blocks.moments || H.blocks.drifted)
+            continue;
+        /* a second text of the product: one text for both took 4 % longer */
+        tct_chip_store<B, WALK>(J, column(W, own(W, TCT_COLUMN_X)));
+        barrier = tct_grid_wait(grid);
+        if (barrier == TCT_LATE) break;
+        product<B, STORE, WALK, M>(W, A, ahead, H.blocks, -1, s);
+        __syncthreads();
+        replace<B, WALK>(W, c[C_SIGMA], H.blocks.renew, &mine[1]);
+        if (threadIdx.x == 0) H.told[FLAG_RENEWED] += 1.0;
+        since = 0;
     }
     store<B, WALK>(W);
     close(W, H);

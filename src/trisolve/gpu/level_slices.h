@@ -43,6 +43,11 @@ typedef struct tct_sliced {
 tacit_status tct_sliced_open(const tacit_factor_panels *P, tct_sliced *out);
 void tct_sliced_close(tct_sliced *S);
 
+/* level_rows.c: the rows of `down` from those of `up`, and the levels of both,
+ * `level` [2 n], which are 0 before.
+ * Errors    NO_MEMORY. */
+tacit_status tct_sliced_transpose(tct_sliced *S, int32_t *level);
+
 /* Columns, as positions, and values of slices [from, end), stored from the head
  * of `col` and `val`; either may be NULL. Columns of near cells and of padding
  * are -1; values of padding are 0. */

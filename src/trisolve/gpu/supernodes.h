@@ -33,6 +33,7 @@
 #ifndef TCT_TRISOLVE_GPU_SUPERNODES_H
 #define TCT_TRISOLVE_GPU_SUPERNODES_H
 #include "base/base.h"
+#include "trisolve/gpu/counters.h"
 #include "trisolve/gpu/task_queue.h"
 #include <tacit/factor.h>
 
@@ -85,26 +86,6 @@ typedef struct tct_cut {
     int32_t down, between, up;
     uint32_t *due; /* [tct_counters] additions to each counter */
 } tct_cut;
-
-/* Counters: updates of the children of node k (k = nodes: of all roots); the
- * assembled right-hand side of node k; x of node k; pieces of recursive
- * doubling. */
-static inline int32_t tct_counts_together(int32_t nodes, int32_t k)
-{
-    return nodes + 1 + k;
-}
-static inline int32_t tct_counts_up(int32_t nodes, int32_t k)
-{
-    return 2 * nodes + 1 + k;
-}
-static inline int32_t tct_counts_swapped(int32_t nodes)
-{
-    return 3 * nodes + 1;
-}
-static inline int32_t tct_counters(int32_t nodes)
-{
-    return 3 * nodes + 2;
-}
 
 typedef struct tct_tri_plan {
     int64_t rows, stored, updates, slots, rests;

@@ -25,7 +25,7 @@ static tacit_status find_grid(const tacit_trsv *T, const tacit_factor_panels *P,
         FAIL(TACIT_UNSUPPORTED,
              "on GPUs triangular solves have scheme 3d alone: take that, or "
              "solve on device host");
-    return tct_grid_of(P, T->scheme, e, size, out);
+    return tct_grid_for(P, T->scheme, TACIT_TRSV_CYCLIC, e, size, out);
 }
 
 /* List the rows whose b is read and x written. */

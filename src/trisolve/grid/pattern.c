@@ -12,13 +12,6 @@ void tct_pattern_clear(tct_pattern *S)
     *S = (tct_pattern){.leaves = 0};
 }
 
-int tct_height_of(const tct_pattern *S, int32_t node)
-{
-    int depth = 0;
-    for (; node > 0; node = (node - 1) / 2) depth++;
-    return S->heights - 1 - depth;
-}
-
 /* --- tree nodes ----------------------------------------------------------- */
 
 /* Counting sort of panels by tree node. */

@@ -65,7 +65,12 @@ static inline int64_t tct_width(const tct_pattern *S, int32_t K)
     return S->P.first[K + 1] - S->P.first[K];
 }
 /* The height of tree node `node` over the leaves. */
-int tct_height_of(const tct_pattern *S, int32_t node);
+static inline int tct_height_of(const tct_pattern *S, int32_t node)
+{
+    int depth = 0;
+    for (; node > 0; node = (node - 1) / 2) depth++;
+    return S->heights - 1 - depth;
+}
 /* The node of grid `z` at `height`. */
 static inline int32_t tct_node_at(const tct_pattern *S, int z, int height)
 {
@@ -144,7 +149,7 @@ static inline void tct_group_below(const tct_group *t, int i, int *first,
     if (*end > t->count) *end = t->count;
 }
 
-/* --- plan.c: what one rank does ------------------------------------------- */
+/* --- plan_create.c: what one rank does ------------------------------------ */
 
 /* Kinds of step. Messages have one tag for each kind and height. */
 enum { TCT_SWEEP_L, TCT_ADD_UP, TCT_PASS_ON, TCT_SWEEP_U, TCT_STAGE_KINDS };
@@ -243,14 +248,6 @@ tacit_status tct_predict_messages(const tct_pattern *S, const tct_grid *grid,
 tacit_status tct_grid_for(const tacit_factor_panels *P,
                           tacit_trsv_scheme scheme, tacit_trsv_map map,
                           const int extent[3], int size, tct_grid *out);
-/* ... distributed by blocks. */
-static inline tacit_status tct_grid_of(const tacit_factor_panels *P,
-                                       tacit_trsv_scheme scheme,
-                                       const int extent[3], int size,
-                                       tct_grid *out)
-{
-    return tct_grid_for(P, scheme, TACIT_TRSV_CYCLIC, extent, size, out);
-}
 
 /* Bytes of messages with `width` columns of panels, for `columns` right-hand
  * sides. */

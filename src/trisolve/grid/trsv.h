@@ -58,7 +58,7 @@ tacit_status tct_trsv_round(tacit_trsv *T, int64_t c);
 
 /* --- on_gpu.c ------------------------------------------------------------- */
 
-/* Open with the factor `d` on the GPUs of `q`; `extent` as tct_grid_of.
+/* Open with the factor `d` on the GPUs of `q`; `extent` as tct_grid_for.
  * Collective.  Errors as tacit_trsv_create. */
 tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q,
                                const tct_factor_distribution *d,

@@ -141,7 +141,17 @@ static __device__ __forceinline__ void load_row_of(const tct_free_step &s,
     widen(part, to);
 }
 
-/* Of the neighbours of other ranks. */
+/* Are a lane's cells from column x on stored as one? Not those of other tiles,
+ * and not where a row that closes has copies of its ends. */
+static __device__ __forceinline__ bool is_whole(const tct_step_work &w,
+                                                const tct_box &b, int x)
+{
+    const bool at_end = w.closes[0] && (x <= 0 || x + FREE_V >= w.n[0]);
+    return x >= b.lo[0] && x + FREE_V <= b.hi[0] && !at_end;
+}
+
+/* Into the neighbours of other ranks: whole pieces, since the link takes a
+ * message for each. */
 static __device__ __forceinline__ void put_part(const tct_free_step &s,
                                                 const tct_box &b, int z, int y,
                                                 int x,
@@ -152,13 +162,18 @@ static __device__ __forceinline__ void put_part(const tct_free_step &s,
         if (!tct_own_sends(put, z, y)) continue;
         TCT_REAL *row =
             (TCT_REAL *)(void *)tct_own_row(s.J, put, s.step, z, y) + s.J.x;
-#pragma unroll
-        for (int i = 0; i < FREE_V; i++) {
-            const int64_t at = x + i + s.J.x - put.send[0];
-            if (x + i >= b.lo[0] && x + i < b.hi[0] && at >= 0 &&
-                at < put.extent[0])
-                store_cell(s.J.w, row, x + i, value.v[i]);
+        const int64_t from = x + s.J.x - put.send[0];
+        const bool aligned = (uintptr_t)(row + x) % sizeof value == 0;
+        if (aligned && from >= 0 && from + FREE_V <= put.extent[0] &&
+            is_whole(s.J.w, b, x)) {
+            *(tct_free_cells *)(void *)(row + x) = value;
+            continue;
         }
+#pragma unroll
+        for (int i = 0; i < FREE_V; i++)
+            if (x + i >= b.lo[0] && x + i < b.hi[0] && from + i >= 0 &&
+                from + i < put.extent[0])
+                store_cell(s.J.w, row, x + i, value.v[i]);
     }
 }
 
@@ -169,9 +184,7 @@ static __device__ __forceinline__ void store_part(const tct_free_step &s,
 {
     const tct_step_work &w = s.J.w;
     TCT_REAL *row = s.out + line_of(w, z, y);
-    const bool at_end = w.closes[0] && (x <= 0 || x + FREE_V >= w.n[0]);
-    if (x >= b.lo[0] && x + FREE_V <= b.hi[0] && !at_end)
-        *(tct_free_cells *)(void *)(row + x) = value;
+    if (is_whole(w, b, x)) *(tct_free_cells *)(void *)(row + x) = value;
     else
 #pragma unroll
         for (int i = 0; i < FREE_V; i++)

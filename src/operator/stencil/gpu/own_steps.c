@@ -10,7 +10,7 @@
 typedef struct own_steps {
     tacit_queue *queue;
     tct_own_kind kind;
-    int reach, more, threads;
+    int reach, more, threads, of_layer;
     size_t shared; /* dynamic, of a block */
     const void *code;
     tct_own_tiles tiles; /* its arrays are the host's */
@@ -115,7 +115,7 @@ static tacit_status choose_free(own_steps *s, const tct_grid_block *b,
                                 const tct_step_work *w)
 {
     s->code = kernels_of(w)->free(w, &s->threads);
-    return tct_own_layers(b, tct_gpu_of(s->queue)->sms, 0,
+    return tct_own_layers(b, tct_gpu_of(s->queue)->sms, s->of_layer,
                           s->kind == TCT_OWN_FREE2, &s->tiles);
 }
 
@@ -235,13 +235,14 @@ static void own_close(void *state)
 
 static tacit_status own_open(tacit_queue *q, const tct_grid_block *block,
                              const tct_step_work *w, tct_own_kind kind,
-                             int depth, void **out)
+                             int depth, int of_layer, void **out)
 {
     own_steps *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for kernels that stay");
     s->queue = q;
     s->kind = kind;
     s->reach = kind == TCT_OWN_CACHED ? depth : 1;
+    s->of_layer = kind == TCT_OWN_FREE2 && of_layer < 0 ? 0 : of_layer;
     const tacit_status status = build(s, block, w);
     if (status < 0) own_close(s);
     else *out = s;

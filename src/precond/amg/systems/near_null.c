@@ -21,20 +21,24 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
 
 /* --- vectors -------------------------------------------------------------- */
 
-/* Interleave the vectors X [vectors][rows]. */
-static tacit_status take(const tacit_matrix *m, int vectors, const double *X,
-                         tct_near_null *B)
+/* Interleave the vectors X [vectors][rows] of which kept[j]. */
+static tacit_status take(const tacit_matrix *m, int vectors, const bool *kept,
+                         const double *X, tct_near_null *B)
 {
     const int64_t rows = m->A.rows;
-    TRY(TCT_ALLOC(rows * vectors, what, &B->value));
-    for (int64_t i = 0; i < rows; i++)
-        for (int j = 0; j < vectors; j++)
-            B->value[i * vectors + j] = X[j * rows + i];
-    B->vectors = vectors;
+    int count = 0, c = 0;
+    for (int j = 0; j < vectors; j++) count += kept[j];
+    TRY(TCT_ALLOC(rows * count, what, &B->value));
+    for (int j = 0; j < vectors; j++) {
+        if (!kept[j]) continue;
+        for (int64_t i = 0; i < rows; i++)
+            B->value[i * count + c] = X[j * rows + i];
+        c++;
+    }
+    B->vectors = count;
     return TACIT_OK;
 }
 
-/* Vectors must be finite and not 0. */
 static tacit_status check_vectors(const tacit_matrix *m, int vectors,
                                   const double *X)
 {
@@ -45,17 +49,57 @@ static tacit_status check_vectors(const tacit_matrix *m, int vectors,
             if (!(a <= most[j])) most[j] = isfinite(a) ? a : HUGE_VAL;
         }
     TRY(tct_reduce_f64(m->world, TCT_MAX, (size_t)vectors, most));
-    for (int j = 0; j < vectors; j++) {
-        if (most[j] == 0.0)
-            FAIL(TACIT_INVALID,
-                 "near-null vector %d of %d is 0 everywhere: leave it out",
-                 j + 1, vectors);
+    for (int j = 0; j < vectors; j++)
         if (!isfinite(most[j]))
             FAIL(TACIT_INVALID,
                  "near-null vector %d of %d has an element that is not finite",
                  j + 1, vectors);
-    }
     return TACIT_OK;
+}
+
+/* The products of all pairs of vectors, [vectors * vectors]. */
+static tacit_status gram(const tacit_matrix *m, int vectors, const double *X,
+                         double *G)
+{
+    const int64_t rows = m->A.rows;
+    const int k = vectors;
+    for (int e = 0; e < k * k; e++) G[e] = 0.0;
+    for (int64_t r = 0; r < rows; r++)
+        for (int i = 0; i < k; i++)
+            for (int j = i; j < k; j++)
+                G[i * k + j] += X[i * rows + r] * X[j * rows + r];
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i; j++) G[i * k + j] = G[j * k + i];
+    return tct_reduce_f64(m->world, TCT_SUM, (size_t)(k * k), G);
+}
+
+/* Vectors that are 0 or combinations of earlier ones are dropped: the rotations
+ * of points that coincide or lie on a line. One step of Cholesky a vector. */
+static tacit_status find_dependent(const tacit_matrix *m, int vectors,
+                                   const double *X, bool *kept)
+{
+    enum { MOST = TACIT_PRECOND_VECTORS_MOST };
+    const double depends = 1e-12; /* of the square of a norm */
+    double G[MOST * MOST], before[MOST];
+    const int k = vectors;
+    int count = 0;
+    TRY(gram(m, k, X, G));
+    for (int j = 0; j < k; j++) before[j] = G[j * k + j];
+    for (int i = 0; i < k; i++) {
+        kept[i] = G[i * k + i] > depends * before[i];
+        count += kept[i];
+        if (!kept[i] && m->world->rank == 0)
+            tct_log(TCT_WARN, "near-null vector %d of %d is dropped: it is %s",
+                    i + 1, k,
+                    before[i] > 0.0 ? "a combination of those before it"
+                                    : "0 everywhere");
+        for (int j = i + 1; kept[i] && j < k; j++)
+            for (int c = i + 1; c < k; c++)
+                G[j * k + c] -= G[i * k + j] * G[i * k + c] / G[i * k + i];
+    }
+    if (count > 0) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "near-null vectors: all %d are 0 everywhere: give others, or none", k);
 }
 
 static tacit_status check_options(const tacit_matrix *m,
@@ -91,7 +135,9 @@ static tacit_status build(const tacit_matrix *m, const tct_near_null_options *o,
     if (vectors == 0) return TACIT_OK;
     if (vectors == 1 && o->node_rows == 1) B->nodes = m->A.rows;
     else TRY(find_nodes(m, o->node_rows, B));
-    return tct_agree(m->world, take(m, vectors, X, B));
+    bool kept[TACIT_PRECOND_VECTORS_MOST];
+    TRY(find_dependent(m, vectors, X, kept));
+    return tct_agree(m->world, take(m, vectors, kept, X, B));
 }
 
 tacit_status tct_near_null_open(const tacit_matrix *m,

@@ -37,7 +37,7 @@ static inline int tct_solver_cut(int columns)
     return columns == 1 ? TCT_FOR_ONE : TCT_FOR_MANY;
 }
 
-/* --- solver.c ------------------------------------------------------------- */
+/* --- launch.c ------------------------------------------------------------- */
 
 /* The job of one launch: all tasks of `passes`, and those between if both are
  * set. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/processes.h - processes of one machine that are started together:
+ * comm/world/world_processes.h - processes of one machine that are started together:
  * the memory they share with their parent (processes.c starts and watches them,
  * world_processes.c is their world). */
-#ifndef TCT_COMM_WORLD_PROCESSES_H
-#define TCT_COMM_WORLD_PROCESSES_H
+#ifndef TCT_COMM_WORLD_WORLD_PROCESSES_H
+#define TCT_COMM_WORLD_WORLD_PROCESSES_H
 #include "comm/world/world.h"
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan.c - the plan of one rank of a grid: its blocks, its
+ * trisolve/grid/plan_create.c - the plan of one rank of a grid: its blocks, its
  * messages, and its steps in order. */
 #include "trisolve/grid/plan.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/factor.h - what is measured of a factor, and who is asked. */
-#ifndef BENCH_FACTOR_H
-#define BENCH_FACTOR_H
+ * bench/factor_measure.h - what is measured of a factor, and who is asked. */
+#ifndef BENCH_FACTOR_MEASURE_H
+#define BENCH_FACTOR_MEASURE_H
 #include "factor/factor.h"
 #include "matrix/matrix.h"
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/trsv.h - shared by the files of `tacit trsv`: the system, of a
+ * cli/commands/trsv_job.h - shared by the files of `tacit trsv`: the system, of a
  * matrix or of a factor alone, and the place of its solves. */
-#ifndef TCT_CLI_COMMANDS_TRSV_H
-#define TCT_CLI_COMMANDS_TRSV_H
+#ifndef TCT_CLI_COMMANDS_TRSV_JOB_H
+#define TCT_CLI_COMMANDS_TRSV_JOB_H
 #include "cli/report/report.h"
 #include <tacit/trsv.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stencil/field.c - fields: made and freed, their blocks. */
+ * stencil/create.c - fields: made and freed, their blocks. */
 #include "comm/world/world.h"
 #include "stencil/device.h"
 #include "stencil/tiling.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/factor.c - processor time and memory of a factor, and of solves with
+ * bench/factors.c - processor time and memory of a factor, and of solves with
  * it, beside SuperLU_DIST's where that is, and CHOLMOD's supernodal one, in the
  * same order, in builds configured with -DTACIT_CHOLMOD=ON (that module of
  * CHOLMOD is GPL: such a program is to measure with, not to be passed on).
  *
- *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH]
+ *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factors [-r RUNS] [-w WIDTH]
  *         [-k llt|ldlt|lu] MATRIX...
  *
  * Each run is a process of its own, in turns. Prints tab-separated medians:
@@ -15,7 +15,7 @@
  * bytes of memory beyond the matrix, at most and afterwards, and ||b - A x|| /
  * ||b||. Of CHOLMOD and SuperLU_DIST the order is ours; superlu_dist+inv has
  * DiagInv. For the same BLAS let TACIT_LAPACK be their liblapack.so.3. */
-#include "factor.h"
+#include "factor_measure.h"
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -24,72 +24,6 @@
 #include <unistd.h>
 
 enum { RUNS_MOST = 32 };
-
-double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double resident_bytes(void)
-{
-    long whole = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &whole, &resident) != 2) resident = 0;
-    if (f) fclose(f);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE);
-}
-
-double most_bytes(void)
-{
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return 1024.0 * (double)u.ru_maxrss;
-}
-
-double residual_of(const tct_csr *A, const double *b, const double *x)
-{
-    double up = 0.0, down = 0.0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        double r = b[i];
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-            r -= A->val[k] * x[A->col32[k]];
-        up += r * r;
-        down += b[i] * b[i];
-    }
-    return sqrt(up / down);
-}
-
-double *random_vectors(int64_t n)
-{
-    double *b = tct_alloc((size_t)n * MANY * sizeof *b);
-    for (int64_t i = 0; b && i < n * MANY; i++)
-        b[i] = tct_uniform((uint64_t)i, 1) - 0.5;
-    return b;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double median_of(int count, double *value)
-{
-    qsort(value, (size_t)count, sizeof *value, by_value);
-    return value[count / 2];
-}
-
-tacit_status own_order(const tacit_matrix *m, tct_nesting *out)
-{
-    const tct_graph g = {m->A.rows, m->A.ptr, m->A.col32};
-    tct_fronts F = {.rows = 0};
-    TRY(tct_nesting_create(&g, 1, out));
-    TRY(tct_fronts_create(&g, out, &F));
-    tct_fronts_clear(&F);
-    return TACIT_OK;
-}
 
 /* --- ours ----------------------------------------------------------------- */
 

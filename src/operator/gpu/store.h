@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/gpu/store.h - rows in a GPU's memory, and slices made from them
+ * there. */
+#ifndef TCT_OPERATOR_GPU_STORE_H
+#define TCT_OPERATOR_GPU_STORE_H
+#include "device/gpu/gpu.h"
+#include "device/staged_copy.h"
+#include "operator/layout/store_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- store.c -------------------------------------------------------------- */
+
+extern const tct_store_kernels tct_gpu_store_kernels;
+
+/* --- store.cu ------------------------------------------------------------- */
+
+/* A task for each index below `n`. */
+void tct_gpu_store_each(tacit_queue *q, tct_store_task task, int64_t n,
+                        const tct_store_work *g);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

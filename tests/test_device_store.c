@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_device_store.c - slices built by the tasks of a device
+ * (operator/layout/store_tasks.h), run here by three threads, are those of the
+ * host, byte for byte; so are their description and the hash of the pattern. */
+#include "operator/layout/store_device.h"
+#include "slice_shapes.h"
+#include <pthread.h>
+
+/* --- a device in host memory ---------------------------------------------- */
+
+enum { THREADS = 3 };
+
+static int taken;       /* pieces of memory */
+static int64_t fail_at; /* the take that fails; 0: none */
+
+static tacit_status take(tacit_queue *q, size_t bytes, void *out)
+{
+    (void)q;
+    if (fail_at > 0 && --fail_at == 0)
+        return tacit_error_set(TACIT_NO_MEMORY, "no memory of the twin");
+    char *p = malloc(bytes + 1);
+    assert_non_null(p);
+    memset(p, 0xa5, bytes + 1);
+    memcpy(out, &p, sizeof p);
+    taken++;
+    return TACIT_OK;
+}
+
+static void give(tacit_queue *q, void *p)
+{
+    (void)q;
+    taken -= p != NULL;
+    free(p);
+}
+
+static tacit_status require(double bytes, const char *what)
+{
+    assert_true(bytes >= 0.0 && what);
+    return TACIT_OK;
+}
+
+static tacit_status zero(tacit_queue *q, void *p, size_t bytes)
+{
+    (void)q;
+    memset(p, 0, bytes);
+    return TACIT_OK;
+}
+
+static tacit_status copy(tacit_queue *q, void *to, const void *from,
+                         size_t bytes)
+{
+    (void)q;
+    memcpy(to, from, bytes);
+    return TACIT_OK;
+}
+
+typedef struct {
+    tct_store_task task;
+    int64_t n;
+    int thread;
+    const tct_store_work *g;
+} share;
+
+static void do_task(const share *s, int64_t i)
+{
+    switch (s->task) {
+#define X(name)                                          \
+    case TCT_STORE_##name:                               \
+        tct_store_task_##name(s->g, i, s->g->slicing.b); \
+        break;
+        TCT_STORE_TASKS(X)
+#undef X
+    }
+}
+
+static void *do_share(void *work)
+{
+    const share *s = work;
+    for (int64_t i = s->n - 1 - s->thread; i >= 0; i -= THREADS) do_task(s, i);
+    return NULL;
+}
+
+static tacit_status each(tacit_queue *q, tct_store_task task, int64_t n,
+                         const tct_store_work *g)
+{
+    pthread_t thread[THREADS];
+    share s[THREADS];
+    (void)q;
+    for (int t = 0; t < THREADS; t++) {
+        s[t] = (share){task, n, t, g};
+        assert_int_equal(pthread_create(&thread[t], NULL, do_share, &s[t]), 0);
+    }
+    for (int t = 0; t < THREADS; t++) pthread_join(thread[t], NULL);
+    return TACIT_OK;
+}
+
+static const tct_store_kernels twin = {17,   take, give, require,
+                                       zero, copy, copy, each};
+
+/* --- the same bytes ------------------------------------------------------- */
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static const char *about_what;
+
+#define SAME(is)                                            \
+    do {                                                    \
+        if (!(is)) fail_msg("%s: not %s", about_what, #is); \
+    } while (0)
+
+static void compare_arrays(const tct_gpu_arrays *h, const tct_gpu_arrays *d)
+{
+    tct_gpu_array a[TCT_GPU_ARRAYS], b[TCT_GPU_ARRAYS];
+    const int64_t entries = h->long_rows > 0 ? h->long_ptr[h->long_rows] : 0;
+    tct_gpu_list(h, entries, a);
+    tct_gpu_list(d, entries, b);
+    SAME(h->rows == d->rows && h->cols == d->cols && h->b == d->b);
+    SAME(h->store == d->store && h->walk == d->walk);
+    SAME(h->widest == d->widest && h->groups == d->groups);
+    SAME(h->slices == d->slices && h->cells == d->cells);
+    SAME(h->index_bytes == d->index_bytes && h->dict_count == d->dict_count);
+    SAME(h->long_rows == d->long_rows && h->segments == d->segments);
+    for (int i = 0; i < TCT_GPU_ARRAYS; i++) {
+        SAME(!a[i].p == !b[i].p);
+        if (!a[i].p) continue;
+        if (a[i].bytes != b[i].bytes || memcmp(a[i].p, b[i].p, a[i].bytes))
+            fail_msg("%s: array %d of layout.h", about_what, i);
+    }
+}
+
+static void compare_about(const tct_gpu_about *h, const tct_gpu_about *d)
+{
+    SAME(h->stored == d->stored && h->kernels == d->kernels);
+    SAME(same_bits(h->matrix_bytes, d->matrix_bytes));
+    SAME(same_bits(h->bytes, d->bytes) && same_bits(h->padding, d->padding));
+    SAME(h->persistent == d->persistent && h->packed == d->packed);
+    SAME(h->b == d->b && h->store == d->store && h->lossy == d->lossy);
+    SAME(h->different == d->different && h->long_rows == d->long_rows);
+    SAME(strcmp(h->detail, d->detail) == 0);
+}
+
+static void give_arrays(const tct_gpu_arrays *d)
+{
+    tct_gpu_array all[TCT_GPU_ARRAYS];
+    tct_gpu_list(d, 0, all);
+    for (int i = 0; i < TCT_GPU_ARRAYS; i++)
+        give(NULL, (void *)(uintptr_t)all[i].p);
+}
+
+static int kinds_seen[4], stores_seen[5], sorted_seen, long_seen, joined_seen;
+
+static void note(const tct_gpu_arrays *a)
+{
+    for (int64_t s = 0; s < a->slices; s++) {
+        kinds_seen[a->slice[s].kind]++;
+        sorted_seen += a->slice[s].sorted;
+        joined_seen += a->slice[s].joined;
+    }
+    stores_seen[a->store]++;
+    long_seen += a->long_rows > 0;
+}
+
+static tct_store_rows rows_of(const tct_local *A)
+{
+    return (tct_store_rows){.kernels = &twin,
+                            .rows = A->rows,
+                            .cols = A->cols,
+                            .entries = A->ptr[A->rows],
+                            .ptr = A->ptr,
+                            .col = A->col,
+                            .val = A->val};
+}
+
+/* Build it both ways; the same, or refused with the same message. */
+static void check(const tct_local *A, int b, tct_gpu_kinds kinds,
+                  const char *store)
+{
+    const tct_store_rows R = rows_of(A);
+    tct_gpu_arrays h, d;
+    tct_gpu_about of_h, of_d;
+    uint64_t pattern = 0;
+    char message[512];
+    const tacit_status host =
+        tct_gpu_slices_build(A, b, kinds, store, &h, &of_h);
+    snprintf(message, sizeof message, "%s", tacit_error_message());
+    const tacit_status device =
+        tct_store_build(&R, b, kinds, store, &d, &of_d, &pattern);
+    SAME(host == device);
+    if (host < 0) {
+        SAME(strcmp(message, tacit_error_message()) == 0);
+        assert_int_equal(taken, 0);
+        return;
+    }
+    compare_arrays(&h, &d);
+    compare_about(&of_h, &of_d);
+    SAME(pattern == tct_gpu_pattern(A));
+    note(&h);
+    tct_gpu_slices_build_free(&h);
+    give_arrays(&d);
+    assert_int_equal(taken, 0);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { EVERY = 3 };
+#else
+enum { EVERY = 1 };
+#endif
+
+static void check_stores(const tct_local *A, const char *name, int v, int b,
+                         tct_gpu_kinds kinds)
+{
+    static const char *const stores[] = {"auto", "f64", "f32", "dict8",
+                                         "dict16"};
+    static char text[160];
+    about_what = text;
+    for (int i = v % EVERY; i < 5; i += EVERY) {
+        snprintf(text, sizeof text, "%s, values %d, b %d, %s, kinds %d", name,
+                 v, b, stores[i], (int)kinds);
+        check(A, b, kinds, stores[i]);
+    }
+}
+
+static void stores_are_those_of_the_host(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        const char *name = shapes[shape].name;
+        tct_local A = make(shape, GIVEN);
+        for (int v = 0; v < VALUES; v++) {
+            for (int64_t k = 0; k < A.ptr[A.rows] && v != GIVEN; k++)
+                A.val[k] = value((values)v, k);
+            check_stores(&A, name, v, 1, GPU_ANY_KIND);
+            if (v == GIVEN) check_stores(&A, name, v, 1, GPU_ONLY_FAR);
+            for (int b = 2; b <= GPU_BLOCK_MOST; b++)
+                if ((v + b) % 3 == 0)
+                    check_stores(&A, name, v, b, GPU_ANY_KIND);
+        }
+        clear(&A);
+    }
+    for (int k = 0; k < 4; k++) assert_true(kinds_seen[k] > 0);
+    for (int k = 0; k < GPU_F48; k++) assert_true(stores_seen[k] > 0);
+    assert_true(sorted_seen > 0 && long_seen > 0 && joined_seen > 0);
+}
+
+/* --- many values ---------------------------------------------------------- */
+
+/* Rows of 1, 2, ... entries, with `different` values besides 0. */
+static tct_local staircase(int64_t rows, int64_t different)
+{
+    tct_local A = allocate(rows, rows, rows * 96);
+    int64_t at = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t n = 1 + i % 90;
+        for (int64_t k = 0; k < n && i + 7 * k < rows; k++) {
+            A.val[at] = 1.0 / (double)(1 + at % different);
+            A.col[at++] = (int32_t)(i + 7 * k);
+        }
+        A.ptr[i + 1] = at;
+    }
+    return A;
+}
+
+static void dictionaries_end_where_they_do_on_the_host(void **state)
+{
+    static const int64_t different[] = {254, 255, 256, 65534, 65535, 65536};
+    (void)state;
+    for (size_t i = 0; i < sizeof different / sizeof *different; i++) {
+        tct_local A = staircase(16000, different[i]);
+        about_what = "a staircase";
+        assert_true(A.ptr[A.rows] > 8 * 65536);
+        check(&A, 1, GPU_ANY_KIND, "auto");
+        check(&A, 1, GPU_ANY_KIND, "dict16");
+        check(&A, 4, GPU_ANY_KIND, "auto");
+        clear(&A);
+    }
+}
+
+static void odd_values_keep_their_bits(void **state)
+{
+    const uint64_t odd[] = {
+        UINT64_C(0x8000000000000000), UINT64_C(0x7ff8000000000000),
+        UINT64_C(0xfff8000020000000), UINT64_C(0x7ff0000000000000),
+        UINT64_C(0x7ff8000000000001), UINT64_C(0x36a0000000000000),
+        UINT64_C(0x3690000000000000), UINT64_C(0x7ff4000000000000),
+        UINT64_C(0x0000000000000001), UINT64_C(0x47efffffe0000000)};
+    enum { ODD = sizeof odd / sizeof *odd };
+    (void)state;
+    for (int first = 0; first < ODD; first++) {
+        tct_local A = make(find_shape("poisson2d:33x31"), FLOATS);
+        for (int64_t k = 0; k < A.ptr[A.rows]; k += 3)
+            memcpy(&A.val[k], &odd[first], sizeof *odd);
+        check_stores(&A, "odd values", first * EVERY, 1, GPU_ANY_KIND);
+        for (int64_t k = 0; k < A.ptr[A.rows]; k++)
+            memcpy(&A.val[k], &odd[first], sizeof *odd);
+        check_stores(&A, "one odd value", first * EVERY, 1, GPU_ANY_KIND);
+        clear(&A);
+    }
+}
+
+static bool is_float(double v)
+{
+    const double back = (double)(float)v;
+    return isnan(v) || (isfinite(v) == isfinite((float)v) && back == v);
+}
+
+static void floats_are_found_by_their_bits(void **state)
+{
+    (void)state;
+    for (int64_t k = 0; k < 200000; k++) {
+        uint64_t bits = tct_mix((uint64_t)k);
+        if (k % 2) bits &= ~UINT64_C(0x1fffffff) << k % 23;
+        if (k % 3)
+            bits = (bits & ~(UINT64_C(0xfff) << 52)) | (uint64_t)(850 + k % 320)
+                                                           << 52;
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        if (isnan(v)) continue;
+        assert_int_equal(tct_value_is_float(bits), is_float(v));
+    }
+}
+
+static void failures_leave_nothing(void **state)
+{
+    tct_local A = make(find_shape("an arrow"), D257);
+    const tct_store_rows R = rows_of(&A);
+    const size_t blocks = tct_memory_blocks();
+    tacit_status status = TACIT_NO_MEMORY;
+    int64_t n = 0;
+    (void)state;
+    while (status < 0) {
+        tct_gpu_arrays d;
+        tct_gpu_about about;
+        uint64_t pattern;
+        fail_at = ++n;
+        status =
+            tct_store_build(&R, 1, GPU_ANY_KIND, "auto", &d, &about, &pattern);
+        fail_at = 0;
+        if (status >= 0) give_arrays(&d);
+        else assert_int_equal(status, TACIT_NO_MEMORY);
+        assert_int_equal(taken, 0);
+        assert_int_equal(tct_memory_blocks(), blocks);
+    }
+    assert_true(n > 14); /* takes of a build */
+    clear(&A);
+}
+
+static void reduced_values_are_the_hosts(void **state)
+{
+    tct_local A = make(find_shape("1 x 1"), GIVEN);
+    const tct_store_rows R = rows_of(&A);
+    tct_gpu_arrays d;
+    tct_gpu_about about;
+    uint64_t pattern;
+    (void)state;
+    assert_true(tct_store_takes(NULL) && tct_store_takes("dict8"));
+    assert_false(tct_store_takes("low32") || tct_store_takes("low48"));
+    assert_int_equal(
+        tct_store_build(&R, 1, GPU_ANY_KIND, "low32", &d, &about, &pattern),
+        TACIT_UNSUPPORTED);
+    clear(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stores_are_those_of_the_host),
+        cmocka_unit_test(dictionaries_end_where_they_do_on_the_host),
+        cmocka_unit_test(odd_values_keep_their_bits),
+        cmocka_unit_test(floats_are_found_by_their_bits),
+        cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(reduced_values_are_the_hosts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
