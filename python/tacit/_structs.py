@@ -281,11 +281,17 @@ class FieldOptions(ctypes.Structure):
         ("monitor_ctx", c_void_p),
         ("loop", c_char_p),
         ("skip", c_int),
+        ("boundary_tiles", c_int),
     ]
 
 
 class FieldTrial(ctypes.Structure):
-    _fields_ = [("way", c_char_p), ("depth", c_int), ("step_seconds", c_double)]
+    _fields_ = [
+        ("way", c_char_p),
+        ("depth", c_int),
+        ("step_seconds", c_double),
+        ("boundary_tiles", c_int),
+    ]
 
 
 class FieldResult(ctypes.Structure):
@@ -303,7 +309,7 @@ class FieldResult(ctypes.Structure):
         ("first_change", c_double),
         ("changed_at", c_int64),
         ("trials", c_int),
-        ("trial", FieldTrial * 16),
+        ("trial", FieldTrial * 24),
         ("halo_bytes", c_double),
         ("loop", c_char_p),
         ("ghost", c_int),
