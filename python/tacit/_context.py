@@ -61,15 +61,23 @@ class Handle:
                 needed.close()
 
     def __del__(self) -> None:
-        if not _exiting:
-            self.close()
+        # The collector may run in any thread, also during a solve.
+        if _exiting or not self.pointer:
+            return
+        if not self.lock.enter_now():
+            self.lock.pending.append(self)
+            return
+        self.close()
+        self.lock.__exit__()
 
 
 class Lock:
-    """Held during calls; refuses its own thread and children of fork."""
+    """Held during calls; refuses its own thread and children of fork. Handles
+    that were collected meanwhile are destroyed at the end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self.pending: list[Handle] = []
         self.owner: int | None = None
         self.pid = os.getpid()
 
@@ -89,7 +97,16 @@ class Lock:
         self.owner = me
         return self
 
+    def enter_now(self) -> bool:
+        """Enter if no one is in, this thread neither."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        self.owner = threading.get_ident()
+        return True
+
     def __exit__(self, *_: Any) -> None:
+        while self.pending:
+            self.pending.pop().close()
         self.owner = None
         self._lock.release()
 

@@ -18,6 +18,7 @@ from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, context_of
 from ._library import check, error_set, lib, text
+from ._watch import Watch
 
 
 def _is_map(A: Any) -> bool:
@@ -95,9 +96,11 @@ class Function:
             st.OperatorFunction, apply=self._apply, norm=norm, varies=varies
         )
         pointer = c_void_p()
-        status = lib.tacit_operator_from_function(
-            context.queue.pointer, rows, byref(self.struct), byref(pointer)
-        )
+        with Watch(None, 1) as watch:  # signals are no exceptions in callbacks
+            status = lib.tacit_operator_from_function(
+                context.queue.pointer, rows, byref(self.struct), byref(pointer)
+            )
+        watch.raise_kept()
         self.settle(status)
         self.handle = Handle(
             pointer, lib.tacit_operator_destroy, (context.queue,)
@@ -383,7 +386,7 @@ def apply_handle(
 ) -> Any:
     """y = handle v, on arrays of the host."""
     y = np.empty(v.shape[0])
-    with context as c:
+    with context as c, Watch(None, 1) as watch:
         if c.host:
             status = lib.tacit_operator_apply(handle.pointer, at(v), at(y))
         else:
@@ -393,6 +396,7 @@ def apply_handle(
         if function is not None:
             function.settle(status)
         check(status)
+    watch.raise_kept()
     return y
 
 

@@ -77,6 +77,13 @@ class Watch:
         except BaseException as error:
             self.raised = error
 
+    def raise_kept(self) -> None:
+        """What a signal or the callback has raised."""
+        if self.raised is not None:
+            raise self.raised
+        if self.ctrl_c:
+            raise KeyboardInterrupt
+
     def __enter__(self) -> "Watch":
         if threading.current_thread() is threading.main_thread():
             old = signal.getsignal(signal.SIGINT)

@@ -192,6 +192,23 @@ def test_objects_go_in_any_order():
         gc.collect()
 
 
+def test_collected_in_any_thread():
+    others = [tacit.Solver(A, precond="amg") for _ in range(3)]
+
+    def drop(iteration, residual):  # during a solve of the same context
+        if others:
+            others.pop()
+            gc.collect()
+
+    x, _ = tacit.solve(A, b, callback=drop, precond="none")
+    assert not others and residual(A, x, b) < 1e-7
+    left = [tacit.Solver(A, precond="amg")]
+    thread = threading.Thread(target=left.clear)
+    thread.start()
+    thread.join()
+    assert residual(A, tacit.solve(A, b)[0], b) < 1e-7
+
+
 def test_used_by_its_own_solve():
     solver = tacit.Solver(A, precond="none")
     tries = (lambda: solver.solve(b), lambda: solver.update(A),
