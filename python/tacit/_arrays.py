@@ -72,7 +72,10 @@ def rows_of(A: Any, notes: list[str], ordered: bool = False) -> Rows:
     """The rows of a SciPy or NumPy matrix; `ordered`: columns of a csc matrix
     are never taken for rows. No copy of a csr matrix of doubles."""
     if not sparse.issparse(A):
-        dense = np.asarray(A)
+        try:
+            dense = np.asarray(A)
+        except Exception as error:
+            raise errors.TypeRefused(f"A is no matrix: {error}") from error
         if dense.ndim != 2:
             raise errors.InvalidError(
                 f"A has the shape {dense.shape}: expected a square matrix"
@@ -130,6 +133,8 @@ def guess_of(x0: Any, b: Any, notes: list[str]) -> Any:
         raise errors.InvalidError(
             f"x0 has the shape {guess.shape}, b {b.shape}: expected the same"
         )
+    if not np.isfinite(guess).all():
+        raise errors.InputError("x0 holds numbers that are not finite")
     return np.array(guess, order="F", copy=True)
 
 

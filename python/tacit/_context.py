@@ -16,7 +16,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable
 
 from . import _errors as errors
-from ._library import check, error_set, lib, say, text
+from ._library import check, error_set, lib, say, text, whole, word
 
 _exiting = False
 
@@ -225,10 +225,8 @@ _own = threading.local()
 def context_of(device: str, threads: int, comm: Any) -> Context:
     """This thread's context on the device, made once; with a communicator a
     new one, which its object closes."""
-    if not isinstance(device, str):
-        raise errors.InvalidError(
-            f"device is {device!r}: expected a name such as 'host' or 'cuda'"
-        )
+    word(device, "device")
+    threads = whole(threads, "threads")
     device = settle_device(device)
     if comm is not None:
         return Context(device, threads, comm)

@@ -15,7 +15,7 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of, rows_of
 from ._context import Handle, context_of
-from ._library import check, lib, text
+from ._library import check, lib, text, word
 from ._operator import make_matrix, open_matrix
 
 _KINDS = ("llt", "ldlt", "lu", "ic0", "ilu0")
@@ -57,12 +57,11 @@ def read(path: Any, *, shift: float = 0.0) -> Any:
     shows: Matrix Market, PETSc binary, .npz, Harwell-Boeing, METIS, .tacit;
     also packed. Returns a csr_array of doubles. Errors: FileError, InputError
     with line and column."""
-    path = os.fspath(path)
-    if lib.tacit_gallery_find(os.fsencode(path)):
+    if lib.tacit_gallery_find(word(path, "path")):
         raise errors.InvalidError(
             f"'{path}' names a gallery matrix: use tacit.gallery"
         )
-    return _open(path, shift)
+    return _open(os.fspath(path), shift)
 
 
 def read_rhs(path: Any, rows: int) -> Any:
@@ -74,7 +73,7 @@ def read_rhs(path: Any, rows: int) -> Any:
         count, vectors = c_int(), c_void_p()
         check(
             lib.tacit_matrix_read_vectors(
-                matrix.pointer, os.fsencode(os.fspath(path)), byref(count),
+                matrix.pointer, word(path, "path"), byref(count),
                 byref(vectors),
             )
         )
@@ -95,7 +94,7 @@ def gallery(name: str | None = None, *, shift: float = 0.0) -> Any:
     (9, 9)
     """
     if name is not None:
-        if not lib.tacit_gallery_find(os.fsencode(name)):
+        if not lib.tacit_gallery_find(word(name, "name")):
             known = ", ".join(usage.split(":")[0] for usage, _ in gallery())
             raise errors.InvalidError(
                 f"'{name}' is in no gallery: expected one of {known}"
@@ -126,7 +125,7 @@ class Factor:
             )
         self._closed = False
         options = st.new(st.FactorOptions, kind=_KINDS.index(kind))
-        options.order = order.encode() if order else None
+        options.order = word(order, "order") if order else None
         self._context = context_of("host", threads, None)
         with self._context as c:
             if isinstance(A, str):

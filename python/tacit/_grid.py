@@ -12,7 +12,7 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, doubles
 from ._context import Handle, context_of, settle_device
-from ._library import check, lib, message, text, version
+from ._library import check, lib, message, text, version, whole, word
 from ._report import Report
 from ._watch import Watch
 
@@ -27,7 +27,7 @@ def _stencil(
             f"u has the shape {u.shape}: expected (ny, nx) or (nz, ny, nx)"
         )
     s = st.new(st.Stencil, boundary=boundary)
-    s.shape = (shape or f"star{u.ndim}d1r").encode()
+    s.shape = word(shape or f"star{u.ndim}d1r", "shape")
     s.type = b"float" if u.dtype == np.float32 else b"double"
     for axis, cells in enumerate(reversed(u.shape)):
         s.n[axis] = cells
@@ -39,7 +39,12 @@ def _stencil(
         s.periodic |= _AXES[letter]
     if weights is not None:
         s.weights = 1
-        s.centre, s.neighbours = (float(w) for w in weights)
+        try:
+            s.centre, s.neighbours = (float(w) for w in weights)
+        except (TypeError, ValueError):
+            raise errors.InvalidError(
+                f"weights is {weights!r}: expected two numbers, C and N"
+            ) from None
     return s
 
 
@@ -126,11 +131,10 @@ def jacobi(
         start = doubles(start, "u", notes)
     stencil = _stencil(start, shape, periodic, boundary, weights)
     cells = np.ascontiguousarray(start, dtype=np.float64)
-    if int(steps) != steps or steps < 0:
-        raise errors.InvalidError(f"steps is {steps!r}: expected 0 or more")
     options = st.new(
-        st.FieldOptions, steps=int(steps), way=way.encode(), depth=depth,
-        norm_every=norm_every, rtol=rtol,
+        st.FieldOptions, steps=whole(steps, "steps", 0, 2**62),
+        way=word(way, "way"), depth=whole(depth, "depth"),
+        norm_every=whole(norm_every, "norm_every", 0, 2**62), rtol=rtol,
     )
     result = st.new(st.FieldResult)
     device = settle_device(device)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import glob
 import logging
+import operator
 import os
 import sys
 import threading
@@ -197,6 +198,26 @@ def check(status: int) -> int:
     if status < 0:
         raise errors.BY_STATUS.get(status, errors.Error)(message())
     return status
+
+
+def word(value: Any, what: str) -> bytes:
+    """A name of the caller's as the library takes it."""
+    if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
+        raise errors.InvalidError(f"{what} is {value!r}: expected a name")
+    return os.fsencode(value)
+
+
+def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number of the caller's."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise errors.InvalidError(
+            f"{what} is {value!r}: expected a whole number from {least}"
+        )
+    return number
 
 
 # --- messages of the library: warnings are Python's, the rest goes to logging

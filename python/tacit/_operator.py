@@ -17,7 +17,7 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, context_of
-from ._library import check, error_set, lib, text
+from ._library import check, error_set, lib, text, whole, word
 from ._watch import Watch
 
 
@@ -68,7 +68,7 @@ def open_matrix(context: Context, name: str, shift: float) -> Handle:
     pointer = c_void_p()
     check(
         lib.tacit_matrix_open(
-            context.world.pointer, os.fsencode(name), byref(options),
+            context.world.pointer, word(name, "A"), byref(options),
             byref(pointer),
         )
     )
@@ -226,11 +226,11 @@ class Operator(LinearOperator):
                     "A is complex: Tacit solves real systems"
                 )
             rows = A.shape[0]
-        if rows is None or rows < 0:
+        if rows is None:
             raise errors.InvalidError(
                 "A is a function: give the number of rows, rows=n"
             )
-        self.local_rows = int(rows)
+        self.local_rows = rows = whole(rows, "rows")
         self.function = Function(c, f, self.local_rows, norm)
         self.handle = self.function.handle
         total = _place(c, self.local_rows)[1] if c.ranks > 1 else rows
@@ -260,7 +260,8 @@ class Operator(LinearOperator):
         take = take and self.symmetric is not False
         make = lib.tacit_operator_take if take else lib.tacit_operator_create
         pointer = c_void_p()
-        check(make(c.queue.pointer, m, format.encode(), byref(pointer)))
+        name = word(format, "format")
+        check(make(c.queue.pointer, m, name, byref(pointer)))
         self.handle = Handle(
             pointer, lib.tacit_operator_destroy, (c.queue, self.matrix)
         )

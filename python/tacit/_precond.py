@@ -14,16 +14,14 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of
 from ._context import Handle
-from ._library import check, lib
+from ._library import check, lib, whole, word
 from ._operator import Function, Operator, apply_handle
 from ._report import precond_info, precond_of
-
-# Members of the options that are no names of the program's.
-_MEMBERS = {"kind": "kind", "columns": "columns", "positive": "positive"}
 
 
 def split_name(name: str) -> tuple[str, dict[str, str]]:
     """ "amg(cycle=k, degree=3)" as a name and options."""
+    word(name, "precond")
     found = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", name)
     if not found:
         raise errors.InvalidError(
@@ -49,14 +47,20 @@ class Options:
         for key, value in options.items():
             if key == "near_null":
                 self._set_vectors(value, rows)
-            elif key in _MEMBERS:
-                value = value.encode() if isinstance(value, str) else value
-                setattr(self.struct, _MEMBERS[key], value)
+            elif key == "kind":
+                self.struct.kind = word(value, "kind")
+            elif key == "columns":
+                self.struct.columns = whole(value, "columns")
+            elif key == "positive":
+                self.struct.positive = bool(value)
             else:
                 self._set(name, key, str(value))
 
     def _set(self, name: str, key: str, value: str) -> None:
-        words = (name.encode(), key.replace("_", "-").encode(), value.encode())
+        words = (
+            word(name, "precond"), word(key, "an option").replace(b"_", b"-"),
+            word(value, key),
+        )
         self._kept.append(words)
         check(lib.tacit_precond_options_set(byref(self.struct), *words))
 
@@ -213,8 +217,12 @@ def function_of(operator: Operator, M: Any) -> Function:
         f = M.matvec
     elif callable(M) and not hasattr(M, "shape"):
         return Function(operator.context, M, operator.local_rows, 1e-300)
-    else:
+    elif hasattr(M, "shape"):
         f = aslinearoperator(M).matvec
+    else:
+        raise errors.InvalidError(
+            f"precond is {M!r}: expected a name, a matrix, or a function"
+        )
     if tuple(M.shape) != (operator.local_rows,) * 2:
         raise errors.InvalidError(
             f"the preconditioner has the shape {tuple(M.shape)}: expected "

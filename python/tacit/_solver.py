@@ -17,12 +17,13 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of, guess_of, like
 from ._context import Handle
-from ._library import check, lib, message, say, warn
+from ._library import check, lib, message, say, warn, whole, word
 from ._operator import Function, Operator, describe
 from ._precond import Options, Preconditioner, function_of, make, split_name
 from ._report import Report, path_of, precond_info, precond_of, report_of
 from ._watch import Callback, Watch
 
+_MOST = 2**62
 _Results = ctypes.POINTER(st.Result)
 _OUTCOMES = {1: errors.NotConverged, 3: errors.Breakdown}
 
@@ -85,13 +86,11 @@ class Solver(LinearOperator):
         **of_operator: Any,
     ) -> None:
         self.rtol, self.atol = _target(rtol, "rtol"), _target(atol, "atol")
-        if int(max_iterations) < 0:
-            raise errors.InvalidError(
-                f"max_iterations is {max_iterations}: expected 0 or more"
-            )
-        self.max_iterations = int(max_iterations)
+        self.max_iterations = whole(
+            max_iterations, "max_iterations", 1, _MOST
+        )
         self._closed = False
-        self._solves = int(solves)
+        self._solves = whole(solves, "solves", 1, _MOST)
         self._auto = method == "auto"
         self._settings = dict(settings or {})
         self._own = not isinstance(A, Operator)
@@ -133,6 +132,7 @@ class Solver(LinearOperator):
             self.notes.append("A is not symmetric: solved by its LU factors")
         elif self._auto:
             method = "flexible" if self._varies() else "cg"
+        word(method, "method")
         if method == "direct":
             self._M = make(A, "direct", {"kind": "auto"})
         else:
@@ -155,7 +155,7 @@ class Solver(LinearOperator):
         pointer = c_void_p()
         check(
             lib.tacit_solver_create(
-                A.context.queue.pointer, A.handle.pointer, method.encode(),
+                A.context.queue.pointer, A.handle.pointer, word(method, "method"),
                 byref(pointer),
             )
         )
@@ -163,7 +163,10 @@ class Solver(LinearOperator):
             pointer, lib.tacit_solver_destroy, (A.handle, A.context.queue)
         )
         for name, value in self._settings.items():
-            words = (name.replace("_", "-").encode(), str(value).encode())
+            words = (
+                word(name, "a setting").replace(b"_", b"-"),
+                word(str(value), str(name)),
+            )
             check(lib.tacit_solver_set(pointer, *words))
         self._set_precond(self._asked)
 
@@ -240,8 +243,10 @@ class Solver(LinearOperator):
             self.rtol if rtol is None else _target(rtol, "rtol"),
             self.atol if atol is None else _target(atol, "atol"),
             self.max_iterations if max_iterations is None
-            else int(max_iterations),
+            else whole(max_iterations, "max_iterations", 1, _MOST),
         )
+        if callback is not None and not callable(callback):
+            raise errors.InvalidError(f"callback is {callback!r}, no function")
         if dev.is_foreign(b):
             return self._solve_there(b, x0, callback, limits)
         notes: list[str] = []
@@ -411,6 +416,8 @@ class Solver(LinearOperator):
         """A is not positive definite: method auto continues from x."""
         if not (self._asked is None or isinstance(self._asked, str)):
             return 3
+        if not all(math.isfinite(r.breakdown_value) for r in results):
+            return 3
         if self._asked not in (None, "none", "auto", "jacobi"):
             return 3
         self.notes.append(
@@ -551,7 +558,7 @@ def solve(
     else:
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, device=device,
-            solves=_columns(b), **keywords,
+            **{"solves": _columns(b), **keywords},
         )
     with solver:
         return solver.solve(b, x0, callback=callback)

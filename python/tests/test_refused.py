@@ -113,16 +113,32 @@ def test_names_and_numbers():
     refused(ValueError, "rtol", A, b, rtol=-1)
     refused(ValueError, "rtol", A, b, rtol="small")
     refused(ValueError, "rtol", A, b, rtol=np.nan)
-    refused(ValueError, "max_iterations", A, b, max_iterations=-1)
+    for wrong in (-1, 0, 1.5, None, "9", 2**70):
+        refused(ValueError, "max_iterations", A, b, max_iterations=wrong)
     refused(ValueError, "step", A, b, method="sstep", settings={"steps": 99})
     refused(ValueError, "shift", A, b, shift=1.0)
     refused(ValueError, "rows", lambda x: x, b)
     refused(ValueError, "no such|poisson", "poison3d:8", b)
     refused(OSError, "absent", "absent.mtx", b)
+    for keywords in ({"threads": "2"}, {"threads": -1}, {"method": 3},
+                     {"precond": 3}, {"format": 1}, {"callback": 3},
+                     {"settings": {"foo": 1}}, {"comm": "world"},
+                     {"device": "host\0"}, {"solves": 0}):
+        refused(ValueError, ".", A, b, **keywords)
+    refused(ValueError, "x0", A, b, x0=np.full(100, np.nan))
+    refused(ValueError, "shape|matrix", None, b)
+    for options in ({"kycle": "v"}, {"near_null": np.zeros(100)},
+                    {"near_null": np.ones(5)}, {"degree": "many"}):
+        with pytest.raises(tacit.Error):
+            tacit.Preconditioner(A, "amg", **options)
     with pytest.raises(TypeError):
         tacit.solve(A, b, tolerance=1)
     for f, arguments in ((tacit.read, ["poisson3d:8"]), (tacit.gallery, ["x"]),
-                         (tacit.factor, [A, "qr"]), (tacit.jacobi, [b, 1]),
+                         (tacit.factor, [A, "qr"]), (tacit.factor, [np.ones((2, 3))]),
+                         (tacit.read, ["/"]), (tacit.read, ["a\0b"]),
+                         (tacit.read, [7]), (tacit.gallery, ["poisson2d:-3"]),
+                         (tacit.jacobi, [np.ones((4, 4)), "2"]),
+                         (tacit.jacobi, [b, 1]),
                          (tacit.jacobi, [np.ones((3, 3)), -1]),
                          (tacit.jacobi, [np.ones((3, 3)) * 1j, 1])):
         with pytest.raises(tacit.Error):
