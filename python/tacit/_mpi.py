@@ -31,6 +31,11 @@ def _check_one_mpi() -> None:
 
 def world_of(comm: Any) -> c_void_p:
     """A world of the processes of an mpi4py communicator. Collective."""
+    wrong = errors.InvalidError(
+        f"comm is {type(comm).__name__}: expected a communicator of mpi4py"
+    )
+    if not hasattr(comm, "Get_rank"):  # without the import, which starts MPI
+        raise wrong
     try:
         from mpi4py import MPI
     except ImportError:
@@ -38,9 +43,7 @@ def world_of(comm: Any) -> c_void_p:
             "comm needs mpi4py: pip install mpi4py, or leave comm out"
         ) from None
     if not isinstance(comm, MPI.Comm):
-        raise errors.InvalidError(
-            f"comm is {type(comm).__name__}: expected a communicator of mpi4py"
-        )
+        raise wrong
     wide = MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_void_p)
     kind: Any = c_void_p if wide else c_int
     make = optional("tacit_world_from_mpi", c_int, [kind, POINTER(c_void_p)])

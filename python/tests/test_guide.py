@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python blocks of the documentation run, page by page."""
+"""The Python blocks of the documentation and the notebooks run."""
 
+import glob
+import json
 import os
 import re
 
@@ -19,3 +21,18 @@ def test_page(page, tmp_path, monkeypatch):
     names = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+
+
+NOTEBOOKS = glob.glob(os.path.join(DOCS, "..", "examples", "python", "*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=os.path.basename)
+def test_notebook(path):
+    with open(path) as text:
+        cells = json.load(text)["cells"]
+    names = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), path, "exec"), names)
+    assert names["report"]["result"]["converged"]
+    assert names["report"]._repr_html_()
