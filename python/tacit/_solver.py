@@ -169,6 +169,14 @@ class Solver(LinearOperator):
             )
             check(lib.tacit_solver_set(pointer, *words))
         self._set_precond(self._asked)
+        if self._loop and self._race is None:
+            check(lib.tacit_solver_set(pointer, b"loop", self._loop))
+
+    @property
+    def _loop(self) -> bytes | None:
+        """On a GPU the fastest loop, as the program has it."""
+        here = self.operator.context.host or "loop" in self._settings
+        return None if here else b"auto"
 
     def _set_precond(self, asked: Any) -> None:
         assert self.handle is not None
@@ -396,6 +404,7 @@ class Solver(LinearOperator):
         race = st.new(st.PrecondRace, solves=self._solves)
         race.matrix = A.matrix.pointer if A.matrix is not None else None
         race.options.contents = made.struct
+        race.loop = self._loop
         status = int(
             lib.tacit_solver_race(
                 self.handle.pointer, byref(race), b, x, byref(stop),
