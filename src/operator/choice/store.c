@@ -182,10 +182,14 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     tct_store_rows rows;
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
+    const double start = tct_seconds();
     if (strcmp(wish->format, "stencil") != 0)
         TRY(tct_store_bring(q, local, &rows));
+    const double there = tct_seconds();
     const tacit_status status = store_in(q, wish, local, S);
     tct_store_drop(local);
+    S->copy_seconds = there - start;
+    S->store_seconds = tct_seconds() - there;
     return status;
 }
 
