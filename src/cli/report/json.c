@@ -56,6 +56,8 @@ cJSON *cli_json_path(const cli_path *p)
     text(o, "precision", p->precision);
     text(o, "order", p->order);
     number(o, "order_seconds", p->order_seconds);
+    number(o, "copy_seconds", p->copy_seconds);
+    number(o, "store_seconds", p->store_seconds);
     text(o, "precond", p->precond);
     text(o, "partition", p->partition);
     number(o, "ranks", p->ranks);

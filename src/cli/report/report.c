@@ -28,6 +28,8 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      .partition = p->partition,
                      .order = info.order,
                      .order_seconds = info.order_seconds,
+                     .copy_seconds = info.copy_seconds,
+                     .store_seconds = info.store_seconds,
                      .ranks = c->ranks,
                      .threads = info.threads,
                      .oversubscribed = cli_on_gpu(c) && c->oversubscribed};
@@ -282,6 +284,18 @@ static void print_notes(FILE *to, const cli_report *r)
                 s->breakdown_value);
 }
 
+static void print_setup(FILE *to, const cli_path *p)
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
+    if (p->store_seconds > 0.0)
+        fprintf(to,
+                "         of set-up: rows to the GPU %s, formats stored and "
+                "timed %s, order found %s\n",
+                cli_seconds(p->copy_seconds, a),
+                cli_seconds(p->store_seconds, b),
+                cli_seconds(p->order_seconds, c));
+}
+
 static void print_times(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
@@ -301,6 +315,7 @@ static void print_times(FILE *to, const cli_report *r)
         fprintf(to, " (%s an iteration)",
                 cli_seconds(s->seconds / (double)iterations, a));
     fputc('\n', to);
+    print_setup(to, &r->path);
     if (r->count < 2) return;
     fprintf(to, "         best of %d solves:", r->count);
     for (int i = 0; i < r->count; i++)

@@ -9,7 +9,8 @@
 typedef struct cli_path {
     const char *method, *loop, *comm, *device, *precision, *precond;
     const char *partition, *order;
-    double order_seconds; /* to find it */
+    double order_seconds;               /* to find it */
+    double copy_seconds, store_seconds; /* of set-up on a GPU */
     char format[CLI_FORMAT];
     char detail[160]; /* of the format */
     char loop_detail[96];
