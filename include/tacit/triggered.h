@@ -53,6 +53,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tacit/halo.h>
 #include <tacit/world.h>
 
 TACIT_BEGIN_DECLS
@@ -298,6 +299,18 @@ TACIT_API tacit_status tacit_trigger_wait(tacit_trigger_request **request);
 /* The same, if it has ended: `*done` says so. */
 TACIT_API tacit_status tacit_trigger_test(tacit_trigger_request **request,
                                           bool *done);
+
+/* --- halos ---------------------------------------------------------------- */
+
+/* Exchanges of several arrays of a grid, as tacit_halo_arrays_create, by
+ * standard sends or ready ones ("send", "ready") of `comm`, which the host starts
+ * in the order of `queue`.
+ * Collective.  Borrows `comm` and `queue`, of one world.
+ * Errors      as of that call; UNSUPPORTED (a queue of a GPU). */
+TACIT_API tacit_status tacit_trigger_halo_create(
+    tacit_trigger_comm *comm, tacit_queue *queue, const tacit_halo_block *block,
+    int count, const tacit_halo_array *arrays, const char *back_end,
+    tacit_halo_arrays **out);
 
 TACIT_END_DECLS
 #endif
