@@ -78,6 +78,12 @@ typedef struct tct_restart_policy {
     double drift_most; /* of ||s||, asks for the next         */
     double apart_most; /* of (p, s): it is too late */
     int64_t made;      /* iterations in result->made          */
+
+    /* checks that iterations ago were about a half, and a whole: rates */
+    struct {
+        int64_t k;
+        double rr;
+    } mark[2];
 } tct_restart_policy;
 
 /* The run as methods see it. */
