@@ -209,6 +209,8 @@ typedef struct tacit_operator_info {
                   * of the queue: a small matrix is faster on fewer */
     bool packed; /* on a GPU: some values take fewer bytes than a double; if
                   * not, "FORMAT/f64" is the same format */
+    double copy_seconds;  /* on a GPU: until the rows are there, and ...  */
+    double store_seconds; /* ... to store and time formats; parts of setup */
 } tacit_operator_info;
 
 /* Describe `A` on this rank in `out`, whose size is set:

@@ -17,7 +17,8 @@ typedef struct tct_stored {
     char name[40]; /* "sell/f64": format and store asked for */
     tacit_trial trials[TCT_TRIALS_MOST];
     int trial_count;
-    char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */
+    char (*reasons)[TCT_REASON];        /* texts of trials on a GPU */
+    double copy_seconds, store_seconds; /* see tacit_operator_info */
 } tct_stored;
 
 typedef struct tct_assembled {

@@ -59,6 +59,8 @@ void tct_assembled_describe(tct_assembled *A)
         info->low_bytes_per_nonzero = low->local->matrix_bytes / entries;
     info->low_bits = low ? low->bits : 0;
     info->order = A->order ? A->order->name : "none";
+    info->copy_seconds = S->copy_seconds;
+    info->store_seconds = S->store_seconds;
     info->order_seconds = A->order ? A->order->seconds : 0.0;
 }
 

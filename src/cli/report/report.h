@@ -9,7 +9,8 @@
 typedef struct cli_path {
     const char *method, *loop, *comm, *device, *precision, *precond;
     const char *partition, *order;
-    double order_seconds; /* to find it */
+    double order_seconds;               /* to find it */
+    double copy_seconds, store_seconds; /* of set-up on a GPU */
     char format[CLI_FORMAT];
     char detail[160]; /* of the format */
     char loop_detail[96];
@@ -26,7 +27,10 @@ typedef struct cli_report {
     cli_path path;
     cli_run run; /* the best one */
     const tacit_operator *A;
-    const tacit_operator *M;    /* the preconditioner, or NULL */
+    const tacit_backward *accuracy; /* of each column; NULL: not measured */
+    const char *norm;        /* that decides; NULL: residual, relative to b */
+    double condition;        /* lower bound; 0: not known */
+    const tacit_operator *M; /* the preconditioner, or NULL */
     const tacit_solver *solver; /* may have chosen M; NULL: M solves */
     bool profiled;
     bool spared; /* reduced precision was asked for but saves nothing */

@@ -80,12 +80,23 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
+/* May the cycle of amg be k, for which `solve` takes method flexible? A
+ * K-cycle has one column. */
+static bool leaves_cycle(const cli *c, const cli_system *s)
+{
+    const char *name = c->set.precond;
+    return c->set.command == &cli_command_solve && name &&
+           strcmp(name, "amg") == 0 && !c->set.method && !c->set.pure &&
+           !cli_named(&c->set, "cycle") && s->columns == 1;
+}
+
 /* The options of the command line; method direct chooses the kind of its
  * factor. */
 enum { LAUNCH = 32 }; /* right-hand sides that a GPU solves for at once */
 static void set_options(const cli *c, cli_system *s)
 {
     s->options = c->set.of_precond;
+    if (leaves_cycle(c, s)) s->options.cycle = "auto";
     if (!cli_is_direct(c)) return;
     s->options.kind = "auto";
     s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;
@@ -196,6 +207,7 @@ tacit_status cli_outcome(const tacit_result *result)
 {
     if (result->converged) return TACIT_OK;
     switch (result->stop) {
+    case TACIT_STOP_ITERATIONS: return TACIT_OK;
     case TACIT_STOP_BREAKDOWN: return TACIT_BREAKDOWN;
     case TACIT_STOP_INTERRUPTED: return TACIT_INTERRUPTED;
     case TACIT_STOP_RTOL:
@@ -278,6 +290,19 @@ static tacit_status run_columns(cli_system *s, tacit_solver *solver,
     return status;
 }
 
+static tacit_norm norm_of(const cli *c)
+{
+    cli_choice row;
+    for (int i = 0; c->set.norm && cli_axis_norm.row(i, &row); i++)
+        if (strcmp(row.name, c->set.norm) == 0) return (tacit_norm)i;
+    return TACIT_NORM_RESIDUAL;
+}
+
+static bool is_first(const cli *c)
+{
+    return c->set.relative_to && strcmp(c->set.relative_to, "r0") == 0;
+}
+
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out)
 {
@@ -290,6 +315,9 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                              .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
+                             .iterations = c->set.iterations,
+                             .norm = norm_of(c),
+                             .relative_to_first = is_first(c),
                              .monitor = cli_monitor_step,
                              .column_monitor = cli_monitor_column,
                              .monitor_ctx = m};

@@ -229,6 +229,7 @@ static tacit_status check(const block *k)
              n);
     const tacit_stop *s = &k->stop;
     REQUIRE(s->rtol >= 0 && s->atol >= 0 && s->max_iterations >= 0);
+    REQUIRE(s->iterations >= 0);
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,
@@ -274,6 +275,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
         status = tct_read_sized("tacit_stop", stop, &k.stop, sizeof k.stop);
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
+    TRY(tct_agree(w, tct_norm_open(solver, &k.stop)));
     TRY(agree_on_columns(w, columns));
     TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);
