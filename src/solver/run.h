@@ -83,6 +83,10 @@ typedef struct tct_restart_policy {
     double drift_most; /* of ||s||, asks for the next         */
     double apart_most; /* of (p, s): it is too late */
     int64_t made;      /* iterations in result->made          */
+    struct {
+        int64_t k;
+        double rr;
+    } mark[2]; /* checks half and a quarter as far: the rate */
 } tct_restart_policy;
 
 /* The scalars of a run's recurrence, alpha and beta, as far as there is room;
