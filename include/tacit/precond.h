@@ -378,17 +378,20 @@ typedef struct tacit_precond_race {
  *
  * Candidates are jacobi, or none if the diagonal is constant, and all others of
  * tacit_precond_at that can be made, except ic0, ic1 and direct. The cheapest begins. The
- * remaining time of each is predicted from the last decrease of its residuals,
- * at most 6 times the time that it has had, 20 times for amg; before its first
+ * remaining cost of each is predicted from the last decrease of its residuals,
+ * at most 6 times the cost that it has had, 20 times for amg; before its first
  * trial from the usual cost of its kind. If the running candidate's remaining
- * time exceeds 1.5 times another's (4 times more with each further trial), the
+ * cost exceeds 1.5 times another's (4 times more with each further trial), the
  * other continues from the current x; so a bad choice costs about as much as
- * the right one. If the first candidate solves, no other is set up. With
- * several `solves` the time of all counts; a candidate that may be faster then
- * solves the first system again, for at most the time of that solve. All ranks
- * choose the same.
+ * the right one. If the first candidate solves, no other is set up. Costs are
+ * counted by entries and rows, so that equal runs choose alike. With several
+ * `solves` the cost of all counts; a candidate that may be faster then solves
+ * the first system again, and is taken if it is measured to be 10 % faster. All
+ * ranks choose the same. All trials share the limit of iterations; without a
+ * solution x is the best of those at the ends of trials.
  * Collective.  Blocking.  Borrows nothing: `race->matrix` may be destroyed.
- * Memory      of all candidates that were tried, until one is chosen.
+ * Memory      of all candidates that were tried, and a vector, until one is
+ *             chosen.
  * Returns     as tacit_solver_run, with the iterations and seconds of all
  *             trials in `result`, and otherwise the values of the last;
  *             tacit_solver_trial_at has set-up times. Monitors see one count of

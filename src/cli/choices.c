@@ -153,8 +153,45 @@ static bool precond_row(int i, cli_choice *out)
 static bool mode_row(int i, cli_choice *out)
 {
     static const cli_choice rows[] = {
-        {"send", "standard sends", NULL, false},
-        {"ready", "ready sends: the receiver's buffer is free", NULL, false}};
+        {"mpi", "persistent requests of plain MPI", NULL, false},
+        {"fences", "a halo's messages by the queue's link", NULL, false},
+        {"fused", "a halo's stores into the neighbours' memory", NULL, false},
+        {"send", "standard sends of a triggered queue", NULL, false},
+        {"ready", "its ready sends: the receiver's buffer is free", NULL,
+         false}};
+    if (i >= 5) return false;
+    *out = rows[i];
+    return true;
+}
+
+static bool cells_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"exact", "compare every cell", NULL, false},
+        {"none", "compare none", NULL, false}};
+    if (i >= 2) return false;
+    *out = rows[i];
+    return true;
+}
+
+static bool norm_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"residual", "Euclidean", NULL, false},
+        {"preconditioned", "sqrt(r' M r), M the preconditioner", NULL, false},
+        {"scaled", "Euclidean, rows divided by the diagonal", NULL, false},
+        {"backward", "over ||A|| ||x|| + ||b||, in maximum norms", NULL,
+         false}};
+    if (i >= (int)(sizeof rows / sizeof *rows)) return false;
+    *out = rows[i];
+    return true;
+}
+
+static bool relative_to_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"b", "the right-hand side", NULL, false},
+        {"r0", "the residual of the first guess", NULL, false}};
     if (i >= 2) return false;
     *out = rows[i];
     return true;
@@ -236,7 +273,11 @@ const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};
 const cli_axis cli_axis_kind = {"kind", "kinds of factor", false, kind_row};
 const cli_axis cli_axis_rows_order = {"order", "orders of a factor", false,
                                       rows_order_row};
+const cli_axis cli_axis_norm = {"norm", "norms", false, norm_row};
+const cli_axis cli_axis_relative_to = {"relative-to", "references", false,
+                                       relative_to_row};
 const cli_axis cli_axis_mode = {"mode", "modes", false, mode_row};
+const cli_axis cli_axis_cells = {"check", "checks", false, cells_row};
 const cli_axis cli_axis_way = {"way", "ways", true, way_row};
 const cli_axis cli_axis_type = {"type", "types", false, type_row};
 const cli_axis cli_axis_decorator = {"decorator", "decorators", false,

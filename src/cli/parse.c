@@ -167,8 +167,10 @@ static tacit_status check_precond(const cli_settings *set)
         FAIL(TACIT_INVALID,
              "--precond auto is for solve: compare has a row for each, and "
              "info takes one by its name");
-    if (set->amortize && set->command == &cli_command_solve && !autos)
-        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
+    if (autos && set->deterministic)
+        FAIL(TACIT_INVALID,
+             "--precond auto decides by time, and --deterministic by none: "
+             "name the preconditioner");
     return check_varying(set);
 }
 
@@ -210,6 +212,9 @@ static tacit_status check_processes(cli_settings *set)
         set->ranks = set->gpus;
         set->device = "cuda";
     }
+    if (!set->device && (set->command == &cli_command_life ||
+                         set->command == &cli_command_pingpong))
+        set->device = "host";
     const bool several = set->ranks > 1 && comm;
     if (several && (strcmp(comm, "mpi") == 0 || strcmp(comm, "self") == 0))
         FAIL(TACIT_INVALID,

@@ -108,6 +108,7 @@ static tacit_status set_floats(growth *g)
 static tacit_status make_finest(growth *g, tct_amg_level *L)
 {
     tacit_status status = TACIT_OK;
+    tct_operator_settle(g->A); /* a cycle has several products */
     if (g->floats)
         status = tct_operator_rounded(g->A, g->device ? NULL : g->m, &L->own);
     L->A = L->own ? L->own : g->A;
