@@ -43,7 +43,8 @@ void tct_broke_down(tct_run *R, const char *quantity, double value)
     R->policy->end = PHASE_BROKEN;
     R->result->breakdown_iteration = R->k;
     R->result->breakdown_quantity = quantity;
-    R->result->breakdown_value = value;
+    R->result->breakdown_value =
+        isnan(value) ? (double)NAN : value; /* no -nan */
 }
 
 void tct_forget_breakdown(tct_run *R)
