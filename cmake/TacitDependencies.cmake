@@ -6,6 +6,13 @@ find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 if(TACIT_MPI)
   find_package(MPI REQUIRED COMPONENTS C)
+  # Ranks may outnumber processors: Open MPI has to be told.
+  set(tacit_mpirun ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none)
+  if(MPI_C_INCLUDE_DIRS MATCHES "mpich")
+    set(tacit_mpirun ${MPIEXEC_EXECUTABLE} -bind-to none)
+    # gcc takes its MPI_STATUSES_IGNORE, 1, for an array that is too short
+    target_compile_options(tacit_flags INTERFACE -Wno-stringop-overflow)
+  endif()
 endif()
 
 # A library that brings neither a CMake package nor, everywhere, a pkg-config

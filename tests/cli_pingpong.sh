@@ -5,21 +5,33 @@
 . "$(dirname "$0")/cli/common.sh"
 cd "$work" || exit 1
 
-for mode in send ready; do
+for mode in fused send ready; do
     accepted pingpong --ranks 2 --min 3000 --max 20000 --trials 1 --mode $mode
-    [ "$(awk -F'\t' 'NR > 1 && NF == 7 && $3 > 0 && $7 > 0' out | wc -l)" = 3 ] ||
+    [ "$(awk -F'\t' -v mode=$mode 'NR > 1 && NF == 8 && $2 == mode && $4 > 0 && $8 > 0' out |
+        wc -l)" = 3 ] ||
         complain "$mode: $(cat out)"
     [ "$(awk -F'\t' 'NR > 1 { print $1 }' out | tr '\n' ' ')" = \
         '3000 6000 12000 ' ] || complain "$mode: other sizes"
 done
-run 1 pingpong --ranks 4 --min 64 --max 64 --trials 1 -q
+run 1 pingpong --ranks 4 --min 64 --max 64 --trials 1 --mode fences -q
 [ "$status" = 0 ] || complain "4 ranks: status $status"
 [ -s out ] && complain '-q prints'
 if [ -n "$MPIRUN" ]; then
     run 2 pingpong --min 1024 --max 1024 --trials 1
-    [ "$status" = 0 ] && [ "$(wc -l <"$work/out")" = 2 ] ||
-        complain "under MPI: status $status"
+    [ "$status" = 0 ] && [ "$(cut -f 2 out | tr '\n' ' ')" = 'mode mpi fences fused send ready ' ] ||
+        complain "under MPI: status $status, $(cat out)"
 fi
+accepted pingpong -n 2 --min 32 --max 40 --trials 2 --mode fused --json -
+python3 - <<'END' || complain 'JSON'
+import json
+r = json.load(open("out"))
+rows = r["results"]
+assert [(x["mode"], x["bytes"]) for x in rows] == [
+    (m, b) for m in ("fused",) for b in (32,)]
+assert all(x["one_way_median"] * 2 == x["round_trip_median"] > 0 for x in rows)
+assert all(x["round_trip_interval"] >= 0 and x["trips"] >= 1 for x in rows)
+assert r["trials"] == 2 and r["paper"] is False and r["device"] == "host"
+END
 
 # alone TEXT ARGUMENTS...: refused where no launcher has started ranks
 alone() {
@@ -32,6 +44,7 @@ alone() {
 alone 'between two processes, and here are 1' pingpong
 alone 'between two processes, and here are 3' pingpong --ranks 3
 alone 'no size is left' pingpong --ranks 2 --min 4 --max 2
+alone "--mode mpi" pingpong --ranks 2 --mode mpi
 alone "unknown mode 'buffered'" pingpong --ranks 2 --mode buffered
 alone 'trials' pingpong --ranks 2 --trials 0
 finish

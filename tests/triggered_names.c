@@ -187,7 +187,8 @@ static void refusals(MPI_Queue q)
     GOOD(MPI_Recv_init(&to, 4, MPI_BYTE, rank, 9, MPI_COMM_WORLD, &two[0]));
     GOOD(MPI_Matchall(2, two, MPI_STATUSES_IGNORE)); /* the send once more */
     GOOD(MPI_Enqueue_startall(q, 2, two));
-    SAYS(MPI_ERR_REQUEST, "in another queue", MPI_Wait(&two[0], NULL));
+    SAYS(MPI_ERR_REQUEST, "in another queue",
+         MPI_Wait(&two[0], MPI_STATUS_IGNORE));
     GOOD(MPI_Enqueue_waitall(q));
     GOOD(MPI_Queue_wait(q));
     GOOD(MPI_Wait(&two[0], MPI_STATUS_IGNORE)); /* not active: at once */

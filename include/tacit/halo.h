@@ -101,5 +101,84 @@ TACIT_API tacit_status tacit_halo_message_of(const tacit_halo *halo,
                                              int direction,
                                              tacit_halo_message *out);
 
+/* --- several arrays, and the way back ------------------------------------- */
+
+/* Types of elements, with which scatters compute; BYTE is any. */
+typedef enum tacit_halo_type {
+    TACIT_HALO_BYTE,
+    TACIT_HALO_I32,
+    TACIT_HALO_I64,
+    TACIT_HALO_F32,
+    TACIT_HALO_F64
+} tacit_halo_type;
+
+/* What becomes of a cell and the value of a neighbour's ghost of it. */
+typedef enum tacit_halo_reduction {
+    TACIT_HALO_REPLACE,
+    TACIT_HALO_SUM,
+    TACIT_HALO_MIN,
+    TACIT_HALO_MAX
+} tacit_halo_reduction;
+
+enum { TACIT_HALO_ARRAYS_MOST = 8 };
+
+/* One of several arrays on the cells of one block. Types, components and ghosts
+ * are the same on all ranks. */
+typedef struct tacit_halo_array {
+    size_t size; /* set by the caller: status.h */
+    tacit_halo_type type;
+    int components;       /* elements of a cell                               */
+    int64_t ghost[3];     /* ghost cells at both ends                         */
+    int64_t pitch, plane; /* bytes from row to row, ...; 0: as of the block   */
+} tacit_halo_array;
+
+typedef struct tacit_halo_arrays tacit_halo_arrays;
+
+/* Prepare exchanges of `count` arrays on `block`, of which members ghost, bytes,
+ * pitch and plane do not count. A direction is one message for all arrays. Back
+ * ends:
+ *     fences   messages of the queue's link, cells packed before and unpacked
+ *              behind
+ *     fused    cells are packed straight into memory of the neighbours, all
+ *              directions in one pass, and counters tell them; where peers
+ *              reach each other's memory
+ *     send     tacit/triggered.h has this one and the next:
+ *     ready    tacit_trigger_halo_create
+ * NULL is fused where possible, else fences.
+ * Collective.  Borrows `queue`.
+ * Memory      twice the messages; fused: two messages of the largest size for
+ *             each of 9 (3D: 27) directions.
+ * Errors      as tacit_halo_create; INVALID (count, types, components, back
+ *             end), UNSUPPORTED (fused is not possible, with the reason). */
+TACIT_API tacit_status tacit_halo_arrays_create(tacit_queue *queue,
+                                                const tacit_halo_block *block,
+                                                int count,
+                                                const tacit_halo_array *arrays,
+                                                const char *back_end,
+                                                tacit_halo_arrays **out);
+
+/* Free `*arrays` and set it to NULL; NULL is fine. Collective. */
+TACIT_API void tacit_halo_arrays_destroy(tacit_halo_arrays **arrays);
+
+/* The name of the back end, "fused". */
+TACIT_API const char *
+tacit_halo_arrays_back_end(const tacit_halo_arrays *arrays);
+
+/* Enqueue an exchange: cells at the border go into the neighbours' ghosts.
+ * `cell` [count] has the addresses of cells (0, 0, 0), at multiples of an
+ * element's size.
+ * Collective.  A failure is the queue's, as of tacit_halo_begin. */
+TACIT_API void tacit_halo_arrays_gather(tacit_halo_arrays *arrays,
+                                        void *const *cell);
+
+/* Enqueue the way back: ghosts go to their cells' owners, which reduce them with
+ * their own cells, in the order of the directions: results are the same in each
+ * run. Ghosts stay as they are.
+ * Collective.  A failure is the queue's: INVALID, too (BYTE is only for
+ *             REPLACE). */
+TACIT_API void tacit_halo_arrays_scatter(tacit_halo_arrays *arrays,
+                                         tacit_halo_reduction reduction,
+                                         void *const *cell);
+
 TACIT_END_DECLS
 #endif

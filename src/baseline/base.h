@@ -57,4 +57,20 @@ static inline double base_median(double *values, int count)
     return count % 2 ? values[mid] : 0.5 * (values[mid - 1] + values[mid]);
 }
 
+/* The mean of `n` values, and half the width of its 95 % interval (Student's
+ * t), NAN for one value. */
+static inline void base_interval(const double *x, int n, double *mean,
+                                 double *half)
+{
+    static const double t95[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571,
+                                 2.447, 2.365,  2.306, 2.262, 2.228};
+    double sum = 0.0, squares = 0.0;
+    for (int k = 0; k < n; k++) sum += x[k];
+    *mean = sum / n;
+    for (int k = 0; k < n; k++) squares += (x[k] - *mean) * (x[k] - *mean);
+    *half = n < 2 ? (double)NAN
+                  : (n <= 11 ? t95[n - 1] : 1.96 + 2.6 / n) *
+                        sqrt(squares / (n - 1) / n);
+}
+
 #endif

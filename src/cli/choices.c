@@ -153,8 +153,22 @@ static bool precond_row(int i, cli_choice *out)
 static bool mode_row(int i, cli_choice *out)
 {
     static const cli_choice rows[] = {
-        {"send", "standard sends", NULL, false},
-        {"ready", "ready sends: the receiver's buffer is free", NULL, false}};
+        {"mpi", "persistent requests of plain MPI", NULL, false},
+        {"fences", "a halo's messages by the queue's link", NULL, false},
+        {"fused", "a halo's stores into the neighbours' memory", NULL, false},
+        {"send", "standard sends of a triggered queue", NULL, false},
+        {"ready", "its ready sends: the receiver's buffer is free", NULL,
+         false}};
+    if (i >= 5) return false;
+    *out = rows[i];
+    return true;
+}
+
+static bool cells_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"exact", "compare every cell", NULL, false},
+        {"none", "compare none", NULL, false}};
     if (i >= 2) return false;
     *out = rows[i];
     return true;
@@ -263,6 +277,7 @@ const cli_axis cli_axis_norm = {"norm", "norms", false, norm_row};
 const cli_axis cli_axis_relative_to = {"relative-to", "references", false,
                                        relative_to_row};
 const cli_axis cli_axis_mode = {"mode", "modes", false, mode_row};
+const cli_axis cli_axis_cells = {"check", "checks", false, cells_row};
 const cli_axis cli_axis_way = {"way", "ways", true, way_row};
 const cli_axis cli_axis_type = {"type", "types", false, type_row};
 const cli_axis cli_axis_decorator = {"decorator", "decorators", false,

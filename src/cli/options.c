@@ -40,7 +40,7 @@ enum {
     ON_DISTRIBUTED = ON_RUNS | ON_bench, /* rows may move between ranks */
     ON_THREADED = ON_DISTRIBUTED | ON_info | ON_factor | ON_devices,
     ON_RESULTS = ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor |
-                 ON_trsv | ON_jacobi,
+                 ON_trsv | ON_jacobi | ON_life | ON_pingpong,
     ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
 };
 #define AT(field)  offsetof(cli_settings, field)
@@ -59,8 +59,10 @@ static const cli_option table[] = {
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
 {"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv | ON_jacobi, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
+{"The path", "device", 'd', CLI_CHOICE, ON_life | ON_pingpong, AT(device), "NAME",
+ "where messages come from and go to (host)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
- "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
+ "local block (solve: auto, measured when that pays; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
  "f32, dict8 or dict16, none of which loses a bit; stencil is for gallery "
  "grids, whose entries solve does not even make where no preconditioner needs "
@@ -76,8 +78,11 @@ static const cli_option table[] = {
  "such as direct), in compare also several with commas; auto, of solve: the "
  "fastest to the tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
- "set-up of a preconditioner counts once in N solves: with --precond auto, and "
- "in the ranking of compare (1)", NULL, 1, 1e9, 0},
+ "set-up counts once in N solves: of solve, and of the preconditioner in the "
+ "ranking of compare (1)", NULL, 1, 1e9, 0},
+{"The path", "deterministic", 0, CLI_FLAG, ON_solve, AT(deterministic), NULL,
+ "on the host: the format is decided on by bytes and counts, not by time; one "
+ "thread or the --threads given", NULL, 0, 0, 0},
 {"The path", "pure", 0, CLI_FLAG, ON_RUNS, AT(pure), NULL,
  "the method's published recurrence alone: no other method's start or rescue, "
  "no replacements, no restarts; sstep in basis monomial", NULL, 0, 0, 0},
@@ -101,8 +106,11 @@ static const cli_option table[] = {
 {"The path", "loop", 0, CLI_TEXT, ON_jacobi, AT(loop), "NAME",
  "of --way mpi and nccl: host, where the CPU enqueues each step, or graph, a "
  "recording that is replayed (host)", NULL, 0, 0, 0},
-{"The path", "mode", 0, CLI_CHOICE, ON_pingpong, AT(mode), "NAME",
- "how messages are sent (send)", &cli_axis_mode, 0, 0, 0},
+{"The path", "mode", 0, CLI_CHOICE, ON_pingpong | ON_life, AT(mode), "NAME",
+ "how messages are sent (all that this run can have)", &cli_axis_mode, 0, 0, 0},
+{"The path", "loop", 0, CLI_TEXT, ON_life, AT(loop), "NAME",
+ "on cuda: host, where the CPU enqueues each step, or graph, a recording of two "
+ "that is replayed (host)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv | ON_jacobi, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
@@ -114,13 +122,13 @@ static const cli_option table[] = {
 {"Processes", "blocks", 0, CLI_TEXT, ON_jacobi, AT(blocks), "PXxPY[xPZ]",
  "of the grid along x, y and z, one a process (auto: slabs of rows or planes "
  "where they are thick enough, else the blocks with the fewest ghost cells)", NULL, 0, 0, 0},
-{"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi | ON_pingpong, AT(ranks), "N",
+{"Processes", "ranks", 'n', CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi | ON_life | ON_pingpong, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
-{"Processes", "gpus", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi, AT(gpus), "N",
+{"Processes", "gpus", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv | ON_jacobi | ON_life | ON_pingpong, AT(gpus), "N",
  "as --ranks N --device cuda: a process for each of N GPUs of this machine",
  NULL, 1, 4096, 0},
-{"Processes", "oversubscribe", 0, CLI_FLAG, ON_DISTRIBUTED | ON_trsv | ON_jacobi,
+{"Processes", "oversubscribe", 0, CLI_FLAG, ON_DISTRIBUTED | ON_trsv | ON_jacobi | ON_life | ON_pingpong,
  AT(oversubscribe), NULL,
  "let several processes have one GPU, also with --comm peer: slow, for tests",
  NULL, 0, 0, 0},
@@ -141,6 +149,8 @@ static const cli_option table[] = {
 
 {"Stopping", "steps", 0, CLI_INT, ON_jacobi, AT(field_steps), "N",
  "to make, at most (100)", NULL, 1, MOST_INT, 100},
+{"Stopping", "steps", 0, CLI_INT, ON_life, AT(life_steps), "N",
+ "to make in a trial (1000)", NULL, 1, 1e9, 1000},
 {"Stopping", "rtol", 0, CLI_REAL, ON_jacobi, AT(field_rtol), "R",
  "stop at a measured step that changes the field by no more than R times the "
  "change of the first step, in the Euclidean norm (0: make all)", NULL, 0, HUGE_VAL, 0},
@@ -198,7 +208,11 @@ static const cli_option table[] = {
  "the smallest message (1)", NULL, 1, MOST_BYTES, 1},
 {"Measuring", "max", 0, CLI_INT, ON_pingpong, AT(max_bytes), "BYTES",
  "the largest message at most (1 GiB)", NULL, 1, MOST_BYTES, MOST_BYTES},
-{"Measuring", "trials", 0, CLI_INT, ON_pingpong, AT(trials), "N",
+{"Measuring", "edges", 0, CLI_TEXT, ON_life, AT(edges), "N,N,...",
+ "several lengths of an edge in place of N, such as 2048,4096", NULL, 0, 0, 0},
+{"Measuring", "check", 0, CLI_CHOICE, ON_life, AT(check), "NAME",
+ "of the cells after each trial (exact)", &cli_axis_cells, 0, 0, 0},
+{"Measuring", "trials", 0, CLI_INT, ON_pingpong | ON_life, AT(trials), "N",
  "trials of each size (5)", NULL, 1, 1000, 5},
 {"Measuring", "paper", 0, CLI_FLAG, ON_pingpong, AT(paper), NULL,
  "100,000 round trips a trial below 4 MiB, 10,000 up to 64 MiB, 1,000 above "
@@ -220,6 +234,8 @@ static const cli_option table[] = {
  "field after the last step, .npy; - is standard output", NULL, 0, 0, 0},
 {"Output", "png", 0, CLI_WRITE, ON_jacobi, AT(png), "FILE",
  "picture of it, in 3D of its middle plane", NULL, 0, 0, 0},
+{"Output", "png", 0, CLI_WRITE, ON_life, AT(png), "FILE",
+ "picture of the field after the last step", NULL, 0, 0, 0},
 {"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
 {"Output", "history", 0, CLI_WRITE, ON_solve, AT(history), "FILE",

@@ -14,7 +14,7 @@
     X(info)             \
     X(convert)          \
     X(partition)        \
-    X(factor) X(trsv) X(jacobi) X(pingpong) X(devices) X(bench) X(help)
+    X(factor) X(trsv) X(jacobi) X(life) X(pingpong) X(devices) X(bench) X(help)
 
 typedef enum cli_command_id {
 #define X(name) CLI_AT_##name,
@@ -41,9 +41,10 @@ typedef struct cli_settings {
     const char *way, *type, *periodic, *coefficients;   /* of a grid */
     const char *blocks, *png;
     bool no_compute, no_communication;
-    int64_t field_steps, depth, norm_every;
+    int64_t field_steps, life_steps, depth, norm_every;
     double field_rtol, boundary;
-    const char *mode; /* of pingpong */
+    const char *mode; /* of pingpong and life */
+    const char *edges, *check;
     int64_t min_bytes, max_bytes, trials;
     bool paper;
     int64_t amortize, leaves, width, rhs_columns;
@@ -68,6 +69,7 @@ typedef struct cli_settings {
     uint64_t said[CLI_OPTIONS_MOST / 64]; /* bits: rows of the table */
     bool given;                           /* MATRIX is a factor */
     bool pure;                            /* of methods */
+    bool deterministic;                   /* of the operator */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;
@@ -115,7 +117,7 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_order, cli_axis_precond, cli_axis_partitioner, cli_axis_basis,
     cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_map,
     cli_axis_decorator, cli_axis_way, cli_axis_type, cli_axis_mode,
-    cli_axis_norm, cli_axis_relative_to;
+    cli_axis_norm, cli_axis_relative_to, cli_axis_cells;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);

@@ -35,20 +35,33 @@ static tacit_status describe(tacit_queue *q, const tacit_halo_block *block,
     return TCT_ALLOC(q->ranks, "a halo", &h->all);
 }
 
-tacit_status tacit_halo_create(tacit_queue *queue,
-                               const tacit_halo_block *block, tacit_halo **out)
+static tacit_status create(tacit_queue *queue, const tacit_halo_block *block,
+                           bool packed, tacit_halo **out)
 {
-    REQUIRE(queue != NULL && out != NULL);
     q_enter(queue);
     tacit_halo *h = tct_calloc(sizeof *h);
     tacit_status status = tct_agree(queue->world, describe(queue, block, h));
     if (status >= 0) status = agree(h);
     for (int i = 0; i < TACIT_HALO_DIRECTIONS && status >= 0; i++)
         tct_halo_message(&h->shape, i, &h->message[i]);
-    if (status >= 0) status = tct_halo_packed_open(h);
+    if (status >= 0 && packed) status = tct_halo_packed_open(h);
     if (status < 0) tacit_halo_destroy(&h);
     else *out = h;
     return status;
+}
+
+tacit_status tacit_halo_create(tacit_queue *queue,
+                               const tacit_halo_block *block, tacit_halo **out)
+{
+    REQUIRE(queue != NULL && out != NULL);
+    return create(queue, block, true, out);
+}
+
+tacit_status tct_halo_create_in_place(tacit_queue *queue,
+                                      const tacit_halo_block *block,
+                                      tacit_halo **out)
+{
+    return create(queue, block, false, out);
 }
 
 void tacit_halo_destroy(tacit_halo **halo)

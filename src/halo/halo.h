@@ -38,6 +38,12 @@ typedef enum tct_halo_means {
     TCT_HALO_SIGNALS /* in place: the client has stored the cells before */
 } tct_halo_means;
 
+/* As tacit_halo_create, for exchanges in place alone: without packed
+ * messages. */
+tacit_status tct_halo_create_in_place(tacit_queue *queue,
+                                      const tacit_halo_block *block,
+                                      tacit_halo **out);
+
 /* Two buffers of this rank, zeroed: `before` bytes before cell (0, 0, 0) and
  * `after` from it on, at least as many as block and ghosts take; the cell is at
  * a multiple of 128 bytes. If `reach`, peers are to reach them; where they

@@ -38,6 +38,23 @@ static tacit_status host_copy(tacit_queue *q, const tct_halo_copies *list,
     return TACIT_OK;
 }
 
+static void combine_box(const tct_halo_copy *c, uintptr_t from, uintptr_t to,
+                        tct_halo_element e)
+{
+    const int64_t all = tct_halo_elements(c, e.type);
+    for (int64_t i = 0; i < all; i++) tct_halo_combine(c, from, to, e, i);
+}
+
+static tacit_status host_combine(tacit_queue *q, const tct_halo_copies *list,
+                                 uintptr_t from, uintptr_t to,
+                                 tct_halo_element e)
+{
+    (void)q;
+    for (int k = 0; k < list->count; k++)
+        combine_box(&list->copy[k], from, to, e);
+    return TACIT_OK;
+}
+
 /* --- in place ------------------------------------------------------------- */
 
 static tacit_status check_world(const tacit_world *w)
@@ -126,6 +143,7 @@ const tct_halo_device tct_halo_host = {.give_list = host_give_list,
                                        .take_list = host_take_list,
                                        .zero = host_zero,
                                        .copy = host_copy,
+                                       .combine = host_combine,
                                        .open = host_open,
                                        .give_puts = host_give_puts,
                                        .close = host_close,

@@ -5,6 +5,7 @@
 #define TCT_HALO_STATE_H
 #include "comm/exchange/plan.h"
 #include "halo/boxes.h"
+#include "halo/combine.h"
 #include "halo/copies.h"
 #include "halo/halo.h"
 
@@ -18,6 +19,9 @@ typedef struct tct_halo_device {
     /* Make the copies of a list. */
     tacit_status (*copy)(tacit_queue *q, const tct_halo_copies *list,
                          uintptr_t from, uintptr_t to);
+    /* Reduce the boxes of a list with those at `to`, one after the other. */
+    tacit_status (*combine)(tacit_queue *q, const tct_halo_copies *list,
+                            uintptr_t from, uintptr_t to, tct_halo_element e);
     /* The medium of memory that peers reach, and what the device needs for it
      * (h->near.device). Collective.  Errors UNSUPPORTED (on all ranks, with the
      * reason), NO_MEMORY, DEVICE. */

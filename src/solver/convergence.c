@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/convergence.c - the convergence check: the sampled scalars, the
  * monitor, the true residual. */
+#include "solver/norms.h"
 #include "solver/run.h"
 #include <math.h>
 

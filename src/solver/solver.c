@@ -2,6 +2,7 @@
  * solver/solver.c - tacit_solver_run. */
 #include "solver/solver.h"
 #include "precond/precond.h"
+#include "solver/norms.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -76,6 +77,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses)
 {
     S->running = true;
+    tct_operator_run_begins(S->run.system->exact);
     tct_use_begin(&uses->A, S->run.system->exact);
     tct_use_begin(&uses->M, S->run.M);
 }

@@ -1,87 +1,130 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/pingpong.c - `tacit pingpong`: messages of a triggered queue
- * from each even rank to the next one and back. All round trips of a trial are
- * enqueued at once: pack, send, receive, unpack; the host waits once. */
-#include "cli/cli.h"
-#include "cli/report/report.h"
+ * cli/commands/pingpong.c - `tacit pingpong`: messages from each even rank to
+ * the next one and back, by each mode. A round trip is pack, send, receive,
+ * unpack. A triggered queue gets all round trips of a trial at once, and the
+ * host waits once. */
+#include "cli/commands/pingpong.h"
+#include "cli/gpu/gpu.h"
+#include "cli/system/line.h"
+#include "cli/system/trip.h"
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-enum { WARM = 10, CHECKED = 4 };
+enum { WARM = 10, CHECKED = 4, SIZES_MOST = 31, ROWS_MOST = 5 * SIZES_MOST };
+enum { RECEIVE, SEND }; /* numbers of the messages */
 /* Round trips of a trial in the paper: of messages below 4 MiB, up to 64 MiB,
  * above. */
 static const double PAPER[] = {100000, 10000, 1000};
 
 typedef struct {
     const cli *c;
-    tacit_trigger_comm *comm;
-    tacit_trigger_queue *queue;
-    tacit_trigger_request *send, *receive;
-    bool first; /* of the two */
+    tacit_queue *queue;
+    void *stream; /* of a GPU, or NULL: on the host */
+    const char *mode;
+    cli_line line;
+    tacit_halo_arrays *halo; /* in place of the line, by its mode */
+    unsigned char *field;    /* ... a cell between two ghosts     */
+    bool first;              /* of the two */
     int64_t bytes;
     unsigned char *data, *out, *in;
     uint64_t number; /* of the trip that is checked; 0: none is */
     int64_t wrong;
+    unsigned long long *counter; /* wrong bytes, on a GPU */
+    double *seconds;             /* [trials] */
+    trip_row row[ROWS_MOST];
+    int rows;
 } trip;
 
 /* --- tasks ---------------------------------------------------------------- */
-
-static unsigned char byte_at(const trip *t, int64_t i)
-{
-    return (unsigned char)(t->number * 31 + (uint64_t)t->bytes + (uint64_t)i);
-}
 
 static void pack(void *ctx)
 {
     trip *t = ctx;
     if (t->number > 0) t->number++;
+    if (t->stream) {
+        cli_gpu_trip_pack(t->stream, t->number, t->bytes, t->data, t->out);
+        return;
+    }
     for (int64_t i = 0; t->number > 0 && i < t->bytes; i++)
-        t->data[i] = byte_at(t, i);
+        t->data[i] = cli_trip_byte(t->number, t->bytes, i);
     memcpy(t->out, t->data, (size_t)t->bytes);
 }
 
 static void unpack(void *ctx)
 {
     trip *t = ctx;
+    if (t->stream) {
+        cli_gpu_trip_unpack(t->stream, t->number, t->bytes, t->in, t->data,
+                            t->counter);
+        return;
+    }
     memcpy(t->data, t->in, (size_t)t->bytes);
     for (int64_t i = 0; t->number > 0 && i < t->bytes; i++)
-        t->wrong += t->data[i] != byte_at(t, i);
+        t->wrong += t->data[i] != cli_trip_byte(t->number, t->bytes, i);
 }
 
 /* The second rank sends what it has received. */
 static void pass_back(void *ctx)
 {
     trip *t = ctx;
-    memcpy(t->out, t->in, (size_t)t->bytes);
+    if (t->stream) cli_gpu_trip_pack(t->stream, 0, t->bytes, t->in, t->out);
+    else memcpy(t->out, t->in, (size_t)t->bytes);
 }
 
 /* --- trips ---------------------------------------------------------------- */
 
 static tacit_status enqueue_first(trip *t)
 {
-    tacit_trigger_request *const both[] = {t->send, t->receive};
-    TRY(tacit_trigger_enqueue_start(t->queue, t->receive));
-    TRY(tacit_trigger_enqueue_task(t->queue, pack, t));
-    TRY(tacit_trigger_enqueue_start(t->queue, t->send));
-    TRY(tacit_trigger_enqueue_waitall(t->queue, 2, both));
-    return tacit_trigger_enqueue_task(t->queue, unpack, t);
+    TRY(cli_line_start(&t->line, RECEIVE, 1));
+    TRY(cli_line_task(&t->line, pack, t));
+    TRY(cli_line_start(&t->line, SEND, 1));
+    TRY(cli_line_wait(&t->line, RECEIVE, 2));
+    return cli_line_task(&t->line, unpack, t);
 }
 
 static tacit_status enqueue_second(trip *t)
 {
-    TRY(tacit_trigger_enqueue_start(t->queue, t->receive));
-    TRY(tacit_trigger_enqueue_wait(t->queue, t->receive));
-    TRY(tacit_trigger_enqueue_task(t->queue, pass_back, t));
-    TRY(tacit_trigger_enqueue_start(t->queue, t->send));
-    return tacit_trigger_enqueue_wait(t->queue, t->send);
+    TRY(cli_line_start(&t->line, RECEIVE, 1));
+    TRY(cli_line_wait(&t->line, RECEIVE, 1));
+    TRY(cli_line_task(&t->line, pass_back, t));
+    TRY(cli_line_start(&t->line, SEND, 1));
+    return cli_line_wait(&t->line, SEND, 1);
+}
+
+/* A task of one of the two. On the host work before it has to end. */
+static tacit_status do_task(trip *t, bool mine, tacit_trigger_task *task)
+{
+    double none = 0.0;
+    if (t->stream) TRY(cli_gpu_stream(t->queue, &t->stream));
+    else TRY(tacit_queue_get(t->queue, 0, &none, &none));
+    if (mine) task(t);
+    return TACIT_OK;
+}
+
+/* Halos go both ways at once: two exchanges are a round trip. */
+static tacit_status exchange_twice(trip *t)
+{
+    void *cell = t->out;
+    TRY(do_task(t, t->first, pack));
+    tacit_halo_arrays_gather(t->halo, &cell);
+    TRY(do_task(t, !t->first, pass_back));
+    tacit_halo_arrays_gather(t->halo, &cell);
+    return do_task(t, t->first, unpack);
+}
+
+static tacit_status make_exchanges(trip *t, int64_t times)
+{
+    double none = 0.0;
+    for (int64_t i = 0; i < times; i++) TRY(exchange_twice(t));
+    if (t->stream) TRY(cli_gpu_wait(t->stream));
+    return tacit_queue_get(t->queue, 0, &none, &none);
 }
 
 static tacit_status make_trips(trip *t, int64_t times)
 {
+    if (t->halo) return make_exchanges(t, times);
     for (int64_t i = 0; i < times; i++)
         TRY(t->first ? enqueue_first(t) : enqueue_second(t));
-    return tacit_trigger_queue_wait(t->queue);
+    return cli_line_finish(&t->line);
 }
 
 /* Seconds of a round trip, of the slowest pair. Collective. */
@@ -94,58 +137,119 @@ static tacit_status time_trips(trip *t, int64_t times, double *seconds)
     return TACIT_OK;
 }
 
+static tacit_status count_wrong(trip *t)
+{
+    unsigned long long wrong = 0;
+    if (t->stream) {
+        cli_gpu_copy(t->stream, &wrong, t->counter, sizeof wrong);
+        TRY(cli_gpu_wait(t->stream));
+        t->wrong = (int64_t)wrong;
+    }
+    if (t->wrong > 0)
+        FAIL(TACIT_COMM,
+             "messages of %" PRId64 " bytes, mode %s: %" PRId64
+             " bytes came back wrong to rank %d",
+             t->bytes, t->mode, t->wrong, t->c->rank);
+    return TACIT_OK;
+}
+
 /* A pass of its own, with other values in each trip. Collective. */
 static tacit_status check_trips(trip *t)
 {
     t->number = t->first ? 1 : 0;
     tacit_status status = make_trips(t, CHECKED);
     t->number = 0;
-    if (status >= 0 && t->wrong > 0)
-        status = tacit_error_set(TACIT_COMM,
-                                 "messages of %" PRId64 " bytes: %" PRId64
-                                 " bytes came back wrong to rank %d",
-                                 t->bytes, t->wrong, t->c->rank);
+    if (status >= 0) status = count_wrong(t);
     return tacit_world_agree(t->c->world, status);
 }
 
 /* --- a size --------------------------------------------------------------- */
 
-static tacit_status make_buffers(trip *t)
+static tacit_status make_buffer(const trip *t, size_t bytes,
+                                unsigned char **out)
 {
-    TRY(ALLOC(t->bytes, "a message", &t->data));
-    TRY(ALLOC(t->bytes, "a message", &t->out));
-    TRY(ALLOC(t->bytes, "a message", &t->in));
-    memset(t->data, 1, (size_t)t->bytes);
+    void *p = NULL;
+    if (!t->stream) return ALLOC(bytes, "a message", out);
+    TRY(cli_gpu_alloc(bytes, &p));
+    *out = p;
     return TACIT_OK;
 }
 
-static tacit_status match_pair(trip *t)
+static void free_buffer(const trip *t, void *p)
 {
-    const int other = t->c->rank ^ 1;
-    const char *mode = t->c->set.mode;
-    const bool ready = mode && strcmp(mode, "ready") == 0;
-    TRY((ready ? tacit_trigger_rsend_init : tacit_trigger_send_init)(
-        t->comm, t->out, t->bytes, TACIT_TRIGGER_BYTE, other, 0, &t->send));
-    TRY(tacit_trigger_recv_init(t->comm, t->in, t->bytes, TACIT_TRIGGER_BYTE,
-                                other, 0, &t->receive));
-    tacit_trigger_request *const both[] = {t->send, t->receive};
-    return tacit_trigger_matchall(2, both);
+    if (t->stream) cli_gpu_free(p);
+    else free(p);
+}
+
+/* Bytes of a cell, so that the kernels' units are aligned. */
+static int64_t cell_bytes(const trip *t)
+{
+    return (t->bytes + 15) / 16 * 16;
+}
+
+/* Of halos: where the cell and the neighbour's ghost of it are. */
+static tacit_status make_field(trip *t)
+{
+    const int64_t each = cell_bytes(t);
+    TRY(make_buffer(t, (size_t)(3 * each), &t->field));
+    t->out = t->field + each;
+    t->in = t->first ? t->out + each : t->field;
+    return TACIT_OK;
+}
+
+static tacit_status make_buffers(trip *t)
+{
+    void *counter = NULL;
+    TRY(make_buffer(t, (size_t)t->bytes, &t->data));
+    if (cli_mode_is_halo(t->mode)) {
+        TRY(make_field(t));
+    } else {
+        TRY(make_buffer(t, (size_t)t->bytes, &t->out));
+        TRY(make_buffer(t, (size_t)t->bytes, &t->in));
+    }
+    if (t->stream) TRY(cli_gpu_alloc(sizeof *t->counter, &counter));
+    t->counter = counter;
+    return TACIT_OK;
+}
+
+/* Blocks of a cell in pairs along x. */
+static tacit_status open_halo(trip *t)
+{
+    const tacit_halo_block b = {.size = sizeof b,
+                                .dimensions = 2,
+                                .n = {1, 1},
+                                .blocks = {2, t->c->ranks / 2},
+                                .faces_only = 1};
+    const tacit_halo_array array = {.size = sizeof array,
+                                    .type = TACIT_HALO_BYTE,
+                                    .components = (int)cell_bytes(t),
+                                    .ghost = {1, 0}};
+    return tacit_halo_arrays_create(t->queue, &b, 1, &array, t->mode, &t->halo);
 }
 
 static tacit_status open_size(trip *t)
 {
+    const int other = t->c->rank ^ 1;
     TRY(tacit_world_agree(t->c->world, make_buffers(t)));
-    return tacit_world_agree(t->c->world, match_pair(t));
+    if (cli_mode_is_halo(t->mode)) return open_halo(t);
+    const base_message both[] = {[RECEIVE] = {false, other, 0, t->in, t->bytes},
+                                 [SEND] = {true, other, 0, t->out, t->bytes}};
+    return cli_line_connect(&t->line, 2, both);
 }
 
 static void close_size(trip *t)
 {
-    tacit_trigger_request_free(&t->send);
-    tacit_trigger_request_free(&t->receive);
-    free(t->data);
-    free(t->out);
-    free(t->in);
-    t->data = t->out = t->in = NULL;
+    cli_line_disconnect(&t->line);
+    tacit_halo_arrays_destroy(&t->halo);
+    free_buffer(t, t->data);
+    free_buffer(t, t->field);
+    if (!t->field) {
+        free_buffer(t, t->out);
+        free_buffer(t, t->in);
+    }
+    cli_gpu_free(t->counter);
+    t->data = t->out = t->in = t->field = NULL;
+    t->counter = NULL;
 }
 
 /* Trips of a trial: as many as in the paper, or by `warm`, the seconds of one,
@@ -160,35 +264,21 @@ static int64_t trips_of(const trip *t, double warm)
     return (int64_t)fmax(1.0, fmin(most, fit));
 }
 
-/* Half the width of the 95 % interval of the mean (Student's t). */
-static double interval(int n, const double *x, double mean)
+static tacit_status measure(trip *t)
 {
-    static const double t95[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571,
-                                 2.447, 2.365,  2.306, 2.262, 2.228};
-    double squares = 0.0;
-    for (int k = 0; k < n; k++) squares += (x[k] - mean) * (x[k] - mean);
-    if (n < 2) return (double)NAN;
-    return (n <= 11 ? t95[n - 1] : 1.96 + 2.6 / n) *
-           sqrt(squares / (n - 1) / n);
-}
-
-static tacit_status measure(trip *t, double *seconds, cli_table *table)
-{
+    trip_row *r = &t->row[t->rows];
     const int trials = (int)t->c->set.trials;
-    double warm = 0.0, mean = 0.0;
+    double warm = 0.0;
     TRY(check_trips(t));
-    TRY(time_trips(t, WARM, &warm));
-    const int64_t trips = trips_of(t, warm);
-    for (int k = 0; k < trials; k++) {
-        TRY(time_trips(t, trips, &seconds[k]));
-        mean += seconds[k] / trials;
-    }
-    const double half = interval(trials, seconds, mean);
-    const double middle = base_median(seconds, trials);
-    cli_table_row(table,
-                  "%" PRId64 "\t%" PRId64 "\t%.4g\t%.4g\t%.2g\t%.4g\t%.4g",
-                  t->bytes, trips, 1e6 * mean, 1e6 * middle, 1e6 * half,
-                  1e6 * middle / 2, 1e-9 * (double)t->bytes / (middle / 2));
+    TRY(time_trips(t, WARM, &warm)); /* and of a tenth of a second */
+    TRY(time_trips(t, (int64_t)fmin(1000.0, fmax(WARM, 0.1 / warm)), &warm));
+    *r = (trip_row){
+        .bytes = t->bytes, .trips = trips_of(t, warm), .mode = t->mode};
+    for (int k = 0; k < trials; k++)
+        TRY(time_trips(t, r->trips, &t->seconds[k]));
+    base_interval(t->seconds, trials, &r->mean, &r->half);
+    r->median = base_median(t->seconds, trials);
+    t->rows++;
     return TACIT_OK;
 }
 
@@ -199,18 +289,16 @@ static bool is_too_large(tacit_status status)
     return status == TACIT_NO_MEMORY || status == TACIT_IO;
 }
 
-static tacit_status run_sizes(trip *t, double *seconds, cli_table *table)
+static tacit_status run_sizes(trip *t)
 {
     const cli *c = t->c;
     tacit_status status = TACIT_OK;
-    cli_table_row(table, "bytes\ttrips\tround trip us\tmedian us\t95 %% +- us\t"
-                         "one way us\tGB/s");
     for (int64_t bytes = c->set.min_bytes;
          status >= 0 && bytes <= c->set.max_bytes; bytes *= 2) {
         t->bytes = bytes;
         status = open_size(t);
         const bool fits = !is_too_large(status);
-        if (status >= 0) status = measure(t, seconds, table);
+        if (status >= 0) status = measure(t);
         close_size(t);
         if (fits || bytes == c->set.min_bytes) continue;
         cli_log(c, CLI_WARN, "no messages of %" PRId64 " bytes or more: %s",
@@ -219,6 +307,20 @@ static tacit_status run_sizes(trip *t, double *seconds, cli_table *table)
     }
     return status;
 }
+
+static tacit_status run_mode(void *ctx, const char *mode)
+{
+    trip *t = ctx;
+    t->mode = mode;
+    tacit_status status = cli_mode_is_halo(mode)
+                              ? TACIT_OK
+                              : cli_line_open(t->c, mode, t->stream, &t->line);
+    if (status >= 0) status = run_sizes(t);
+    cli_line_close(&t->line);
+    return status;
+}
+
+/* --- the command ---------------------------------------------------------- */
 
 static tacit_status check(const cli *c)
 {
@@ -232,32 +334,37 @@ static tacit_status check(const cli *c)
              "--min %" PRId64 " is more than --max %" PRId64
              ": no size is left",
              c->set.min_bytes, c->set.max_bytes);
-    return TACIT_OK;
+    return cli_check_writable(c, c->set.json);
 }
 
-static tacit_status open_queue(trip *t)
+static tacit_status open_stream(trip *t)
 {
-    TRY(tacit_trigger_comm_create(t->c->world, &t->comm));
-    return tacit_world_agree(
-        t->c->world, tacit_trigger_queue_create(t->comm, TACIT_TRIGGER_AUTO,
-                                                NULL, &t->queue));
+    char spec[CLI_SPEC];
+    TRY(tacit_queue_create(t->c->world, cli_queue_spec(t->c, "", spec), 1,
+                           &t->queue));
+    if (!cli_on_gpu(t->c)) return TACIT_OK;
+    return tacit_world_agree(t->c->world, cli_gpu_stream(t->queue, &t->stream));
+}
+
+static tacit_status pingpong(const cli *c, trip *t)
+{
+    TRY(check(c));
+    TRY(tacit_world_agree(c->world,
+                          ALLOC(c->set.trials, "the times", &t->seconds)));
+    TRY(open_stream(t));
+    TRY(cli_each_mode(c, t->stream, run_mode, t));
+    if (cli_prints(c) && !cli_output_taken(c)) pingpong_print(t->row, t->rows);
+    fflush(stdout);
+    if (!c->set.json) return TACIT_OK;
+    return cli_write_json(c, c->set.json, pingpong_json(c, t->row, t->rows));
 }
 
 static tacit_status pingpong_run(cli *c)
 {
     trip t = {.c = c, .first = c->rank % 2 == 0};
-    cli_table table = {0};
-    double *seconds = NULL;
-    TRY(check(c));
-    tacit_status status = tacit_world_agree(
-        c->world, ALLOC(c->set.trials, "the times", &seconds));
-    if (status >= 0) status = open_queue(&t);
-    if (status >= 0) status = run_sizes(&t, seconds, &table);
-    if (status >= 0 && cli_prints(c)) cli_table_print(&table, stdout);
-    cli_table_free(&table);
-    free(seconds);
-    tacit_trigger_queue_free(&t.queue);
-    tacit_trigger_comm_free(&t.comm);
+    const tacit_status status = pingpong(c, &t);
+    free(t.seconds);
+    tacit_queue_destroy(&t.queue);
     return status;
 }
 
@@ -267,12 +374,15 @@ const cli_command cli_command_pingpong = {
     .summary = "messages of a triggered queue, there and back",
     .about =
         "Time messages between each even rank and the next one: pack, send, "
-        "receive, unpack, by a triggered queue into which all round trips of "
-        "a trial are put before the one wait for them. Sizes are powers of "
-        "two times --min. Each size is first checked, with other bytes in "
-        "each trip. The table has the mean over the trials, the median, half "
-        "of the 95 % interval of the mean, half of the median round trip (one "
-        "way), and its rate. So far the queue is a thread of the host.",
+        "receive, unpack. Modes are mpi (persistent requests of plain MPI, "
+        "under mpirun), send and ready (a triggered queue, into which all "
+        "round "
+        "trips of a trial are put before the one wait for them). Sizes are "
+        "powers of two times --min. Each size is first checked, with other "
+        "bytes in each trip. The table has the mean over the trials, the "
+        "median, half of the 95 % interval of the mean, half of the median "
+        "round trip (one way), and its rate. On the host the queue is a "
+        "thread.",
     .takes = {0, 0},
     .run = pingpong_run,
 };

@@ -19,9 +19,16 @@ typedef struct solve_job {
     tacit_backward *accuracy; /* [columns] */
 } solve_job;
 
-static const char *method_of(const cli *c)
+static bool varies(const tacit_operator *M)
 {
-    return c->set.method ? c->set.method : "cg";
+    tacit_precond_info info = {.size = sizeof info};
+    return M && tacit_precond_describe(M, &info) >= 0 && info.varies;
+}
+
+static const char *method_of(const cli *c, const solve_job *job)
+{
+    if (c->set.method) return c->set.method;
+    return varies(job->system.M) ? "flexible" : "cg";
 }
 
 /* To time operations one by one they must be enqueued one by one. */
@@ -58,7 +65,8 @@ static tacit_status make_factor(const cli *c, solve_job *job)
 
 static tacit_status make_solver(const cli *c, solve_job *job)
 {
-    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
+    TRY(cli_make_precond(c, &job->problem, &job->system));
+    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c, job),
                             &job->solver));
     TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
     TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
@@ -164,8 +172,9 @@ static void fill_report(const cli *c, solve_job *job)
     r->name = p->name;
     r->matrix = p->info;
     r->solver = job->solver;
+    r->A = job->system.A;
     r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
-    r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
+    r->path = cli_path_of(c, p, &job->system, method_of(c, job), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);
     r->norm = c->set.relative_to && !c->set.norm ? "residual" : c->set.norm;
     r->made_up = !c->set.precond && !c->set.rhs && c->set.operands < 2 &&

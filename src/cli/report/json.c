@@ -56,6 +56,8 @@ cJSON *cli_json_path(const cli_path *p)
     text(o, "precision", p->precision);
     text(o, "order", p->order);
     number(o, "order_seconds", p->order_seconds);
+    number(o, "copy_seconds", p->copy_seconds);
+    number(o, "store_seconds", p->store_seconds);
     text(o, "precond", p->precond);
     text(o, "partition", p->partition);
     number(o, "ranks", p->ranks);
@@ -142,6 +144,7 @@ static cJSON *times(const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     cJSON *o = cJSON_CreateObject();
+    number(o, "whole", cli_whole(r));
     number(o, "read", r->read);
     number(o, "check", r->check);
     number(o, "partition", r->partition);
@@ -219,6 +222,7 @@ cJSON *cli_report_json(const cli_report *r)
     text(o, "norm", r->norm ? r->norm : "residual");
     number(o, "condition", r->condition > 0.0 ? r->condition : (double)NAN);
     cJSON_AddItemToObject(o, "time", times(r));
+    cJSON_AddItemToObject(o, "decisions", cli_json_decisions(r->A));
     cJSON_AddItemToObject(o, "operations", operations(r));
     cJSON_AddItemToObject(o, "rate", rates(r));
     cJSON *memory = cJSON_AddObjectToObject(o, "memory");

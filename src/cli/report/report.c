@@ -28,6 +28,8 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      .partition = p->partition,
                      .order = info.order,
                      .order_seconds = info.order_seconds,
+                     .copy_seconds = info.copy_seconds,
+                     .store_seconds = info.store_seconds,
                      .ranks = c->ranks,
                      .threads = info.threads,
                      .oversubscribed = cli_on_gpu(c) && c->oversubscribed};
@@ -315,15 +317,29 @@ static void print_notes(FILE *to, const cli_report *r)
                 s->breakdown_value);
 }
 
+static void print_setup(FILE *to, const cli_path *p)
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
+    if (p->store_seconds > 0.0)
+        fprintf(to,
+                "         of set-up: rows to the GPU %s, formats stored and "
+                "timed %s, order found %s\n",
+                cli_seconds(p->copy_seconds, a),
+                cli_seconds(p->store_seconds, b),
+                cli_seconds(p->order_seconds, c));
+}
+
 static void print_times(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     const int64_t iterations = cli_iterations(&r->run);
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
     char e[CLI_NUMBER];
-    fprintf(to, "time     read %s, check %s, partition %s",
-            cli_seconds(r->read, a), cli_seconds(r->check, b),
-            cli_seconds(r->partition, c));
+    fprintf(to,
+            "time     whole %s, from the matrix in memory to x\n"
+            "         read %s, check %s, partition %s",
+            cli_seconds(cli_whole(r), e), cli_seconds(r->read, a),
+            cli_seconds(r->check, b), cli_seconds(r->partition, c));
     if (r->context > 0.0)
         fprintf(to, ", context of the GPU %s", cli_seconds(r->context, e));
     fprintf(to, ", set-up %s, solve %s", cli_seconds(r->setup, d),
@@ -332,6 +348,7 @@ static void print_times(FILE *to, const cli_report *r)
         fprintf(to, " (%s an iteration)",
                 cli_seconds(s->seconds / (double)iterations, a));
     fputc('\n', to);
+    print_setup(to, &r->path);
     if (r->count < 2) return;
     fprintf(to, "         best of %d solves:", r->count);
     for (int i = 0; i < r->count; i++)
@@ -410,6 +427,7 @@ void cli_report_print(FILE *to, const cli_report *r)
         print_hint(to, r);
     }
     print_times(to, r);
+    cli_print_decisions(to, r->A);
     print_rates(to, r);
     print_operations(to, r);
 }

@@ -44,6 +44,18 @@ static tacit_status gpu_copy(tacit_queue *q, const tct_halo_copies *list,
         "copying cells of a halo");
 }
 
+/* A launch for each box: they overlap, and their order decides. */
+static tacit_status gpu_combine(tacit_queue *q, const tct_halo_copies *list,
+                                uintptr_t from, uintptr_t to,
+                                tct_halo_element e)
+{
+    gpu_error error = GPU_OK;
+    for (int k = 0; k < list->count && error == GPU_OK; k++)
+        error = tct_halo_combine_box(&list->copy[k], from, to, e,
+                                     tct_gpu_of(q)->stream);
+    return tct_gpu_status(error, "reducing cells of a halo");
+}
+
 /* --- copy engines --------------------------------------------------------- */
 
 static gpu_error copy_rows(const tct_halo_copy *c, int64_t z, gpu_stream stream)
@@ -262,6 +274,7 @@ const tct_halo_device tct_halo_gpu = {.give_list = gpu_give_list,
                                       .take_list = gpu_take_list,
                                       .zero = gpu_zero,
                                       .copy = gpu_copy,
+                                      .combine = gpu_combine,
                                       .open = gpu_open,
                                       .give_puts = gpu_give_puts,
                                       .close = gpu_close,

@@ -78,6 +78,18 @@ static __global__ void __launch_bounds__(THREADS)
     if ((int)blockIdx.x < blocks) copy(c, blocks, from, to);
 }
 
+/* No two elements of a box are one. */
+static __global__ void __launch_bounds__(THREADS)
+    combine_box(const tct_halo_copy c, uintptr_t from, uintptr_t to,
+                tct_halo_element e)
+{
+    const int64_t all = tct_halo_elements(&c, e.type);
+    const int64_t step = (int64_t)gridDim.x * THREADS;
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all;
+         i += step)
+        tct_halo_combine(&c, from, to, e, i);
+}
+
 /* --- in place ------------------------------------------------------------- */
 
 /* The copies of a list to peers; `blocks` that work on them. */
@@ -177,6 +189,16 @@ extern "C" gpu_error tct_halo_copy_boxes(const tct_halo_copies *list,
 {
     if (list->count == 0) return GPU_OK;
     copy_boxes<<<grid_of(list), THREADS, 0, stream>>>(list->gpu, from, to);
+    return gpu_last_error();
+}
+
+extern "C" gpu_error tct_halo_combine_box(const tct_halo_copy *copy,
+                                          uintptr_t from, uintptr_t to,
+                                          tct_halo_element e, gpu_stream stream)
+{
+    if (tct_halo_copy_bytes(copy) == 0) return GPU_OK;
+    const int blocks = tct_halo_blocks(tct_halo_copy_bytes(copy));
+    combine_box<<<(unsigned)blocks, THREADS, 0, stream>>>(*copy, from, to, e);
     return gpu_last_error();
 }
 

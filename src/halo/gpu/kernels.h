@@ -3,7 +3,7 @@
 #ifndef TCT_HALO_GPU_KERNELS_H
 #define TCT_HALO_GPU_KERNELS_H
 #include "comm/link/gpu/peer.h"
-#include "halo/copies.h"
+#include "halo/combine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +25,11 @@ TCT_BOTH int tct_halo_blocks(int64_t bytes)
 /* Make the copies of a list. */
 gpu_error tct_halo_copy_boxes(const tct_halo_copies *list, uintptr_t from,
                               uintptr_t to, gpu_stream stream);
-/* The same to peers, whose counters then get the next number. */
+/* Reduce a box with that at its place. */
+gpu_error tct_halo_combine_box(const tct_halo_copy *copy, uintptr_t from,
+                               uintptr_t to, tct_halo_element e,
+                               gpu_stream stream);
+/* Make copies to peers, whose counters then get the next number. */
 gpu_error tct_halo_put_boxes(const tct_halo_copies *list,
                              const struct tct_halo_signals *signals,
                              gpu_stream stream);

@@ -4,6 +4,7 @@
  * them. */
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
+#include "solver/norms.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ static tacit_status solve_in_step(work *w, tct_column_batch *C)
         C->first = (int)(columns * i / blocks);
         C->columns = (int)(columns * (i + 1) / blocks) - C->first;
         tct_solver_uses uses;
+        tct_operator_settle(w->k->S->run.system->exact);
         tct_solver_begin(w->k->S, &uses);
         const tacit_queue *q = w->k->S->run.q;
         const double before = tct_set_timeout(q->world, q->timeout);

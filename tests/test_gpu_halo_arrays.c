@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_gpu_halo_arrays.c - halos of several arrays between GPUs, by the
+ * messages of each link and fused, and by what NULL chooses.
+ *
+ * LABEL: gpu
+ * RUN: np=1,2,3,4
+ * PROCESSES: 2 */
+#include "device/gpu/gpu.h"
+#include "gpu.h"
+#include "halo_arrays.h"
+
+static void gpu_ok(gpu_error error)
+{
+    if (error != GPU_OK) fail_msg("%s", gpu_error_text(error));
+}
+
+static char *memory_take(size_t bytes)
+{
+    void *p = NULL;
+    gpu_ok(gpu_malloc(&p, bytes));
+    return p;
+}
+
+static void memory_give(char *p)
+{
+    gpu_free(p);
+}
+
+static void memory_copy(char *to, const char *from, size_t bytes)
+{
+    gpu_ok(gpu_memcpy(to, from, bytes, GPU_ANYWHERE));
+}
+
+/* A queue; NULL: not here, as it has said. */
+static tacit_queue *open_link(const char *spec)
+{
+    tacit_queue *q = NULL;
+    const tacit_status status = tacit_queue_create(test_world(), spec, 1, &q);
+    if (status == TACIT_OK) return q;
+    if (status != TACIT_INVALID) EXPECT(TACIT_UNSUPPORTED, status);
+    print_message("%s: %s\n", spec, tacit_error_message());
+    return NULL;
+}
+
+static void each_grid(const char *spec, const char *back_end)
+{
+    tacit_queue *q = open_link(spec);
+    for (int seed = 0; seed < 8 && q; seed++) {
+        gather_all(q, seed, back_end);
+        scatter_all(q, seed + 40, back_end);
+    }
+    tacit_queue_destroy(&q);
+}
+
+static void fences(void **state)
+{
+    static const char *const links[] = {"cuda@peer", "cuda@nccl", "cuda@mpi"};
+    (void)state;
+    if (!gpu_for_each()) skip();
+    each_grid("cuda", "fences");
+    for (size_t i = 0; i < sizeof links / sizeof *links && size_of() > 1; i++)
+        each_grid(links[i], "fences");
+}
+
+static void fused(void **state)
+{
+    (void)state;
+    if (!gpu_for_each()) skip();
+    each_grid(size_of() > 1 ? "cuda@peer" : "cuda", "fused");
+}
+
+static void it_chooses(void **state)
+{
+    (void)state;
+    if (!gpu_for_each()) skip();
+    each_grid("cuda", NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fences),
+                                       cmocka_unit_test(fused),
+                                       cmocka_unit_test(it_chooses)};
+    TEST_MPI_MAIN(tests);
+}
