@@ -35,10 +35,10 @@ precond|amg(cycle=k,cycle=v)|13|key 'cycle' is given twice: leave one out
 precond|amg(=k)|5|a key is missing: expected KEY=VALUE (keys: $AMG)
 precond|amg(,cycle=k)|5|a key is missing: expected KEY=VALUE (keys: $AMG)
 precond|amg(cycle=v,)|13|a key is missing: expected KEY=VALUE (keys: $AMG)
-precond|amg(cycle)|5|key 'cycle' has no value: expected cycle=NAME: v, w, k
+precond|amg(cycle)|5|key 'cycle' has no value: expected cycle=NAME: v, w, k, auto
 precond|amg(levels,cycle=v)|5|key 'levels' has no value: expected levels=N
-precond|amg(cycle=)|11|key 'cycle' has an empty value: expected cycle=NAME: v, w, k
-precond|amg(cycle=,degree=3)|11|key 'cycle' has an empty value: expected cycle=NAME: v, w, k
+precond|amg(cycle=)|11|key 'cycle' has an empty value: expected cycle=NAME: v, w, k, auto
+precond|amg(cycle=,degree=3)|11|key 'cycle' has an empty value: expected cycle=NAME: v, w, k, auto
 precond|amg(near-null="")|15|key 'near-null' has an empty value: expected near-null=FILE
 precond|amg(|5|')' is missing, for '(' in column 4
 precond|amg(cycle=v|12|')' is missing, for '(' in column 4
@@ -53,7 +53,7 @@ precond|(cycle=v)|1|a name is missing before '('
 precond|,amg|1|a name is missing before ','
 precond|jacobi,amg|7|--precond takes one name here: a list is for --precond of compare
 precond|jakobi(cycle=v)|1|unknown precond 'jakobi': did you mean 'jacobi'? (available: $PRECONDS)
-precond|amg(cycle=q)|11|unknown cycle 'q': did you mean 'v'? (available: v, w, k)
+precond|amg(cycle=q)|11|unknown cycle 'q': did you mean 'v'? (available: v, w, k, auto)
 precond|amg(degree=9)|12|degree '9': expected a whole number from 1 to 8
 precond|amg(cycle=v, degree=x)|21|degree 'x': expected a whole number from 1 to 8
 precond|ic0(grid=1x1)|10|grid '1x1': expected three numbers, such as 2x1x4, or auto

@@ -18,7 +18,9 @@ refused 1 "did you mean 'newton'" solve poisson3d:4 --method sstep --basis nowto
 accepted solve poisson3d:4 --method sstep --steps auto --basis newton
 refused 1 'belongs to' solve poisson3d:4 --steps 4
 refused 1 'degree belongs to --precond amg' solve poisson3d:4 --degree 3
-refused 1 'amortize belongs to --precond auto' solve poisson3d:4 --amortize 3
+accepted solve poisson3d:4 --amortize 3
+refused 1 'decides by time' solve poisson3d:4 --precond auto --deterministic
+accepted solve poisson3d:4 --deterministic
 refused 1 'compare has a row for each' compare poisson3d:4 --precond auto
 refused 1 'from 1 to' solve poisson3d:4 --precond auto --amortize 0
 accepted solve poisson3d:4 --precond auto --amortize 3 --smoother jacobi

@@ -123,8 +123,9 @@ static void check_result(problem *p, tacit_status status)
         fail_msg("%s: residual %g, said to be %g", p->what, residual,
                  r->true_relative_residual);
     assert_true(r->converged == (status == TACIT_OK));
-    assert_true(r->converged ==
-                (r->stop == TACIT_STOP_RTOL || r->stop == TACIT_STOP_ATOL));
+    if (r->stop != TACIT_STOP_STAGNATION)
+        assert_true(r->converged ==
+                    (r->stop == TACIT_STOP_RTOL || r->stop == TACIT_STOP_ATOL));
     assert_true((r->stop == TACIT_STOP_INTERRUPTED) ==
                 (status == TACIT_INTERRUPTED));
     assert_int_equal(r->breakdown_iteration, -1);
@@ -303,7 +304,8 @@ static void check_no_tolerance(problem *p)
     if (!(p->result.true_relative_residual <= 1e-14))
         fail_msg("%s: residual %g after %d iterations", p->what,
                  p->result.true_relative_residual, (int)p->result.iterations);
-    if (status == TACIT_OK) assert_true(residual_of(p) == 0.0);
+    if (status == TACIT_OK && p->result.stop != TACIT_STOP_STAGNATION)
+        assert_true(residual_of(p) == 0.0);
 }
 
 static void without_tolerance_they_end_all_the_same(void **state)

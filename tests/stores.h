@@ -150,7 +150,7 @@ static void who_does_not_come_is_named(void **state)
     (void)state;
     const int rank = tacit_world_rank(test_world());
     if (!has_stores()) skip();
-    for (int what = 0; what < 2; what++) {
+    for (int what = 0; what < 3; what++) {
         tacit_world *part = NULL; /* which then knows of it */
         tacit_queue *q = NULL;
         OK(tacit_world_split(test_world(), 0, &part));
@@ -163,9 +163,11 @@ static void who_does_not_come_is_named(void **state)
         q->peer_seconds = 0.5;
         tacit_status mine = TACIT_OK;
         if (rank != 1 && what == 0) q_sum(q, 1, c);
+        if (rank != 1 && what == 2) q_sum_begin(q, 1, c);
+        if (rank != 1 && what == 2) q_sum_end(q, 1, c);
         if (rank == 0 && what == 1) tacit_exchange_begin(e, c, 1, 1);
         if (rank == 0 && what == 1) tacit_exchange_end(e);
-        if (rank == 0 || (rank != 1 && what == 0)) {
+        if (rank == 0 || (rank != 1 && what != 1)) {
             mine = q_status(q);
             assert_int_equal(mine, TACIT_COMM);
             assert_non_null(strstr(tacit_error_message(),

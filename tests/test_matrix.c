@@ -42,6 +42,45 @@ static void from_rows_sorts_and_adds(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* The same rows, however wide the integers; each fault with its sentence. */
+static void from_rows_of_32_bits(void **state)
+{
+    (void)state;
+    const int64_t n = 9, first = my_first(n), rows = my_last(n) - first;
+    int32_t ptr[10] = {0}, cols[18];
+    double vals[18];
+    for (int32_t i = 0; i < rows; i++) { /* (8, 1) (i, 2) */
+        cols[2 * i] = 8;
+        cols[2 * i + 1] = (int32_t)first + i;
+        vals[2 * i] = 1;
+        vals[2 * i + 1] = 2;
+        ptr[i + 1] = 2 * (i + 1);
+    }
+    tacit_matrix *m = NULL;
+    assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,
+                                              cols, vals, &m),
+                     TACIT_OK);
+    assert_int_equal(tacit_matrix_nonzeros(m), 2 * n - 1);
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t k = m->A.ptr[i], last = first + i == 8;
+        assert_int_equal(tct_csr_col(&m->A, k), first + i);
+        assert_true(m->A.val[k] == (last ? 3 : 2));
+        assert_true(last || tct_csr_col(&m->A, k + 1) == 8);
+    }
+    tacit_matrix_destroy(&m);
+    cols[0] = -3;
+    assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,
+                                              cols, vals, &m),
+                     TACIT_INPUT);
+    assert_non_null(strstr(tacit_error_message(), "cols[0] is -3, of row 1"));
+    cols[0] = 8;
+    ptr[0] = 1;
+    assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,
+                                              cols, vals, &m),
+                     TACIT_INVALID);
+    assert_null(m);
+}
+
 static void from_rows_all_on_one_rank(void **state)
 {
     (void)state;
@@ -696,6 +735,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_rows_sorts_and_adds),
+        cmocka_unit_test(from_rows_of_32_bits),
         cmocka_unit_test(from_rows_all_on_one_rank),
         cmocka_unit_test(from_rows_of_one_row),
         cmocka_unit_test(bad_ranges_fail_on_every_rank),

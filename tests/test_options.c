@@ -41,10 +41,8 @@ enum { CONTEXTS = sizeof contexts / sizeof *contexts };
 
 /* Of which one may be there. */
 static const char *const exclusive[][2] = {
-    {"quiet", "verbose"},
-    {"partition", "partitioner"},
-    {"kind", "given"},
-    {"seed", "rhs"},
+    {"quiet", "verbose"}, {"partition", "partitioner"},     {"kind", "given"},
+    {"seed", "rhs"},      {"iterations", "max-iterations"},
 };
 enum { EXCLUSIVE = sizeof exclusive / sizeof *exclusive };
 
@@ -230,6 +228,16 @@ static const struct {
     {"solve poisson2d:4 --atol 0.0000e5", NULL},
     {"solve poisson2d:4 --rtol 0x1p-1080", "nearer to 0 than any double"},
     {"solve poisson2d:4 -qv", "--verbose belongs"},
+    {"solve poisson2d:4 --norm preconditioned", "--norm belongs"},
+    {"solve poisson2d:4 --norm preconditioned --precond auto",
+     "--norm belongs"},
+    {"solve poisson2d:4 --norm preconditioned --precond amg", NULL},
+    {"solve poisson2d:4 --norm backward --method direct", "--norm belongs"},
+    {"solve poisson2d:4 --norm backward --relative-to r0", "-to belongs"},
+    {"solve poisson2d:4 --norm scaled --relative-to r0", NULL},
+    {"solve poisson2d:4 --precond auto --iterations 9", "--iterations belongs"},
+    {"solve poisson2d:4 --method direct --iterations 9",
+     "--iterations belongs"},
 };
 
 static void values_and_repetitions(void **state)

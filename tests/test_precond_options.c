@@ -224,7 +224,7 @@ static void what_is_no_option_is_refused(void **state)
            "jacobi has no option 'cycle' (options: none)");
     refuse("auto", "order", "nd", "auto has no option 'order'");
     refuse("amg", "cycle", "q",
-           "unknown cycle 'q': did you mean 'v'? (available: v, w, k)");
+           "unknown cycle 'q': did you mean 'v'? (available: v, w, k, auto)");
     refuse("direct", "kind", "ic0",
            "unknown kind of a direct solve's factor 'ic0'");
     refuse("amg", "cycle", "", "cycle: its NAME is empty");

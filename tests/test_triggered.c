@@ -481,19 +481,21 @@ static void a_queue_is_waited_for_with_its_tasks(void **state)
     close_pair(&g, r);
 }
 
-static void queues_of_gpus_are_refused(void **state)
+static void queues_of_gpus_need_a_gpu(void **state)
 {
     (void)state;
     statement(21, 21);
     rig g = rig_open();
     tacit_trigger_queue *q = NULL;
     int stream = 0;
-    REFUSES(TACIT_UNSUPPORTED, "kind kernel: queues of GPUs come later",
+    REFUSES(TACIT_UNSUPPORTED, "call tacit_trigger_comm_use_gpu first",
             tacit_trigger_queue_create(g.c, TACIT_TRIGGER_KERNEL, NULL, &q));
     REFUSES(TACIT_UNSUPPORTED, "kind memop",
             tacit_trigger_queue_create(g.c, TACIT_TRIGGER_MEMOP, NULL, &q));
-    REFUSES(TACIT_UNSUPPORTED, "kind auto with a stream",
+    REFUSES(TACIT_UNSUPPORTED, "call tacit_trigger_comm_use_gpu first",
             tacit_trigger_queue_create(g.c, TACIT_TRIGGER_AUTO, &stream, &q));
+    REFUSES(TACIT_UNSUPPORTED, "kind thread with a stream",
+            tacit_trigger_queue_create(g.c, TACIT_TRIGGER_THREAD, &stream, &q));
     REFUSES(TACIT_INVALID, "no kind 7",
             tacit_trigger_queue_create(g.c, (tacit_trigger_kind)7, NULL, &q));
     assert_null(q);
@@ -1096,7 +1098,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_wait_is_where_the_start_was),
         cmocka_unit_test(a_request_that_has_ended_may_be_freed),
         cmocka_unit_test(a_queue_is_waited_for_with_its_tasks),
-        cmocka_unit_test(queues_of_gpus_are_refused),
+        cmocka_unit_test(queues_of_gpus_need_a_gpu),
         cmocka_unit_test(each_byte_arrives),
         cmocka_unit_test(a_start_never_blocks),
         cmocka_unit_test(few_bytes_do_not_wait),

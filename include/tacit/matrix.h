@@ -44,6 +44,12 @@ TACIT_API tacit_status tacit_matrix_from_rows(
     const int64_t *ptr, const int64_t *cols, const double *vals,
     tacit_matrix **out);
 
+/* The same with integers of 32 bits, as most other libraries have them. */
+TACIT_API tacit_status tacit_matrix_from_rows32(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const int32_t *ptr, const int32_t *cols, const double *vals,
+    tacit_matrix **out);
+
 typedef struct tacit_matrix_options {
     size_t size;     /* set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */

@@ -64,7 +64,32 @@ TACIT_API tacit_status tacit_operator_create(tacit_queue *queue,
                                              const char *format,
                                              tacit_operator **out);
 
-/* The same, but Takes the entries of `matrix`: they are freed as they are
+/* How often an operator is used, and what its set-up may depend on. */
+typedef struct tacit_operator_options {
+    size_t size;        /* set by the caller: status.h */
+    const char *format; /* as in tacit_operator_create */
+    int64_t solves; /* with it: above 1 all formats are measured at once, as in
+                     * tacit_operator_create; 1 or 0: see below */
+    bool deterministic; /* decide by bytes and counts, not by time */
+} tacit_operator_options;
+
+/* The same for few solves, as `options` (NULL: one) say. On the host products
+ * begin with the rows as they are: one process shares them with `matrix`, which
+ * may be destroyed, and moves or takes its rows as copies. Another format is
+ * tried on 2 % of the rows, stored and kept, during solves, when the products
+ * so far would have paid for it (Karlin et al. 1988): set-up costs no more than
+ * what it saves, or twice the best choice in hindsight at worst. It changes no
+ * bit of a product. tacit_operator_decision_at says what was decided. A given
+ * format, order or precision, another device, and large matrices with scattered
+ * columns are set up as by tacit_operator_create.
+ * Collective.
+ * Memory      in a solve, for some iterations, rows and another format.
+ * Errors      as tacit_operator_create; INVALID (solves < 0). */
+TACIT_API tacit_status tacit_operator_create_for(
+    tacit_queue *queue, const tacit_matrix *matrix,
+    const tacit_operator_options *options, tacit_operator **out);
+
+/* The same as tacit_operator_create, but Takes the entries of `matrix`: they are freed as they are
  * converted, so that memory peaks at little more than one copy. The numbering
  * of its rows remains, enough for its vector functions and for
  * tacit_operator_manufacture. */
@@ -72,6 +97,11 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
                                            tacit_matrix *matrix,
                                            const char *format,
                                            tacit_operator **out);
+
+/* The same as tacit_operator_create_for, but Takes the entries. */
+TACIT_API tacit_status tacit_operator_take_for(
+    tacit_queue *queue, tacit_matrix *matrix,
+    const tacit_operator_options *options, tacit_operator **out);
 
 /* The operator y = C x + N S of a grid: S is the sum of the neighbours of a
  * cell, all cells outside the grid are 0. Nothing is stored but C and N, and
@@ -179,6 +209,8 @@ typedef struct tacit_operator_info {
                   * of the queue: a small matrix is faster on fewer */
     bool packed; /* on a GPU: some values take fewer bytes than a double; if
                   * not, "FORMAT/f64" is the same format */
+    double copy_seconds;  /* on a GPU: until the rows are there, and ...  */
+    double store_seconds; /* ... to store and time formats; parts of setup */
 } tacit_operator_info;
 
 /* Describe `A` on this rank in `out`, whose size is set:
@@ -187,7 +219,7 @@ typedef struct tacit_operator_info {
  *
  * Without a size nothing is written (INVALID). Members about a matrix are 0 if
  * the operator has none. The strings are owned by the operator; they hold until
- * it is updated or destroyed.
+ * a run with it, or until it is updated or destroyed.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_operator_describe(const tacit_operator *A,
                                                tacit_operator_info *out);
@@ -205,6 +237,21 @@ typedef struct tacit_trial {
  * without a matrix. Owned by the operator. */
 TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
                                                      int i);
+
+/* A decision during solves. */
+typedef struct tacit_decision {
+    const char *what;    /* a format */
+    const char *outcome; /* "bought", "refused", "undone", ... */
+    int64_t products;    /* before it                          */
+    double cost;         /* seconds that it took               */
+    double gain;         /* seconds a product, as foretold; if undone, as
+                          * measured */
+} tacit_decision;
+
+/* Decision `i` of `A` on this rank, NULL past the end. Owned by the operator,
+ * until its next run. */
+TACIT_API const tacit_decision *
+tacit_operator_decision_at(const tacit_operator *A, int i);
 
 /* Seconds of y = A x, and of the exchange before it for one vector, x, or for
  * two of them at once, x and y, by this rank's clock: one of `times` that

@@ -114,7 +114,8 @@ typedef struct tacit_precond_named {
 typedef struct tacit_precond_options {
     size_t size;       /* set by the caller: status.h                      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
-                          two steps of flexible cg, for method flexible    */
+                          two steps of flexible cg, for method flexible;
+                          "auto": v or k                                   */
     const char
         *smoother; /* "chebyshev", "jacobi", "l1-jacobi"                */
     int degree;    /* of its polynomial, or sweeps, before and after the next
@@ -189,7 +190,11 @@ TACIT_API tacit_status tacit_precond_options_set(tacit_precond_options *options,
  * definite: for every method, with loops host and graph. Cycle "k" (Notay and
  * Vassilevski 2008) is not linear: the next two levels combine two corrections
  * each. Iterations then hardly grow with the matrix, at the cost of sums over
- * ranks. With several near-null vectors, such as rigid-body modes, nodes are
+ * ranks. Cycle "auto" takes k where some steps of cg on levels 1 and 2 foretell
+ * that it is faster by a tenth, counted in memory traffic, and says so in
+ * `detail`; `varies` of tacit_precond_describe tells whether the method must be
+ * flexible. No clock decides. Cost: up to 3 iterations; none if level 1 has at
+ * most 20,000 rows. With several near-null vectors, such as rigid-body modes, nodes are
  * paired instead of rows and an aggregate has as many columns of P (Vanek,
  * Mandel and Brezina 1996). If rows cannot be paired, as in a diagonal or a
  * dense matrix, levels end early (see tacit_precond_describe).
@@ -373,17 +378,20 @@ typedef struct tacit_precond_race {
  *
  * Candidates are jacobi, or none if the diagonal is constant, and all others of
  * tacit_precond_at that can be made, except ic0, ic1 and direct. The cheapest begins. The
- * remaining time of each is predicted from the last decrease of its residuals,
- * at most 6 times the time that it has had, 20 times for amg; before its first
+ * remaining cost of each is predicted from the last decrease of its residuals,
+ * at most 6 times the cost that it has had, 20 times for amg; before its first
  * trial from the usual cost of its kind. If the running candidate's remaining
- * time exceeds 1.5 times another's (4 times more with each further trial), the
+ * cost exceeds 1.5 times another's (4 times more with each further trial), the
  * other continues from the current x; so a bad choice costs about as much as
- * the right one. If the first candidate solves, no other is set up. With
- * several `solves` the time of all counts; a candidate that may be faster then
- * solves the first system again, for at most the time of that solve. All ranks
- * choose the same.
+ * the right one. If the first candidate solves, no other is set up. Costs are
+ * counted by entries and rows, so that equal runs choose alike. With several
+ * `solves` the cost of all counts; a candidate that may be faster then solves
+ * the first system again, and is taken if it is measured to be 10 % faster. All
+ * ranks choose the same. All trials share the limit of iterations; without a
+ * solution x is the best of those at the ends of trials.
  * Collective.  Blocking.  Borrows nothing: `race->matrix` may be destroyed.
- * Memory      of all candidates that were tried, until one is chosen.
+ * Memory      of all candidates that were tried, and a vector, until one is
+ *             chosen.
  * Returns     as tacit_solver_run, with the iterations and seconds of all
  *             trials in `result`, and otherwise the values of the last;
  *             tacit_solver_trial_at has set-up times. Monitors see one count of

@@ -43,6 +43,19 @@ typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
 typedef int (*tacit_column_monitor_fn)(void *ctx, int column, int64_t iteration,
                                        double relative_residual);
 
+/* The norm of b - A x that decides, and to which of b it is relative:
+ *   residual        the Euclidean one
+ *   preconditioned  sqrt(r' M r), of b sqrt(b' M b); M positive definite
+ *   scaled          Euclidean, each row divided by A's diagonal entry
+ *   backward        the backward error |r|/(|A| |x| + |b|) in maximum norms, an
+ *                   absolute number: relative to nothing */
+typedef enum tacit_norm {
+    TACIT_NORM_RESIDUAL,
+    TACIT_NORM_PRECONDITIONED,
+    TACIT_NORM_SCALED,
+    TACIT_NORM_BACKWARD
+} tacit_norm;
+
 typedef struct tacit_stop {
     size_t size;            /* set by the caller: status.h                   */
     double rtol;            /* stop when ||b - A x|| <= max(rtol ||b||,  [-] */
@@ -52,18 +65,28 @@ typedef struct tacit_stop {
     void *monitor_ctx;        /* borrowed during the run                     */
     tacit_column_monitor_fn column_monitor; /* of a block, in place of monitor,
                                  with the same ctx; may be NULL              */
+    int64_t iterations; /* make exactly so many, whatever the residual, in place
+                         * of max_iterations; 0: not so. Only a breakdown or a
+                         * residual of 0 ends earlier; x is the last iterate */
+    tacit_norm norm;    /* that rtol and atol are for */
+    bool relative_to_first; /* rtol is relative to the first residual, not b */
 } tacit_stop;
 
 typedef enum tacit_stop_reason {
     TACIT_STOP_RTOL,
     TACIT_STOP_ATOL,
     TACIT_STOP_MAX_ITERATIONS,
-    TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not   */
+    TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not.
+                            * Converged if rtol and atol are 0 and b - A x is
+                            * as small as rounding allows: its backward error
+                            * (tacit_backward_error) is at most 10 eps */
     TACIT_STOP_BREAKDOWN,  /* not positive definite, or not finite         */
     TACIT_STOP_INTERRUPTED,
-    TACIT_STOP_LEAST_SQUARES /* method minres: A is singular, b outside its range
+    TACIT_STOP_LEAST_SQUARES, /* method minres: A is singular, b outside its range
                               * and A M (b - A x) nearly 0, with M = I if there
                               * is none; not converged */
+    TACIT_STOP_ITERATIONS /* as many as tacit_stop.iterations were made; the run
+                           * returns OK, `converged` tells about the target */
 } tacit_stop_reason;
 
 enum { TACIT_MADE_MOST = 4 };
@@ -110,6 +133,9 @@ typedef struct tacit_result {
     double attainable; /* the true relative residual that rounding allows at x,
                      * eps (|A| |x| + |b|) / |b|; |A| is the largest row sum.
                      * After stagnation and breakdown; 0: not known */
+    /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
+     * that names */
+    double measure;
 } tacit_result;
 
 /* A driver of the iteration. */
@@ -146,7 +172,12 @@ typedef struct tacit_setting {
  *                    matrix, too: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
- *   max-iterations   and 10000 at first */
+ *   max-iterations   and 10000 at first
+ *   norm             that rtol and atol are for: residual at first, or
+ *                    preconditioned, scaled, backward: see tacit_norm
+ *   relative-to      b at first, or r0
+ *   iterations       exactly so many, whatever the residual, until
+ *                    max-iterations is set */
 TACIT_API const tacit_setting *tacit_solver_setting(int i);
 
 /* Set `name` of `solver` to `value`, both as on the command line, for the runs
@@ -269,6 +300,36 @@ TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                                               double *X, size_t X_stride,
                                               const tacit_stop *stop,
                                               tacit_result *results);
+
+/* A lower bound for the condition number of the preconditioned operator, from
+ * the scalars of the last run's recurrence, which are those of Lanczos's
+ * method: the largest Ritz value over the smallest. ||x - A^-1 b|| / ||A^-1 b||
+ * in the norm of A is at most the root of that condition times the relative
+ * residual in the norm of M. 0: not known, as after a block of columns, of
+ * methods minres and sstep, and on GPUs, which keep their scalars.
+ * Cost        some hundred passes over at most 16384 scalars. */
+TACIT_API double tacit_solver_condition(const tacit_solver *solver);
+
+/* The accuracy of a solution; NAN: not known. */
+typedef struct tacit_backward {
+    size_t size;     /* set by the caller: status.h                  */
+    double residual; /* ||b - A x|| / ||b||, Euclidean               */
+    double normwise; /* ||b - A x|| / (||A|| ||x|| + ||b||) in maximum norms:
+                      * the relative change of A and b after which x is exact.
+                      * A an operator by a function: not known */
+    double
+        attainable; /* of `residual`: eps (||A|| ||x|| + ||b||) / ||b||, which
+                        * rounding allows; ||A|| is the largest row sum */
+} tacit_backward;
+
+/* The accuracy of `x` as a solution of A x = b, device vectors [A's local
+ * rows], into `out`, whose size is set.
+ * Collective.  Blocking.
+ * Cost        a product, three norms, three vectors that are read.
+ * Errors      INVALID (the size of `out`), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_backward_error(const tacit_operator *A,
+                                            const double *b, const double *x,
+                                            tacit_backward *out);
 
 /* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own run
  * it frees nothing, with a message in tacit_error_message() and a warning

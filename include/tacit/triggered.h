@@ -17,9 +17,13 @@
  *     }
  *     tacit_trigger_queue_wait(q);
  *
- * So far ranks are threads or processes of one machine, and buffers are in host
- * memory: a queue is a thread that does its tasks in order. Queues of GPUs come
- * later: kinds KERNEL and MEMOP are refused.
+ * Ranks are threads or processes of one machine. With buffers in host memory a
+ * queue is a thread that does its tasks in order. With buffers on GPUs it is a
+ * stream: kernels store into memory of the other GPU, and the CPU takes no
+ * part. A recording of starts and waits may be replayed.
+ *
+ *     tacit_trigger_comm_use_gpu(c);                         // collective
+ *     tacit_trigger_queue_create(c, TACIT_TRIGGER_KERNEL, stream, &q);
  *
  * Order       A queue does its work in the order of the calls. A start never
  *             blocks it, a wait does: also a standard send that the receiver
@@ -61,8 +65,8 @@ typedef struct tacit_trigger_request tacit_trigger_request;
 /* Kinds of queues: the part of the machine that starts messages. */
 typedef enum tacit_trigger_kind {
     TACIT_TRIGGER_AUTO,
-    TACIT_TRIGGER_KERNEL, /* kernels on a GPU's stream; not in this version */
-    TACIT_TRIGGER_MEMOP,  /* its memory operations; not in this version     */
+    TACIT_TRIGGER_KERNEL, /* kernels on a GPU's stream                     */
+    TACIT_TRIGGER_MEMOP,  /* its memory operations; not in this version    */
     TACIT_TRIGGER_THREAD  /* a thread of the library                        */
 } tacit_trigger_kind;
 
@@ -94,6 +98,15 @@ enum { TACIT_TRIGGER_NOBODY = -1 };
  *             (TACIT_PATIENCE), NO_MEMORY, IO, COMM. */
 TACIT_API tacit_status tacit_trigger_comm_create(tacit_world *world,
                                                  tacit_trigger_comm **out);
+
+/* From now on the buffers of requests may be on the GPU that is current now.
+ * Such requests are for queues of kind KERNEL alone, at both ends; those of all
+ * ranks, except for exchanges of neighbours, stay on the host. A buffer must
+ * stay until the requests of both its ends are freed. No second call is needed.
+ * Cost        8 MiB of GPU memory.
+ * Collective.  Errors UNSUPPORTED (no GPU, or GPUs without P2P), NO_MEMORY,
+ *             DEVICE. */
+TACIT_API tacit_status tacit_trigger_comm_use_gpu(tacit_trigger_comm *comm);
 
 /* Free `*comm` and set it to NULL; NULL is fine. After a failure the world
  * knows the lost rank. Collective.
@@ -215,10 +228,14 @@ tacit_trigger_received(const tacit_trigger_request *request, int64_t *bytes);
 
 /* --- queues ------------------------------------------------------------- */
 
-/* Make a queue; `stream` is the GPU's stream it is tied to, by value, or NULL.
- * Several queues work at the same time.
- * Local.      Errors INVALID (kind), UNSUPPORTED (KERNEL, MEMOP, or a stream:
- *             queues of GPUs come later), NO_MEMORY. */
+/* Make a queue; `stream` is the GPU's stream it is tied to, by value, which it
+ * borrows, or NULL. AUTO is KERNEL with a stream, else THREAD. Several queues
+ * work at the same time. Between the start of a standard send and its wait the
+ * message may be pending: other waits of the queue try it, and
+ * tacit_trigger_queue_wait of the thread.
+ * Local.      Errors INVALID (kind; the default stream), UNSUPPORTED (MEMOP;
+ *             THREAD with a stream; no tacit_trigger_comm_use_gpu before),
+ *             NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_trigger_queue_create(tacit_trigger_comm *comm,
                                                   tacit_trigger_kind kind,
                                                   void *stream,
@@ -237,7 +254,7 @@ TACIT_API tacit_status tacit_trigger_queue_wait(tacit_trigger_queue *queue);
 typedef void tacit_trigger_task(void *ctx);
 
 /* Enqueue work of the caller between messages: on the host what a kernel is on
- * a stream. It must not call this header with its queue. Tasks run after a
+ * a stream, where it is a function of the host. It must not call this header with its queue. Tasks run after a
  * failure, too. Borrows `ctx`.
  * Errors      NO_MEMORY. */
 TACIT_API tacit_status tacit_trigger_enqueue_task(tacit_trigger_queue *queue,

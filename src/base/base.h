@@ -185,6 +185,10 @@ static inline double tct_uniform(uint64_t a, uint64_t b)
  * positive definite matrix. */
 enum { TCT_RITZ_STEPS = 32 };
 double tct_ritz_largest(int steps, const double *alpha, const double *beta);
+/* The largest over the smallest Ritz value, both within a factor of 1.1; 0 if
+ * there are no steps. beta[i] = 0: the next step begins anew. */
+double tct_ritz_condition(int64_t steps, const double *alpha,
+                          const double *beta);
 
 /* --- words -------------------------------------------------------------- */
 

@@ -67,6 +67,32 @@ static bool gallery(const question *q)
     return is(q->set->operand[0], "gallery");
 }
 
+static bool counts(const question *q)
+{
+    return q->set->iterations > 0;
+}
+
+/* Methods without iterations of a recurrence, and trials of several. */
+static bool counts_nothing(const question *q)
+{
+    return is(q->set->method, "direct") || is(q->set->precond, "auto");
+}
+
+static bool no_norm(const question *q)
+{
+    const cli_settings *set = q->set;
+    const bool alone = !set->precond || is(set->precond, "none");
+    if (is(set->norm, "preconditioned"))
+        return alone || is(set->precond, "auto") || is(set->method, "direct");
+    return is(set->method, "direct") && !is(set->norm, "residual");
+}
+
+static bool no_reference(const question *q)
+{
+    return is(q->set->relative_to, "r0") &&
+           (is(q->set->norm, "backward") || is(q->set->method, "direct"));
+}
+
 static bool rhs_is_given(const question *q)
 {
     const cli_settings *set = q->set;
@@ -150,6 +176,11 @@ static const struct {
     {"shift", INFO, gallery, OF_INFO},
     {"drop-zeros", INFO, gallery, OF_INFO},
     {"seed", SOLVE | COMPARE | TRSV, rhs_is_given, "a right-hand side that is manufactured"},
+    {"max-iterations", SOLVE | COMPARE, counts, "solves that a tolerance ends, and --iterations N makes N"},
+    {"norm", SOLVE, no_norm, "methods with a recurrence, and preconditioned to one --precond, neither none nor auto"},
+    {"norm", COMPARE, no_norm, "methods with a recurrence, and preconditioned to solve or one --precond"},
+    {"relative-to", SOLVE | COMPARE, no_reference, "methods with a recurrence and norms other than backward"},
+    {"iterations", SOLVE | COMPARE, counts_nothing, "one method and one preconditioner, and neither direct nor auto makes N"},
     {"amortize", COMPARE, nothing_to_set_up, "preconditioners, and none has no set-up"},
     {"verbose", EACH, quiet, "output that --quiet leaves out"},
     {"partitioner", SOLVE | COMPARE | BENCH, one_rank, OF_RANKS},

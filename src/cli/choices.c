@@ -174,6 +174,29 @@ static bool cells_row(int i, cli_choice *out)
     return true;
 }
 
+static bool norm_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"residual", "Euclidean", NULL, false},
+        {"preconditioned", "sqrt(r' M r), M the preconditioner", NULL, false},
+        {"scaled", "Euclidean, rows divided by the diagonal", NULL, false},
+        {"backward", "over ||A|| ||x|| + ||b||, in maximum norms", NULL,
+         false}};
+    if (i >= (int)(sizeof rows / sizeof *rows)) return false;
+    *out = rows[i];
+    return true;
+}
+
+static bool relative_to_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"b", "the right-hand side", NULL, false},
+        {"r0", "the residual of the first guess", NULL, false}};
+    if (i >= 2) return false;
+    *out = rows[i];
+    return true;
+}
+
 static bool way_row(int i, cli_choice *out)
 {
     const tacit_stencil_way *w = tacit_stencil_way_at(i);
@@ -250,6 +273,9 @@ const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};
 const cli_axis cli_axis_kind = {"kind", "kinds of factor", false, kind_row};
 const cli_axis cli_axis_rows_order = {"order", "orders of a factor", false,
                                       rows_order_row};
+const cli_axis cli_axis_norm = {"norm", "norms", false, norm_row};
+const cli_axis cli_axis_relative_to = {"relative-to", "references", false,
+                                       relative_to_row};
 const cli_axis cli_axis_mode = {"mode", "modes", false, mode_row};
 const cli_axis cli_axis_cells = {"check", "checks", false, cells_row};
 const cli_axis cli_axis_way = {"way", "ways", true, way_row};

@@ -62,7 +62,7 @@ static const cli_option table[] = {
 {"The path", "device", 'd', CLI_CHOICE, ON_life | ON_pingpong, AT(device), "NAME",
  "where messages come from and go to (host)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
- "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
+ "local block (solve: auto, measured when that pays; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
  "f32, dict8 or dict16, none of which loses a bit; stencil is for gallery "
  "grids, whose entries solve does not even make where no preconditioner needs "
@@ -78,8 +78,11 @@ static const cli_option table[] = {
  "such as direct), in compare also several with commas; auto, of solve: the "
  "fastest to the tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0, 0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
- "set-up of a preconditioner counts once in N solves: with --precond auto, and "
- "in the ranking of compare (1)", NULL, 1, 1e9, 0},
+ "set-up counts once in N solves: of solve, and of the preconditioner in the "
+ "ranking of compare (1)", NULL, 1, 1e9, 0},
+{"The path", "deterministic", 0, CLI_FLAG, ON_solve, AT(deterministic), NULL,
+ "on the host: the format is decided on by bytes and counts, not by time; one "
+ "thread or the --threads given", NULL, 0, 0, 0},
 {"The path", "pure", 0, CLI_FLAG, ON_RUNS, AT(pure), NULL,
  "the method's published recurrence alone: no other method's start or rescue, "
  "no replacements, no restarts; sstep in basis monomial", NULL, 0, 0, 0},
@@ -134,8 +137,15 @@ static const cli_option table[] = {
  "stop when ||b - A x|| <= R ||b|| (1e-6)", NULL, 0, HUGE_VAL, 1e-6},
 {"Stopping", "atol", 0, CLI_REAL, ON_RUNS, AT(atol), "R",
  "or when ||b - A x|| <= R (0)", NULL, 0, HUGE_VAL, 0},
+{"Stopping", "norm", 0, CLI_CHOICE, ON_RUNS, AT(norm), "NAME",
+ "of b - A x that R is for (residual)", &cli_axis_norm, 0, 0, 0},
+{"Stopping", "relative-to", 0, CLI_CHOICE, ON_RUNS, AT(relative_to), "NAME",
+ "what R is relative to (b)", &cli_axis_relative_to, 0, 0, 0},
 {"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
  "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
+{"Stopping", "iterations", 0, CLI_INT, ON_RUNS, AT(iterations), "N",
+ "make exactly N iterations, whatever the residual, and end with status 0; a "
+ "breakdown or a residual of 0 ends earlier", NULL, 1, MOST_INT, 0},
 
 {"Stopping", "steps", 0, CLI_INT, ON_jacobi, AT(field_steps), "N",
  "to make, at most (100)", NULL, 1, MOST_INT, 100},

@@ -49,7 +49,8 @@ typedef struct cli_settings {
     bool paper;
     int64_t amortize, leaves, width, rhs_columns;
     double rtol, atol;
-    int64_t max_iterations;
+    int64_t max_iterations, iterations;
+    const char *norm, *relative_to;
     const char *rhs, *x0;
     int64_t seed;
     double shift;
@@ -68,6 +69,7 @@ typedef struct cli_settings {
     uint64_t said[CLI_OPTIONS_MOST / 64]; /* bits: rows of the table */
     bool given;                           /* MATRIX is a factor */
     bool pure;                            /* of methods */
+    bool deterministic;                   /* of the operator */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;
@@ -115,7 +117,7 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_order, cli_axis_precond, cli_axis_partitioner, cli_axis_basis,
     cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_map,
     cli_axis_decorator, cli_axis_way, cli_axis_type, cli_axis_mode,
-    cli_axis_cells;
+    cli_axis_norm, cli_axis_relative_to, cli_axis_cells;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);

@@ -150,12 +150,14 @@ static tacit_status check_varying(const cli_settings *set)
     const char *name = !set->method && alone ? "cg" : set->method;
     const tacit_method *method = tacit_method_find(name);
     const char *cycle = cli_named(set, "cycle");
-    const bool varies = cycle && strcmp(cycle, "k") == 0;
+    const bool autos = cycle && strcmp(cycle, "auto") == 0;
+    const bool varies = cycle && (autos || strcmp(cycle, "k") == 0);
     if (!varies || !method || method->varying_precond) return TACIT_OK;
+    if (autos && !set->method) return TACIT_OK; /* solve chooses it, too */
     FAIL(TACIT_INVALID,
-         "cycle k is not the same linear map each time, which method %s "
+         "cycle k%s is not the same linear map each time, which method %s "
          "needs: give --method flexible",
-         name);
+         autos ? ", which auto may be," : "", name);
 }
 
 static tacit_status check_precond(const cli_settings *set)
@@ -165,8 +167,10 @@ static tacit_status check_precond(const cli_settings *set)
         FAIL(TACIT_INVALID,
              "--precond auto is for solve: compare has a row for each, and "
              "info takes one by its name");
-    if (set->amortize && set->command == &cli_command_solve && !autos)
-        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
+    if (autos && set->deterministic)
+        FAIL(TACIT_INVALID,
+             "--precond auto decides by time, and --deterministic by none: "
+             "name the preconditioner");
     return check_varying(set);
 }
 

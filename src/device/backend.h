@@ -157,6 +157,7 @@ typedef struct tct_link {
     const char *summary; /* one line for `tacit devices` */
     tct_starter starter;
     bool expensive; /* to open; skipped if unnamed and a device link is open */
+    bool named;     /* opened only by its name */
     bool nodes;     /* messages allowed in while nodes */
     unsigned elements; /* types that exchanges carry: bit e for type e */
     /* Is its software available? `text` [size] gets a version ("NCCL 2.28.9")
@@ -189,13 +190,14 @@ typedef struct tct_link {
     .exchange_begin = kind##_exchange_begin,                  \
     .exchange_end = kind##_exchange_end
 
-/* The launcher of a link on a GPU. The base layer hands SUM_END, EXCHANGE_BEGIN
- * and EXCHANGE_END to the device, which calls these when their turn comes: they
- * start the kernels, pack and unpack included. A sum is started at its end. */
+/* The launcher of a link on a GPU. The base layer hands sums and exchanges to
+ * the device, which calls these when their turn comes: they start the kernels,
+ * pack and unpack included. `sum` makes a whole sum, or ends the one that
+ * `sum_begin` has started: an operation with `at_once` has no begin. */
 typedef void tct_launch_message(tacit_queue *q, const tct_op *op,
                                 const struct tct_gpu_launch *L);
 typedef struct tct_launcher {
-    tct_launch_message *sum, *exchange_begin, *exchange_end;
+    tct_launch_message *sum, *exchange_begin, *exchange_end, *sum_begin;
 } tct_launcher;
 
 /* An open link of a queue. */

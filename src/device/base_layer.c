@@ -76,7 +76,10 @@ static tct_op of_copies(const tacit_queue *q, const tct_op *op)
 
 static void line_sum_begin(tacit_queue *q, const tct_op *op)
 {
-    if (tct_launcher_of(q)) return;
+    if (tct_launcher_of(q)) {
+        if (!op->at_once) q->device->run(q, op);
+        return;
+    }
     if (!needs_copies_of(q, op)) {
         q->link->sum_begin(q, op);
         return;

@@ -59,7 +59,7 @@
     X(SAMPLE, "look", 0, 0, 0, 0, 0, 0,                                         \
       sample, sample, sample, start_epilogue, each, f64)                        \
     X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0,                                 \
-      sum_begin, none, none, start_none, sum_begin, f64)                        \
+      sum_begin, none, message, start_sum_begin, sum_begin, f64)                \
     X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0,                                     \
       sum_end, none, message, start_sum, sum_end, f64)                          \
     X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0,                       \

@@ -105,26 +105,50 @@ static tacit_status check_ranges(tacit_world *world, range mine)
     return status;
 }
 
-static tacit_status check_rows(range r, const int64_t *ptr, const int64_t *cols,
-                               const double *vals)
+/* Rows as given: integers of one of both widths, the other arrays NULL. */
+typedef struct {
+    const int64_t *ptr64, *cols64;
+    const int32_t *ptr32, *cols32;
+    const double *vals;
+} given_rows;
+
+static inline int64_t start_of(const given_rows *g, int64_t i)
 {
-    if (r.rows == 0) return TACIT_OK;
-    REQUIRE(ptr != NULL);
-    REQUIRE(ptr[0] == 0);
+    return g->ptr64 ? g->ptr64[i] : g->ptr32[i];
+}
+
+static inline int64_t col_of(const given_rows *g, int64_t k)
+{
+    return g->cols64 ? g->cols64[k] : g->cols32[k];
+}
+
+static tacit_status check_starts(range r, const given_rows *ptr)
+{
+    REQUIRE(ptr->ptr64 || ptr->ptr32);
+    if (start_of(ptr, 0) != 0)
+        FAIL(TACIT_INVALID, "ptr[0] is %" PRId64 ": expected 0",
+             start_of(ptr, 0));
     for (int64_t i = 0; i < r.rows; i++)
-        if (ptr[i + 1] < ptr[i])
+        if (start_of(ptr, i + 1) < start_of(ptr, i))
             FAIL(TACIT_INVALID,
                  "ptr falls from %" PRId64 " to %" PRId64 ", at ptr[%" PRId64
                  "]",
-                 ptr[i], ptr[i + 1], i + 1);
-    REQUIRE(ptr[r.rows] == 0 || (cols && vals));
+                 start_of(ptr, i), start_of(ptr, i + 1), i + 1);
+    return TACIT_OK;
+}
+
+static tacit_status check_rows(range r, const given_rows *g)
+{
+    if (r.rows == 0) return TACIT_OK;
+    TRY(check_starts(r, g));
+    REQUIRE(start_of(g, r.rows) == 0 || ((g->cols64 || g->cols32) && g->vals));
     for (int64_t i = 0; i < r.rows; i++)
-        for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)
-            if (cols[k] < 0 || cols[k] >= r.global_rows)
+        for (int64_t k = start_of(g, i); k < start_of(g, i + 1); k++)
+            if (col_of(g, k) < 0 || col_of(g, k) >= r.global_rows)
                 FAIL(TACIT_INPUT,
                      "cols[%" PRId64 "] is %" PRId64 ", of row %" PRId64
                      ": expected 0 to %" PRId64,
-                     k, cols[k], r.first + i + 1, r.global_rows - 1);
+                     k, col_of(g, k), r.first + i + 1, r.global_rows - 1);
     return TACIT_OK;
 }
 
@@ -141,34 +165,29 @@ static tacit_status check_finite(const tct_csr *A)
     return TACIT_OK;
 }
 
-static tacit_status copy_rows(range r, const int64_t *ptr, const int64_t *cols,
-                              const double *vals, tct_csr *A)
+static tacit_status copy_rows(range r, const given_rows *g, tct_csr *A)
 {
-    TRY(check_rows(r, ptr, cols, vals));
-    const int64_t nonzeros = r.rows ? ptr[r.rows] : 0;
+    TRY(check_rows(r, g));
+    const int64_t nonzeros = r.rows ? start_of(g, r.rows) : 0;
     TRY(tct_csr_rows(A, r.global_rows, r.global_rows, r.first, r.rows));
-    for (int64_t i = 0; i < r.rows; i++) A->ptr[i + 1] = ptr[i + 1];
+    for (int64_t i = 0; i < r.rows; i++) A->ptr[i + 1] = start_of(g, i + 1);
     TRY(tct_csr_entries(A, nonzeros));
     for (int64_t k = 0; k < nonzeros; k++) {
-        tct_csr_set_col(A, k, cols[k]);
-        A->val[k] = vals[k];
+        tct_csr_set_col(A, k, col_of(g, k));
+        A->val[k] = g->vals[k];
     }
     TRY(tct_csr_sort(A, true, "the rows given"));
     return check_finite(A);
 }
 
-tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
-                                    int64_t first_row, int64_t rows,
-                                    const int64_t *ptr, const int64_t *cols,
-                                    const double *vals, tacit_matrix **out)
+static tacit_status make_of_rows(tacit_world *world, range mine,
+                                 const given_rows *g, tacit_matrix **out)
 {
-    REQUIRE(world && out);
     TCT_THREADS_AT_MOST(tct_world_threads(world));
-    const range mine = {global_rows, first_row, rows};
     TRY(check_ranges(world, mine));
     tct_csr A = {0};
-    tacit_status status = copy_rows(mine, ptr, cols, vals, &A);
-    int64_t summed = status >= 0 && rows > 0 ? ptr[rows] : 0;
+    tacit_status status = copy_rows(mine, g, &A);
+    int64_t summed = status >= 0 && mine.rows > 0 ? start_of(g, mine.rows) : 0;
     summed -= tct_csr_nonzeros(&A);
     tacit_matrix *m = NULL;
     TRY(tct_matrix_adopt(world, status, &A, &m));
@@ -178,6 +197,26 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
     if (status < 0) tacit_matrix_destroy(&m);
     else *out = m;
     return status;
+}
+
+tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
+                                    int64_t first_row, int64_t rows,
+                                    const int64_t *ptr, const int64_t *cols,
+                                    const double *vals, tacit_matrix **out)
+{
+    REQUIRE(world && out);
+    const given_rows g = {.ptr64 = ptr, .cols64 = cols, .vals = vals};
+    return make_of_rows(world, (range){global_rows, first_row, rows}, &g, out);
+}
+
+tacit_status tacit_matrix_from_rows32(tacit_world *world, int64_t global_rows,
+                                      int64_t first_row, int64_t rows,
+                                      const int32_t *ptr, const int32_t *cols,
+                                      const double *vals, tacit_matrix **out)
+{
+    REQUIRE(world && out);
+    const given_rows g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
+    return make_of_rows(world, (range){global_rows, first_row, rows}, &g, out);
 }
 
 /* --- by name -------------------------------------------------------------- */

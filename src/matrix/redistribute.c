@@ -287,6 +287,7 @@ tacit_status tct_redistribute(tacit_matrix *m, const int32_t *part)
         moves = moves || part[i] != m->world->rank;
     TRY(tct_any(m->world, moves, &moves));
     if (!moves) return TACIT_OK;
+    TRY(tct_agree(m->world, tct_csr_own(&m->A))); /* its pages are given back */
     move v = {.m = m, .part = part};
     const tacit_status status = run(&v);
     finish(&v);

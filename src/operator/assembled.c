@@ -2,8 +2,14 @@
  * operator/assembled.c - the distributed product with a matrix: the local block
  * is multiplied during the exchange. */
 #include "operator/assembled.h"
+#include "operator/choice/rental.h"
 
 /* --- products ------------------------------------------------------------- */
+
+static void count(const tct_assembled *A, int products)
+{
+    if (A->rental) A->rental->counted += products;
+}
 
 void tct_assembled_apply(const tct_assembled *A, const tct_block *local,
                          tacit_queue *q, const double *x, double *y,
@@ -99,6 +105,7 @@ void tct_assembled_block(const tct_assembled *A, const tct_block *local,
 static void assembled_apply(const tacit_operator *A, tacit_queue *q,
                             const double *x, double *y, double *dot)
 {
+    count(tct_assembled_of(A), 1);
     tct_assembled_apply(tct_assembled_of(A), A->local, q, x, y, dot);
 }
 
@@ -106,6 +113,7 @@ static void assembled_dots(const tacit_operator *A, tacit_queue *q,
                            const double *p, const double *r, double *s,
                            double *out)
 {
+    count(tct_assembled_of(A), 1);
     tct_assembled_dots(tct_assembled_of(A), A->local, q, p, r, s, out);
 }
 
@@ -114,6 +122,7 @@ static bool assembled_pass(const tacit_operator *A, tacit_queue *q,
                            const double *beta, const double *const *v,
                            double *out)
 {
+    if (A->local->takes_pass) count(tct_assembled_of(A), 1);
     return tct_assembled_pass(tct_assembled_of(A), A->local, q, x, pass, alpha,
                               beta, v, out);
 }
@@ -121,6 +130,7 @@ static bool assembled_pass(const tacit_operator *A, tacit_queue *q,
 static void assembled_block(const tacit_operator *A, tacit_queue *q,
                             tct_panel X, tct_panel Y)
 {
+    count(tct_assembled_of(A), X.columns);
     tct_assembled_block(tct_assembled_of(A), A->local, q, X, Y);
 }
 
@@ -178,9 +188,16 @@ static const tacit_trial *assembled_trial(const tacit_operator *A, int i)
     return i >= 0 && i < s->trial_count ? &s->trials[i] : NULL;
 }
 
+static const tacit_decision *assembled_decision(const tacit_operator *A, int i)
+{
+    const tct_rental *r = tct_assembled_of(A)->rental;
+    return r && i >= 0 && i < r->tells ? &r->told[i] : NULL;
+}
+
 static void assembled_destroy(tacit_operator *A)
 {
     tct_assembled *a = tct_assembled_of(A);
+    tct_rental_close(a);
     tct_stored_clear(&a->stored);
     tct_order_destroy(A->q, &a->order);
     if (a->device_ghost && a->device_ghost != a->ghost)
@@ -200,4 +217,8 @@ const tct_operator_ops tct_assembled_ops = {.name = "assembled",
                                             .columns = assembled_columns,
                                             .update = tct_assembled_update,
                                             .trial = assembled_trial,
+                                            .run_begins = tct_rental_run_begins,
+                                            .checked = tct_rental_checked,
+                                            .settle = tct_rental_settle,
+                                            .decision = assembled_decision,
                                             .destroy = assembled_destroy};

@@ -4,6 +4,7 @@
 #ifndef TCT_OPERATOR_ASSEMBLED_H
 #define TCT_OPERATOR_ASSEMBLED_H
 #include "comm/exchange/plan.h"
+#include "operator/choice/rent.h"
 #include "operator/operator.h"
 #include "operator/pattern/split.h"
 #include "operator/stencil/grid_matrix.h"
@@ -16,7 +17,8 @@ typedef struct tct_stored {
     char name[40]; /* "sell/f64": format and store asked for */
     tacit_trial trials[TCT_TRIALS_MOST];
     int trial_count;
-    char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */
+    char (*reasons)[TCT_REASON];        /* texts of trials on a GPU */
+    double copy_seconds, store_seconds; /* see tacit_operator_info */
 } tct_stored;
 
 typedef struct tct_assembled {
@@ -29,11 +31,22 @@ typedef struct tct_assembled {
                              * itself */
     int64_t *ghost_id; /* [ghosts] their global numbers, ascending       */
     int64_t ghosts;
-    tct_plan *plan;   /* of as many columns as tct_operator_columns set, else
+    tct_plan *plan; /* of as many columns as tct_operator_columns set, else
                        * two; NULL with one process */
+    struct tct_rental *rental; /* of rows as they came: choice/rental.h; NULL:
+                                * the format is settled */
+    bool by_model;    /* formats are chosen by bytes, threads by size */
     double *diagonal; /* [n] in its order, if the format cannot give it; else
                        * NULL */
 } tct_assembled;
+
+/* How an operator is to be made. */
+typedef struct tct_operator_wish {
+    const char *format;
+    bool rents;           /* for a single solve: choice/rent.h */
+    bool by_model;        /* ... by bytes, not by time         */
+    tct_rent_clock clock; /* ... by this clock; without `now`: another */
+} tct_operator_wish;
 
 /* --- assembled.c --------------------------------------------------------- */
 
@@ -65,6 +78,11 @@ tacit_status tct_assembled_plan(tct_assembled *A, int columns);
 
 /* --- build.c ------------------------------------------------------------- */
 
+/* Make the operator of `matrix`; on the host its rows may be shared with it.
+ * Collective.  Errors as tacit_operator_create. */
+tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
+                               const tct_operator_wish *wish,
+                               tacit_operator **out);
 /* A copy of the entries of `matrix`, which must be square; clear it, also after
  * a failure. Errors INPUT, INVALID, NO_MEMORY. */
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
@@ -126,5 +144,7 @@ tacit_status tct_reduced_refill(const tct_assembled *A, const tct_local *local);
 /* Set the threads of a host queue for `B`; all, if memory to measure is
  * lacking. */
 void tct_threads_choose(tacit_queue *q, tct_block *B);
+/* A number of threads for `B` by its bytes, without measuring. */
+int tct_threads_guess(const tacit_queue *q, const tct_block *B);
 
 #endif

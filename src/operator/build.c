@@ -3,51 +3,10 @@
  * entries or of a copy of them, and its exchange. */
 #include "device/parallel.h"
 #include "matrix/matrix.h"
-#include "operator/assembled.h"
+#include "operator/choice/rental.h"
 #include <string.h>
 
-/* --- rows ----------------------------------------------------------------- */
-
-static int64_t shortest(const void *work, int64_t from, int64_t to)
-{
-    const tct_csr *A = work;
-    int64_t least = INT64_MAX;
-    for (int64_t i = from; i < to; i++)
-        if (A->ptr[i + 1] - A->ptr[i] < least)
-            least = A->ptr[i + 1] - A->ptr[i];
-    return least;
-}
-
-static int64_t longest(const void *work, int64_t from, int64_t to)
-{
-    const tct_csr *A = work;
-    int64_t most = 0;
-    for (int64_t i = from; i < to; i++)
-        if (A->ptr[i + 1] - A->ptr[i] > most) most = A->ptr[i + 1] - A->ptr[i];
-    return most;
-}
-
-static void row_statistics(const tct_csr *A, int64_t extent[3])
-{
-    /* negative, to use one maximum for both */
-    extent[0] = -tct_parallel_min(A->rows, TCT_SHORT, shortest, A);
-    extent[1] = tct_parallel_max(A->rows, TCT_SHORT, longest, A);
-    extent[2] = 0;
-}
-
-typedef struct {
-    const tct_csr *from;
-    tct_csr *to;
-} copying;
-
-static void copy_entries(void *work, int64_t first, int64_t last)
-{
-    const copying *c = work;
-    for (int64_t k = first; k < last; k++) {
-        tct_csr_set_col(c->to, k, tct_csr_col(c->from, k));
-        c->to->val[k] = c->from->val[k];
-    }
-}
+/* --- rows ------------------------------------------------------------------ */
 
 static tacit_status require_square(const tacit_matrix *matrix)
 {
@@ -60,15 +19,9 @@ static tacit_status require_square(const tacit_matrix *matrix)
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *to)
 {
-    const tct_csr *from = &matrix->A;
-    const int64_t nonzeros = tct_csr_nonzeros(from);
     TRY(require_square(matrix));
-    TRY(tct_csr_rows(to, from->global_rows, from->global_cols, from->first,
-                     from->rows));
-    memcpy(to->ptr, from->ptr, (size_t)(from->rows + 1) * sizeof *to->ptr);
-    TRY(tct_csr_entries(to, nonzeros));
-    tct_team_stretches(q->team, nonzeros, copy_entries, &(copying){from, to});
-    return TACIT_OK;
+    TCT_THREADS_OF(q->team);
+    return tct_csr_copy(&matrix->A, to);
 }
 
 /* --- info ----------------------------------------------------------------- */
@@ -106,6 +59,8 @@ void tct_assembled_describe(tct_assembled *A)
         info->low_bytes_per_nonzero = low->local->matrix_bytes / entries;
     info->low_bits = low ? low->bits : 0;
     info->order = A->order ? A->order->name : "none";
+    info->copy_seconds = S->copy_seconds;
+    info->store_seconds = S->store_seconds;
     info->order_seconds = A->order ? A->order->seconds : 0.0;
 }
 
@@ -132,31 +87,27 @@ static tct_grid_place place_of(const tacit_matrix *m)
 /* `rows` is consumed. Every rank calls it, with any `status`. */
 static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
                           tct_csr *rows, tacit_status status,
-                          const char *format)
+                          const tct_operator_wish *wish)
 {
     tacit_operator *base = &A->base;
     tacit_world *w = base->world;
-    int64_t extent[3] = {0};
     const tct_grid_place at = place_of(matrix);
+    A->by_model = wish->by_model;
+    if (status >= 0 && wish->rents) status = tct_rental_open(A, wish);
     TRY(tct_agree(w, status));
     TRY(tct_scale(base, rows));
-    if (status >= 0) {
-        row_statistics(rows, extent);
-        status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
-    }
+    if (status >= 0) status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
     if (status >= 0) {
         memcpy(A->starts, matrix->starts,
                (size_t)(w->size + 1) * sizeof *A->starts);
         base->n = rows->rows;
         base->info.rows = matrix->A.global_rows;
         base->info.nonzeros = matrix->nonzeros;
-        status = tct_store_blocks(A, format, &at, rows);
+        status = tct_store_blocks(A, wish->format, &at, rows);
     }
     tct_csr_clear(rows);
     TRY(tct_agree(w, status));
-    TRY(tct_reduce_i64(w, TCT_MAX, 3, extent));
-    base->info.row_min = -extent[0];
-    base->info.row_max = extent[1];
+    TRY(tct_rental_agree(A));
     if (w->size > 1) TRY(tct_assembled_plan(A, 2));
     tct_assembled_describe(A);
     return tct_assembled_describe_exchange(A);
@@ -164,7 +115,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
 
 static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
                            tct_csr *rows, tacit_status status,
-                           const char *format, tacit_operator **out)
+                           const tct_operator_wish *wish, tacit_operator **out)
 {
     const double start = tct_seconds();
     tct_assembled *A = tct_calloc(sizeof *A);
@@ -177,7 +128,7 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
         base->q = queue;
         base->world = matrix->world;
         base->bits = 64;
-        status = build(A, matrix, rows, status, format);
+        status = build(A, matrix, rows, status, wish);
     }
     tct_csr_clear(rows);
     if (status < 0) {
@@ -189,37 +140,119 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
     return TACIT_OK;
 }
 
+/* Rows that stay as they are need no copy. */
+static tacit_status rows_of(const tacit_queue *q, const tacit_matrix *matrix,
+                            bool rents, tct_csr *out)
+{
+    tct_csr *rows = &((tacit_matrix *)(uintptr_t)matrix)->A;
+    const bool as_they_are = rents && matrix->world->size == 1 && rows->col32;
+    TRY(require_square(matrix));
+    return as_they_are ? tct_csr_share(rows, out)
+                       : tct_copy_rows(q, matrix, out);
+}
+
+/* On a GPU all formats are tried at once. */
+static tct_operator_wish on(const tacit_queue *q, const tct_operator_wish *wish)
+{
+    tct_operator_wish w = *wish;
+    w.rents = w.rents && q->device->kind == TCT_KIND_HOST;
+    return w;
+}
+
+tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
+                               const tct_operator_wish *wish,
+                               tacit_operator **out)
+{
+    TCT_THREADS_OF(queue->team);
+    q_enter(queue);
+    if (matrix->stencil)
+        return tct_operator_of_grid(queue, matrix->stencil, wish->format, out);
+    const tct_operator_wish w = on(queue, wish);
+    tct_csr rows = {0};
+    const tacit_status status = rows_of(queue, matrix, w.rents, &rows);
+    return create(queue, matrix, &rows, status, &w, out);
+}
+
 tacit_status tacit_operator_create(tacit_queue *queue,
                                    const tacit_matrix *matrix,
                                    const char *format, tacit_operator **out)
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    return tct_operator_make(queue, matrix,
+                             &(tct_operator_wish){.format = format}, out);
+}
+
+/* The wish of `options`, which ranks read alike. */
+static tacit_status read_options(const tacit_matrix *matrix,
+                                 const tacit_operator_options *options,
+                                 tct_operator_wish *out)
+{
+    tacit_operator_options o = {.size = sizeof o};
+    tacit_status status = TACIT_OK;
+    if (options)
+        status =
+            tct_read_sized("tacit_operator_options", options, &o, sizeof o);
+    if (status >= 0 && o.solves < 0)
+        status = tacit_error_set(TACIT_INVALID,
+                                 "an operator for %lld solves: give their "
+                                 "number, or 0 for one",
+                                 (long long)o.solves);
+    *out = (tct_operator_wish){.format = o.format,
+                               .rents = o.solves <= 1,
+                               .by_model = o.deterministic};
+    return tct_agree(matrix->world, status);
+}
+
+tacit_status tacit_operator_create_for(tacit_queue *queue,
+                                       const tacit_matrix *matrix,
+                                       const tacit_operator_options *options,
+                                       tacit_operator **out)
+{
+    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    tct_operator_wish wish;
+    TRY(read_options(matrix, options, &wish));
+    return tct_operator_make(queue, matrix, &wish, out);
+}
+
+/* The entries of `matrix`, which has none then. */
+static tacit_status take_rows(tacit_matrix *matrix, tct_csr *out)
+{
+    TRY(require_square(matrix));
+    *out = matrix->A;
+    matrix->A = (tct_csr){.global_rows = out->global_rows,
+                          .global_cols = out->global_cols,
+                          .first = out->first,
+                          .rows = out->rows};
+    tct_matrix_release_entries(matrix);
+    return tct_csr_own(out);
+}
+
+static tacit_status take(tacit_queue *queue, tacit_matrix *matrix,
+                         const tct_operator_wish *wish, tacit_operator **out)
+{
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     if (matrix->stencil)
-        return tct_operator_of_grid(queue, matrix->stencil, format, out);
+        return tct_operator_of_grid(queue, matrix->stencil, wish->format, out);
+    const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
-    const tacit_status status = tct_copy_rows(queue, matrix, &rows);
-    return create(queue, matrix, &rows, status, format, out);
+    const tacit_status status = take_rows(matrix, &rows);
+    return create(queue, matrix, &rows, status, &w, out);
 }
 
 tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
                                  const char *format, tacit_operator **out)
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
-    TCT_THREADS_OF(queue->team);
-    q_enter(queue);
-    if (matrix->stencil)
-        return tct_operator_of_grid(queue, matrix->stencil, format, out);
-    tct_csr rows = {0};
-    const tacit_status status = require_square(matrix);
-    if (status >= 0) {
-        rows = matrix->A;
-        matrix->A.ptr = NULL;
-        matrix->A.col32 = NULL;
-        matrix->A.col64 = NULL;
-        matrix->A.val = NULL;
-        tct_matrix_release_entries(matrix);
-    }
-    return create(queue, matrix, &rows, status, format, out);
+    return take(queue, matrix, &(tct_operator_wish){.format = format}, out);
+}
+
+tacit_status tacit_operator_take_for(tacit_queue *queue, tacit_matrix *matrix,
+                                     const tacit_operator_options *options,
+                                     tacit_operator **out)
+{
+    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    tct_operator_wish wish;
+    TRY(read_options(matrix, options, &wish));
+    return take(queue, matrix, &wish, out);
 }

@@ -33,6 +33,10 @@ typedef struct tct_local {
      * sample[1], ... on; NULL: all rows */
     const int64_t *sample;
     int64_t piece;
+    int dense; /* the size of dense blocks, found before; 0: not yet */
+    /* Its arrays are those of these rows, which may be shared: not `owned`, and
+     * not to be freed. NULL: they are its own */
+    struct tct_csr *lent;
     /* The same rows in a GPU's memory, of which formats are made there; NULL, or
      * without rows: the host makes them */
     struct tct_store_rows *device;
@@ -144,6 +148,9 @@ tacit_status tct_format_autotune(tacit_queue *q, tct_local *A,
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */
 const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
                                     tacit_trial *trials, int *count);
+/* The same by bytes alone. */
+const tct_format *tct_format_by_bytes(const tct_local *A, tacit_trial *trials,
+                                      int *count);
 /* Seconds of a product with samples of two matrices, each in its format, timed
  * in turn. 0 without memory. */
 void tct_format_compare(const tct_local *const A[2],

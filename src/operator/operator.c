@@ -149,6 +149,11 @@ tacit_status tacit_operator_describe(const tacit_operator *A,
     return TACIT_OK;
 }
 
+const tacit_decision *tacit_operator_decision_at(const tacit_operator *A, int i)
+{
+    return A && A->ops->decision ? A->ops->decision(A, i) : NULL;
+}
+
 const tacit_trial *tacit_operator_trial_at(const tacit_operator *A, int i)
 {
     return A && A->ops->trial ? A->ops->trial(A, i) : NULL;

@@ -51,6 +51,12 @@ typedef struct tct_operator_ops {
     tacit_status (*update)(tacit_operator *A, const tacit_matrix *matrix);
     /* See tacit_operator_trial_at. OPTIONAL: none */
     const tacit_trial *(*trial)(const tacit_operator *A, int i);
+    /* See tct_operator_run_begins, _checked, _settle and
+     * tacit_operator_decision_at. OPTIONAL: nothing to do, none */
+    void (*run_begins)(tacit_operator *A);
+    void (*checked)(tacit_operator *A, double left);
+    void (*settle)(tacit_operator *A);
+    const tacit_decision *(*decision)(const tacit_operator *A, int i);
     /* Free the members after those of tacit_operator. OPTIONAL: none */
     void (*destroy)(tacit_operator *A);
 } tct_operator_ops;
@@ -70,6 +76,8 @@ struct tacit_operator { /* first member of every operator's struct */
      * none. */
     const tct_block *ghost;
     const struct tct_plan *plan;
+    /* May its format change between iterations, once that pays? */
+    bool rents;
     int bits; /* of a value: 64, or fewer in reduced precision */
     /* Of a preconditioner: is it not the same linear map each time? Then only
      * methods with varying_precond take it. */
@@ -101,6 +109,26 @@ void tct_use_end(tct_use *u);
 bool tct_is_used(const tacit_operator *A);
 /* INVALID if A is in use; `function` was to change it. */
 tacit_status tct_refuse_use(const tacit_operator *A, const char *function);
+
+/* A run with A begins: time that has passed since the last one does not
+ * count. */
+static inline void tct_operator_run_begins(const tacit_operator *A)
+{
+    if (A->rents) A->ops->run_begins((tacit_operator *)(uintptr_t)A);
+}
+/* An iteration has been checked, and `left` are foretold, 0 for unknown: A may
+ * now change its format, which changes no bit of a product. Collective, at the
+ * same check on all ranks. */
+static inline void tct_operator_checked(const tacit_operator *A, double left)
+{
+    if (A->rents) A->ops->checked((tacit_operator *)(uintptr_t)A, left);
+}
+/* Many products will follow, or views of A's block: its format changes now if
+ * it ever does. */
+static inline void tct_operator_settle(const tacit_operator *A)
+{
+    if (A->rents) A->ops->settle((tacit_operator *)(uintptr_t)A);
+}
 
 /* y = A x, with A as stored, x and y in its order: as in all products below. */
 void tct_apply(const tacit_operator *A, tacit_queue *q, const double *x,

@@ -4,7 +4,7 @@
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
-#include "operator/assembled.h"
+#include "operator/choice/rental.h"
 #include "operator/layout/store_device.h"
 #include <string.h>
 
@@ -106,11 +106,13 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     tct_difference found = {.row = -1};
     const int exponent = base->exponent; /* kept if the update is refused */
     const double norm = base->norm;
+    const tacit_operator_info info = base->info;
     tacit_status status = tct_copy_rows(base->q, m, &rows);
     if (status >= 0) status = require_same_rows(A, m);
     if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);
     if (status >= 0) status = tct_scale(base, &rows);
+    tct_rental_keep(A); /* a copy of the old values is of no use */
     if (status >= 0) status = refill(A, &rows, &found);
     tct_csr_clear(&rows);
     const tacit_status named = original_numbers(m, &found);
@@ -123,6 +125,7 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     } else {
         base->exponent = exponent;
         base->norm = norm;
+        base->info = info;
     }
     return status;
 }

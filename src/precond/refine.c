@@ -9,6 +9,7 @@
  *
  * Columns go together, so that M is read once for all of them, and each stops
  * by itself. */
+#include "operator/backward.h"
 #include "precond/precond.h"
 #include <math.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ typedef struct {
     double kept;                 /* ... of `best`                       */
     int shift;
     int beyond; /* 0, or the exponent of ||x|| beyond doubles          */
-    bool over;
+    bool over, attained; /* rounding allows no smaller residual         */
     tacit_result result;
 } member;
 
@@ -281,6 +282,31 @@ static void take_zeros(refinement *R)
     }
 }
 
+/* Which stagnated columns are as good as rounding allows? */
+static void find_attained(refinement *R)
+{
+    for (int j = 0; j < R->columns; j++) {
+        member *m = &R->m[j];
+        double *x = column(R, R->x, j), *r = column(R, R->r, j);
+        const double *b = column(R, R->b, j);
+        if (m->norm_b == 0.0 || m->result.stop != TACIT_STOP_STAGNATION)
+            continue;
+        apply(R->A, R->q, x, r);
+        q_aypx(R->q, R->n, -1.0, NULL, b, r);
+        q_norm(R->q, R->n, x, R->c);
+        q_sum(R->q, 1, R->c);
+        double norm_x = NAN;
+        q_get(R->q, 1, R->c, &norm_x);
+        if (R->A->norm > 0.0)
+            m->result.attainable =
+                0x1p-52 * (R->A->norm * sqrt(norm_x) / m->norm_b + 1.0);
+        m->attained =
+            tct_backward_error(R->A, R->q, r, x, b, 1.0) <= TCT_BACKWARD_LEAST;
+        m->result.converged =
+            m->attained && R->stop.rtol == 0.0 && R->stop.atol == 0.0;
+    }
+}
+
 static tacit_status run(refinement *R)
 {
     double norm[TCT_COLUMNS_MOST] = {0.0};
@@ -301,6 +327,7 @@ static tacit_status run(refinement *R)
         if (left == 0) break;
         correct(R);
     }
+    find_attained(R);
     return end(R);
 }
 
@@ -340,14 +367,21 @@ static tacit_status explain(const refinement *R, int j)
                  : "the first guess is not finite, or of a size too far from "
                    "that of the solution");
     const char *what = status == TACIT_INTERRUPTED ? "interrupted"
+                       : R->m[j].attained
+                           ? "no further progress, as far as rounding allows,"
                        : r->stop == TACIT_STOP_STAGNATION
                            ? "no further progress: b - A x stays where it is"
                            : "not converged";
+    char limit[64] = "";
+    if (r->attainable > 0.0)
+        snprintf(limit, sizeof limit, "; rounding allows about %.1e",
+                 r->attainable);
     FAIL(status,
          "%s%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
-         "%.3g%s",
+         "%.3g%s%s",
          which, what, (long long)r->iterations, r->true_relative_residual,
-         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
+         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
+         limit);
 }
 
 /* Results of the current columns; the worst status so far into `*worst`, with
@@ -406,6 +440,12 @@ static tacit_status check(const refinement *R)
 {
     REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
     REQUIRE(R->stop.rtol >= 0 && R->stop.atol >= 0);
+    if (R->stop.norm != TACIT_NORM_RESIDUAL || R->stop.relative_to_first)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: stops in the Euclidean norm, "
+                            "relative to b");
+    if (R->stop.iterations > 0)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: a fixed number of iterations "
+                            "belongs to tacit_solver_run: set max_iterations");
     REQUIRE(R->B_stride >= (size_t)R->A->n && R->X_stride >= (size_t)R->A->n);
     const size_t n = (size_t)R->A->n, last = (size_t)R->all - 1;
     if (tct_overlap(R->B, last * R->B_stride + n, R->X, last * R->X_stride + n))

@@ -53,11 +53,13 @@ static bool has_gained(tct_run *R, double norm_r)
 }
 
 /* The method itself goes on. After FUTILE_MOST phases without gain its rescue
- * does, if rounding allows a smaller residual. */
+ * does, if rounding allows a smaller residual. A run of a fixed number of
+ * iterations goes on as long as phases make any. */
 static bool go_on_by_itself(tct_run *R, double norm_r)
 {
+    const bool counts = R->system->exactly && R->k > R->policy->from;
     R->policy->why = TACIT_STOP_STAGNATION;
-    if (R->policy->futile < FUTILE_MOST) return true;
+    if (R->policy->futile < FUTILE_MOST || counts) return true;
     return norm_r > LIMIT * tct_allowed(R) &&
            rescue(R, "the residual gets no smaller");
 }
@@ -107,7 +109,8 @@ bool tct_unsettled(tct_run *R, double norm_r)
     switch ((int)R->policy->end) {
     case PHASE_STALE:
     case PHASE_DRIFTED:
-        return rescue(R, "rounding errors have grown too large");
+        return rescue(R, "rounding errors have grown too large") ||
+               (R->system->exactly && go_on_by_itself(R, norm_r));
     case PHASE_GREW: return after_growth(R);
     case PHASE_BROKEN: return after_breakdown(R, norm_r);
     case PHASE_MET: return go_on(R, norm_r);

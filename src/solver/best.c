@@ -38,6 +38,7 @@ void tct_hand_out_best(tct_run *R)
     const bool asked =
         P->why == TACIT_STOP_MAX_ITERATIONS || P->why == TACIT_STOP_INTERRUPTED;
     if (R->pure || norm_r <= P->kept || !isfinite(P->kept)) return;
+    if (R->system->exactly && isfinite(norm_r)) return;
     if (P->why == TACIT_STOP_LEAST_SQUARES) return;
     if (asked && P->kept_at == 0 && isfinite(norm_r)) return;
     q_copy(R->q, R->n, R->v[V_BEST], R->x);

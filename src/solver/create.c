@@ -42,6 +42,17 @@ static tacit_status unknown(const char *name)
     return tct_unknown("method", name, names, METHODS);
 }
 
+/* Room for the scalars of the recurrence, where checks see them. */
+static tacit_status make_ritz(tacit_solver *S)
+{
+    const tct_device_ops *device = S->run.q->device;
+    if (device->seen || device->kind != TCT_KIND_HOST) return TACIT_OK;
+    TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.alpha));
+    TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.beta));
+    S->ritz.room = TCT_RITZ_ROOM;
+    return TACIT_OK;
+}
+
 static tacit_status build(tacit_solver *S)
 {
     tct_run *R = &S->run;
@@ -61,6 +72,7 @@ static tacit_status build(tacit_solver *S)
         TRY(tacit_queue_alloc(R->q, R->n, &R->system->own_b));
         TRY(tacit_queue_alloc(R->q, R->n, &R->system->permuted_x));
     }
+    TRY(make_ritz(S));
     if (R->system->method->open) TRY(R->system->method->open(R));
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
 }
@@ -168,7 +180,9 @@ void tacit_solver_destroy(tacit_solver **solver)
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);
     tacit_operator_destroy(&S->own_M);
+    tacit_operator_destroy(&S->own_diagonal);
     tct_free(S->race);
+    TCT_FREE(S->ritz.alpha, S->ritz.beta);
     q_free(R->q, R->system->own_b);
     q_free(R->q, R->system->permuted_x);
     q_free(R->q, R->c);

@@ -36,6 +36,9 @@ typedef struct tct_method {
      * and free it. OPTIONAL: nothing */
     tacit_status (*open)(tct_run *R);
     void (*close)(tct_run *R);
+    /* Has a check the alpha of the last iteration in the block of scalars, with
+     * its beta (BETA_OF_IT), or with that of the one before? */
+    enum { NO_LANCZOS, BETA_OF_IT, BETA_BEFORE } lanczos;
     /* Does one check stand for a block of iterations? Right-hand sides are then
      * solved one by one. */
     bool blocks;

@@ -150,7 +150,7 @@ void tct_mixed_phase(tct_run *R)
     double *t = R->v[V_T];
     tct_residual(R, t);
     const double norm_r = sqrt(tct_norm2(R, t));
-    if (R->q->peers_know || tct_decided(R, norm_r)) return;
+    if (R->q->peers_know || tct_decided(R, t, norm_r)) return;
     q_axpy(R->q, R->n, -1, NULL, R->v[V_R], t); /* t = b - A x - r */
     const double drift = sqrt(tct_norm2(R, t));
     P->rr = rr;

@@ -19,6 +19,7 @@ static const double
     ROUNDING = 0x1p-52, /* a recurrence reduced by more than this is void */
     ANOTHER = 0.1, /* goal of a phase after a wrong one, times ||r||      */
     FIRST_LOST = 1e-12, /* orthogonality at which a method may take over      */
+    RIGHT = 1.5,        /* a recurrence is right up to this factor            */
     GREW_LAST = 1e30;   /* as TCT_GREW, if no method can take over            */
 
 /* --- a phase begins ------------------------------------------------------- */
@@ -62,6 +63,8 @@ void tct_begin_phase(tct_run *R)
     R->loop->block = R->loop->period = 0;
     P->goal = R->pure ? S->target : fmax(S->target, ROUNDING * norm_r);
     if (R->result->restarts > 0) P->goal = fmax(S->target, ANOTHER * norm_r);
+    if (S->exactly) P->goal = 0.0;
+    P->from = R->k;
     P->most = S->limit;
     if (first_until(R)) P->most = first_until(R);
     if (tct_is_reduced(R)) {
@@ -85,15 +88,15 @@ void tct_begin_phase(tct_run *R)
 
 /* --- a phase has ended ---------------------------------------------------- */
 
-bool tct_decided(tct_run *R, double norm_r)
+bool tct_decided(tct_run *R, const double *r, double norm_r)
 {
     const tct_system *S = R->system;
     R->result->true_relative_residual = norm_r / S->norm_b;
-    if (!(norm_r <= S->target)) return false;
+    if (!tct_norm_met(R, r, norm_r)) return false;
     R->result->converged = true;
     tct_forget_breakdown(R);
-    R->policy->why = S->target > S->stop.rtol * S->norm_b ? TACIT_STOP_ATOL
-                                                          : TACIT_STOP_RTOL;
+    R->policy->why = S->wanted > S->stop.rtol * S->reference ? TACIT_STOP_ATOL
+                                                             : TACIT_STOP_RTOL;
     return true;
 }
 
@@ -138,9 +141,31 @@ static void end_pure(tct_run *R)
         P->why = TACIT_STOP_STAGNATION;
 }
 
+/* Was the recurrence, with ||r|| at `told`, right, and does the chosen norm
+ * alone ask for more? */
+static bool is_other_norm(const tct_run *R, double told, double norm_r)
+{
+    return R->system->stop.norm != TACIT_NORM_RESIDUAL &&
+           R->policy->end == PHASE_MET && !R->pure &&
+           norm_r <= RIGHT * fmax(told, R->policy->goal) &&
+           R->k < R->system->limit;
+}
+
+static bool go_on_in_norm(tct_run *R, double norm_r)
+{
+    tct_restart_policy *P = R->policy;
+    if (norm_r < P->best) P->best = norm_r;
+    R->low->start = norm_r;
+    P->rr = norm_r * norm_r;
+    R->resumed = false;
+    tct_restart_step(R, norm_r);
+    return !R->q->peers_know;
+}
+
 bool tct_next_phase(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
+    const tct_system *S = R->system;
     const bool mark = at_mark(R);
     const bool broken = P->end == PHASE_BROKEN && !P->now->inferred;
     const bool low =
@@ -150,19 +175,21 @@ bool tct_next_phase(tct_run *R)
     if (mark || low) {
         restart_policy(R, mark, low);
         if (R->q->peers_know || R->result->converged) return false;
-        if (!R->q->stop_agreed && R->k < R->system->limit) return true;
+        if (!R->q->stop_agreed && R->k < S->limit) return true;
     }
     tct_residual(R, R->v[V_R]);
     double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
-    if (R->q->peers_know || tct_decided(R, norm_r)) return false;
+    const double told = sqrt(P->rr);
+    if (R->q->peers_know || tct_decided(R, R->v[V_R], norm_r)) return false;
     if (R->policy->end == PHASE_LEAST && tct_is_least(R)) return false;
-    if (R->pure) {
+    if (R->pure && !(S->exactly && P->end == PHASE_MET)) {
         end_pure(R);
         return false;
     }
     tct_keep_best(R, norm_r);
+    if (is_other_norm(R, told, norm_r)) return go_on_in_norm(R, norm_r);
     if (!tct_unsettled(R, norm_r) || R->q->peers_know) return false;
-    if (R->k >= R->system->limit) {
+    if (R->k >= S->limit) {
         P->why = TACIT_STOP_MAX_ITERATIONS;
         return false;
     }

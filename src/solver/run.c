@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/run.c - begin and end of a run: from b and x to a first residual, and
  * from the last one to the result. */
+#include "operator/backward.h"
 #include "solver/after_phase.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +41,9 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     enter(R, b, x);
     S->stop = *stop;
     S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    S->exactly = stop->iterations > 0;
+    S->attained = false;
+    if (S->exactly) S->limit = stop->iterations;
     R->k = 0;
     P->checked = R->loop->left_from = -1;
     P->made = 0;
@@ -47,7 +51,8 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->A = S->exact;
     R->result->bits = R->A->bits; /* in case there is no iteration */
     TRY(tct_measure_b(R));
-    S->target = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);
+    S->target = S->wanted = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);
+    S->reference = S->norm_b;
     return TACIT_OK;
 }
 
@@ -63,8 +68,9 @@ bool tct_run_starts(tct_run *R)
     tct_restart_policy *P = R->policy;
     P->best = sqrt(P->rr);
     if (R->q->peers_know) return false;
+    if (isfinite(P->best)) tct_norm_target(R, P->best);
     tct_tell_monitor(R);
-    if (tct_decided(R, P->best)) return false;
+    if (tct_decided(R, R->v[V_R], P->best)) return false;
     if (isfinite(P->best)) {
         tct_keep_best(R, P->best);
         tct_first_phase(R);
@@ -105,12 +111,14 @@ static tacit_status explain(const tct_run *R)
     const tacit_result *r = R->result;
     const char *what = "not converged";
     tacit_status status = TACIT_NOT_CONVERGED;
-    if (r->converged) return TACIT_OK;
+    if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
     if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
     if (r->stop == TACIT_STOP_STAGNATION && R->pure)
         what = "the recurrence alone came no further: it ended";
     else if (r->stop == TACIT_STOP_STAGNATION)
-        what = "no further progress: b - A x stays where it is";
+        what = R->system->attained
+                   ? "no further progress, as far as rounding allows,"
+                   : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
         what = "not converged, x is a least squares solution: the matrix is "
                "singular or nearly so, and the right-hand side outside its "
@@ -123,21 +131,49 @@ static tacit_status explain(const tct_run *R)
     if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
-    FAIL(status,
-         "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
-         "%.3g%s%s",
-         what, (long long)r->iterations, r->true_relative_residual,
-         R->system->stop.rtol,
+    const tct_system *S = R->system;
+    const bool plain =
+        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
+    char which[64] = "||b - A x|| / ||b||";
+    if (!plain)
+        snprintf(which, sizeof which, "b - A x in norm %s",
+                 tct_norm_name((int)S->stop.norm));
+    FAIL(status, "%s after %lld iterations: %s is %.3g, wanted %.3g%s%s", what,
+         (long long)r->iterations, which,
+         plain ? r->true_relative_residual : r->measure, S->stop.rtol,
          R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
+}
+
+/* Is b - A x as small as rounding allows? */
+static bool is_attained(tct_run *R)
+{
+    const tct_system *S = R->system;
+    double *r = R->v[V_T];
+    tct_residual(R, r);
+    return tct_backward_error(S->exact, R->q, r, R->x, S->b, S->sigma) <=
+           TCT_BACKWARD_LEAST;
 }
 
 /* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
+    const bool stagnated = R->policy->why == TACIT_STOP_STAGNATION;
     tct_hand_out_best(R);
-    if (R->policy->why == TACIT_STOP_STAGNATION ||
-        R->policy->why == TACIT_STOP_BREAKDOWN)
+    if (stagnated || R->policy->why == TACIT_STOP_BREAKDOWN)
         R->result->attainable = tct_allowed(R) / R->system->norm_b;
+    R->system->attained = stagnated && is_attained(R);
+    if (R->system->stop.rtol == 0.0 && R->system->stop.atol == 0.0)
+        R->result->converged = R->system->attained;
+}
+
+/* All iterations that were asked for are made: has b - A x met the target? */
+static void note_count(const tct_run *R)
+{
+    const tct_system *S = R->system;
+    tacit_result *r = R->result;
+    if (!S->exactly || r->stop != TACIT_STOP_MAX_ITERATIONS) return;
+    r->stop = TACIT_STOP_ITERATIONS;
+    r->converged = r->measure * S->reference <= S->wanted;
 }
 
 static void fill_result(tct_run *R, double seconds)
@@ -151,6 +187,7 @@ static void fill_result(tct_run *R, double seconds)
         result->replacements * R->system->method->about.replace_products;
     tct_made(R, P->now);
     result->iterations = P->made;
+    note_count(R);
 }
 
 tacit_status tct_run_conclude(tct_run *R, double seconds)

@@ -52,8 +52,12 @@ typedef struct tct_system {
     double sigma;   /* factor of b: 2^i */
     int shift;
     tacit_stop stop;
-    int64_t limit;         /* of iterations */
-    double norm_b, target; /* times sigma   */
+    int64_t limit;            /* of iterations */
+    bool exactly;             /* make as many, whatever the residual */
+    bool attained;            /* rounding allows no smaller b - A x */
+    double norm_b, target;    /* times sigma   */
+    double reference, wanted; /* in stop.norm: of what rtol is for; target */
+    const tacit_operator *diagonal; /* of norm scaled: D^-1; NULL: not made */
 } tct_system;
 
 /* The restart policy: the phase, and what decides on the next one. */
@@ -62,6 +66,7 @@ typedef struct tct_restart_policy {
     const tct_method *now; /* method, its first, or its rescue            */
     double goal;           /* of the recurrence                              */
     int64_t most;          /* iterations: the limit, or an earlier mark */
+    int64_t from;          /* k at its start                           */
     tct_end end;
     tacit_stop_reason why; /* reason if the solve ended now */
     int64_t checked;       /* k of the last check, -1: none yet   */
@@ -79,6 +84,15 @@ typedef struct tct_restart_policy {
     double apart_most; /* of (p, s): it is too late */
     int64_t made;      /* iterations in result->made          */
 } tct_restart_policy;
+
+/* The scalars of a run's recurrence, alpha and beta, as far as there is room;
+ * room 0: they are not at hand. */
+enum { TCT_RITZ_ROOM = 16384 };
+typedef struct tct_ritz {
+    int64_t count, room;
+    int64_t from, at; /* k at the start of the phase, and at the last check */
+    double *alpha, *beta;
+} tct_ritz;
 
 /* The run as methods see it. */
 struct tct_run {
@@ -103,6 +117,7 @@ struct tct_run {
     tct_system *system;
     tct_restart_policy *policy;
     tct_reduced *low;
+    tct_ritz *ritz; /* NULL: not noted */
 };
 
 /* --- convergence.c -------------------------------------------------------- */
@@ -137,6 +152,25 @@ void tct_tell_monitor(tct_run *R);
 /* Note a breakdown at R->k. */
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
+
+/* --- norms.c -------------------------------------------------------------- */
+
+/* The norm's name, NULL past the end. */
+const char *tct_norm_name(int i);
+/* Can S be stopped in the norm of `stop`? Norm scaled allocates once.
+ * Collective up to tct_agree.  Errors INVALID, UNSUPPORTED, INPUT, NO_MEMORY. */
+tacit_status tct_norm_open(tacit_solver *S, const tacit_stop *stop);
+/* The norm of b - A x in `r`, whose Euclidean norm is `norm_r`. */
+double tct_norm_of(tct_run *R, const double *r, double norm_r);
+/* Set the target, with the first residual in v[V_R]. */
+void tct_norm_target(tct_run *R, double norm_r);
+/* Is the target met? If not, set the Euclidean goal of the recurrence. */
+bool tct_norm_met(tct_run *R, const double *r, double norm_r);
+
+/* --- condition.c ---------------------------------------------------------- */
+
+/* Note the scalars of the iteration before the check at R->k. */
+void tct_note_ritz(tct_run *R);
 
 /* --- restart_step.c ------------------------------------------------------- */
 
@@ -176,8 +210,8 @@ void tct_first_phase(tct_run *R);
 void tct_begin_phase(tct_run *R);
 /* A phase has ended: is there another one? */
 bool tct_next_phase(tct_run *R);
-/* Does b - A x, of norm `norm_r`, meet the target? */
-bool tct_decided(tct_run *R, double norm_r);
+/* Does b - A x in `r`, of norm `norm_r`, meet the target? */
+bool tct_decided(tct_run *R, const double *r, double norm_r);
 
 /* --- run.c ---------------------------------------------------------------- */
 

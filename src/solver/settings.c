@@ -36,14 +36,48 @@ static tacit_status set_atol(tacit_solver *S, const char *value)
     return tolerance("atol", value, &S->wanted.atol);
 }
 
-static tacit_status set_max_iterations(tacit_solver *S, const char *value)
+static tacit_status count(const char *name, const char *value, int64_t *out)
 {
     int64_t number = 0;
     if (!tct_parse_int64(value, &number) || number < 1)
-        FAIL(TACIT_INVALID,
-             "max-iterations '%s': expected a whole number greater than 0",
-             value);
-    S->wanted.max_iterations = number;
+        FAIL(TACIT_INVALID, "%s '%s': expected a whole number greater than 0",
+             name, value);
+    *out = number;
+    return TACIT_OK;
+}
+
+static tacit_status set_max_iterations(tacit_solver *S, const char *value)
+{
+    TRY(count("max-iterations", value, &S->wanted.max_iterations));
+    S->wanted.iterations = 0;
+    return TACIT_OK;
+}
+
+static tacit_status set_iterations(tacit_solver *S, const char *value)
+{
+    return count("iterations", value, &S->wanted.iterations);
+}
+
+static tacit_status set_norm(tacit_solver *S, const char *value)
+{
+    enum { MOST = 8 };
+    const char *names[MOST];
+    int count = 0;
+    for (; count < MOST && tct_norm_name(count); count++) {
+        names[count] = tct_norm_name(count);
+        if (strcmp(names[count], value) != 0) continue;
+        S->wanted.norm = (tacit_norm)count;
+        return TACIT_OK;
+    }
+    return tct_unknown("norm", value, names, (size_t)count);
+}
+
+static tacit_status set_relative_to(tacit_solver *S, const char *value)
+{
+    const bool first = strcmp(value, "r0") == 0;
+    if (!first && strcmp(value, "b") != 0)
+        FAIL(TACIT_INVALID, "relative-to '%s': expected b or r0", value);
+    S->wanted.relative_to_first = first;
     return TACIT_OK;
 }
 
@@ -152,8 +186,17 @@ static const setting settings[] = {
      set_pure},
     {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
     {{"atol", "... or <= atol; 0 at first"}, set_atol},
+    {{"norm", "of b - A x that decides: residual (at first), preconditioned, "
+              "scaled by the diagonal, or backward, its backward error"},
+     set_norm},
+    {{"relative-to", "what rtol is relative to: b (at first), or r0, the first "
+                     "residual"},
+     set_relative_to},
     {{"max-iterations", "... or after this many; 10000 at first"},
      set_max_iterations},
+    {{"iterations", "make exactly this many, whatever the residual, until "
+                    "max-iterations is set"},
+     set_iterations},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

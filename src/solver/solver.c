@@ -28,6 +28,8 @@ void tct_begin_runs(tacit_solver *S)
     const size_t rows = expensive ? SIZE_MAX : S->most_rows;
     S->loop.lag = q->device->lag ? q->device->lag(q, rows) : 0;
     q->stop_wanted = q->stop_agreed = false;
+    S->ritz.count = 0;
+    S->run.ritz = S->ritz.room > 0 ? &S->ritz : NULL;
 }
 
 /* Phases, until the solve is decided. */
@@ -63,6 +65,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 {
     REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
     REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
+    REQUIRE(stop->iterations >= 0);
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "
@@ -73,6 +76,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
 void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses)
 {
     S->running = true;
+    tct_operator_run_begins(S->run.system->exact);
     tct_use_begin(&uses->A, S->run.system->exact);
     tct_use_begin(&uses->M, S->run.M);
 }
@@ -96,6 +100,8 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     if (stop && status >= 0)
         status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
     if (status >= 0) status = check(solver, b, x, &own);
+    status = tct_agree(solver->run.q->world, status);
+    if (status >= 0) status = tct_norm_open(solver, &own);
     tacit_world *w = solver->run.q->world;
     TRY(tct_agree(w, status));
     TRY(tct_precond_follow(solver->run.M));

@@ -20,6 +20,8 @@ struct tacit_solver {
     tct_restart_policy policy;
     tct_reduced low;
     tct_loop loop;
+    tct_ritz ritz;
+    tacit_operator *own_diagonal; /* of norm scaled */
 };
 
 /* While a run is under way, the solver, its operator and its preconditioner can

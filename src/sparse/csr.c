@@ -49,10 +49,67 @@ tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros)
     return TACIT_OK;
 }
 
+/* Several threads may each have a holder. */
+static int held(const tct_csr *A, int change)
+{
+    return __atomic_add_fetch(A->holders, change, __ATOMIC_ACQ_REL);
+}
+
+tacit_status tct_csr_share(tct_csr *A, tct_csr *out)
+{
+    if (!A->holders) {
+        TRY(TCT_ALLOC(1, "shared rows", &A->holders));
+        *A->holders = 1;
+    }
+    (void)held(A, 1);
+    *out = *A;
+    return TACIT_OK;
+}
+
+typedef struct {
+    const tct_csr *from;
+    tct_csr *to;
+} copying;
+
+static void copy_entries(void *work, int64_t first, int64_t last)
+{
+    const copying *c = work;
+    for (int64_t k = first; k < last; k++) {
+        tct_csr_set_col(c->to, k, tct_csr_col(c->from, k));
+        c->to->val[k] = c->from->val[k];
+    }
+}
+
+tacit_status tct_csr_copy(const tct_csr *from, tct_csr *to)
+{
+    const int64_t nonzeros = tct_csr_nonzeros(from);
+    TRY(tct_csr_rows(to, from->global_rows, from->global_cols, from->first,
+                     from->rows));
+    memcpy(to->ptr, from->ptr, (size_t)(from->rows + 1) * sizeof *to->ptr);
+    TRY(tct_csr_entries(to, nonzeros));
+    tct_parallel(nonzeros, TCT_SHORT, copy_entries, &(copying){from, to});
+    return TACIT_OK;
+}
+
+tacit_status tct_csr_own(tct_csr *A)
+{
+    tct_csr own = {0};
+    if (!A->holders || held(A, 0) == 1) return TACIT_OK;
+    const tacit_status status = tct_csr_copy(A, &own);
+    if (status < 0) {
+        tct_csr_clear(&own);
+        return status;
+    }
+    tct_csr_clear(A);
+    *A = own;
+    return TACIT_OK;
+}
+
 void tct_csr_clear(tct_csr *A)
 {
     if (!A) return;
-    TCT_FREE(A->ptr, A->col32, A->col64, A->val);
+    if (!A->holders || held(A, -1) == 0)
+        TCT_FREE(A->ptr, A->col32, A->col64, A->val, A->holders);
     *A = (tct_csr){0};
 }
 

@@ -14,6 +14,8 @@ typedef struct tct_csr {
     int32_t *col32; /* [ptr[rows]]   */
     int64_t *col64; /* [ptr[rows]]   */
     double *val;    /* [ptr[rows]]   */
+    int *holders;   /* how many share the arrays, and so only read them; NULL:
+                     * nobody else has */
 } tct_csr;
 
 static inline int64_t tct_csr_col(const tct_csr *A, int64_t k)
@@ -62,7 +64,18 @@ tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where);
 int64_t tct_csr_count_zeros(const tct_csr *A);
 void tct_csr_drop_zeros(tct_csr *A);
 
-/* Free the arrays and clear `A`. */
+/* Let `*out` have the arrays of `A` too: the last one to clear them frees them.
+ * Errors      NO_MEMORY. */
+tacit_status tct_csr_share(tct_csr *A, tct_csr *out);
+/* Make arrays that others have, too, a copy of its own.
+ * Errors      NO_MEMORY: `A` stays. */
+tacit_status tct_csr_own(tct_csr *A);
+
+/* Copy the rows to the empty `to`; clear it, also after a failure. Errors
+ * NO_MEMORY. */
+tacit_status tct_csr_copy(const tct_csr *from, tct_csr *to);
+
+/* Free the arrays, unless others have them, and clear `A`. */
 void tct_csr_clear(tct_csr *A);
 
 #endif

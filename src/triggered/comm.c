@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/comm.c - communicators, and what their waits have in common: a time
  * limit, and the search for the rank that does not answer. */
+#include "triggered/gpu.h"
 #include "triggered/match.h"
 #include <math.h>
 #include <sched.h>
@@ -198,6 +199,7 @@ static void close_comm(tacit_trigger_comm **comm)
     tacit_trigger_comm *c = *comm;
     if (!c) return;
     tct_match_close(c);
+    tct_trigger_gpu_close(c);
     tct_channels_free(&c->channels);
     tct_waits_close(&c->waits);
     tct_shared_destroy(&c->memory);
@@ -237,6 +239,12 @@ tacit_status tacit_trigger_comm_create(tacit_world *world,
     if (status < 0) close_comm(&c);
     else *out = c;
     return status;
+}
+
+tacit_status tacit_trigger_comm_use_gpu(tacit_trigger_comm *comm)
+{
+    REQUIRE(comm != NULL);
+    return comm->gpu ? TACIT_OK : tct_trigger_gpu_open(comm);
 }
 
 /* --- freeing -------------------------------------------------------------- */
@@ -304,6 +312,31 @@ tacit_status tacit_trigger_comm_free(tacit_trigger_comm **comm)
              mine > 0 ? c->rank : used);
     close_comm(comm);
     return TACIT_OK;
+}
+
+/* Have all ranks come to the end? Kernels of those that have not may write to
+ * this GPU. */
+static bool all_have_come(const tacit_trigger_comm *c)
+{
+    const uint64_t *ends = &board_of(c, c->rank)->words[c->ranks];
+    for (int r = 0; r < c->ranks; r++)
+        if (tct_signal_value(&ends[r]) < 2 * c->end_calls) return false;
+    return true;
+}
+
+void tct_trigger_comm_leave(tacit_trigger_comm **comm)
+{
+    static const double CLOSE_SECONDS = 5.0;
+    tacit_trigger_comm *c = *comm;
+    if (!c) return;
+    const bool failed = tct_trigger_failed(c);
+    if (c->memory && !failed) say_end(c, false);
+    const double start = tct_seconds();
+    while (c->gpu && !failed && !all_have_come(c) &&
+           tct_seconds() - start < CLOSE_SECONDS)
+        sched_yield();
+    if (c->gpu && (failed || !all_have_come(c))) c->gpu = NULL; /* left */
+    close_comm(comm);
 }
 
 tacit_status tacit_trigger_comm_set_patience(tacit_trigger_comm *comm,

@@ -16,16 +16,28 @@ static const char *unfit(const tacit_trigger_request *r,
     return r->marked ? "is twice in the list" : NULL;
 }
 
-static bool is_busy(const tacit_trigger_request *r)
+/* Its memory belongs to the one kind of queue, or to the other and the host. */
+static const char *is_elsewhere(const tacit_trigger_request *r,
+                                const tacit_trigger_queue *q)
 {
-    return __atomic_load_n(&r->busy, __ATOMIC_ACQUIRE) > 0;
+    const bool on_gpu = q && q->gpu;
+    if (r->ends == 0 && (r->alls == 0 || r->what == TCT_NEIGHBOURS))
+        return NULL; /* with nobody */
+    if (on_gpu && r->what != TCT_NOT_ALL && r->what != TCT_NEIGHBOURS)
+        return "is of all ranks: a queue of kind thread takes it";
+    if (on_gpu == tct_trigger_on_gpu(r)) return NULL;
+    return on_gpu ? "has its data in memory of the host: a queue of kind "
+                    "thread takes it"
+                  : "has its data on a GPU: a queue of kind kernel takes it";
 }
 
 static const char *cannot_start(const tacit_trigger_request *r,
                                 const tacit_trigger_queue *q)
 {
+    const char *elsewhere = is_elsewhere(r, q);
     if (r->active) return "is started already: wait for it first";
-    return r->queue != q && is_busy(r)
+    if (elsewhere) return elsewhere;
+    return r->queue != q && tct_trigger_is_busy(r)
                ? "has not ended in another queue: wait for that queue first"
                : NULL;
 }
@@ -36,7 +48,8 @@ static const char *cannot_wait(const tacit_trigger_request *r,
     if (r->active && r->queue != q)
         return r->queue ? "was started in another queue: wait for it there"
                         : "was started by the host: wait for it there";
-    return !q && is_busy(r) ? "is in a queue: wait for the queue" : NULL;
+    return !q && tct_trigger_is_busy(r) ? "is in a queue: wait for the queue"
+                                        : NULL;
 }
 
 typedef const char *obstacle(const tacit_trigger_request *r,

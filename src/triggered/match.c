@@ -7,16 +7,20 @@
  * An exchange of neighbours that has paired its ends offers the result to all
  * ranks, so that all match or none. */
 #include "triggered/match.h"
+#include "triggered/gpu.h"
 #include "triggered/offer.h"
 #include <stdio.h>
 
 /* --- memory of freed ends ------------------------------------------------- */
 
-void tct_match_retire(tacit_trigger_comm *c, void *block, int times)
+void tct_match_retire(tacit_trigger_comm *c, void *block,
+                      struct tct_gpu_end *gpu, int times)
 {
+    tct_gpu_end_leave(c, gpu);
     tct_retired *r = tct_alloc(sizeof *r);
     if (!r) return; /* the block lives as long as the heap */
-    *r = (tct_retired){.block = block, .times = times, .next = c->retired};
+    *r = (tct_retired){
+        .block = block, .gpu = gpu, .times = times, .next = c->retired};
     c->retired = r;
 }
 
@@ -30,6 +34,7 @@ static void free_closed(tacit_trigger_comm *c)
         }
         *at = r->next;
         tct_heap_give(c->heap, r->block);
+        tct_gpu_end_free(c, r->gpu);
         tct_free(r);
     }
 }
@@ -175,12 +180,13 @@ static void forget_request(tacit_trigger_request *r)
     tacit_trigger_comm *c = r->comm;
     for (int k = 0; k < r->ends; k++) {
         forget(&c->peer[r->end[k].peer], &r->end[k]);
-        tct_match_retire(c, r->end[k].block, 1);
+        tct_match_retire(c, r->end[k].block, r->end[k].gpu, 1);
         r->end[k].block = NULL;
+        r->end[k].gpu = NULL;
     }
     for (int k = 0; k < r->alls; k++)
         forget(&c->peer[r->all[k].peer], &r->all[k]);
-    if (r->block) tct_match_retire(c, r->block, c->ranks);
+    if (r->block) tct_match_retire(c, r->block, NULL, c->ranks);
     r->block = NULL;
     r->match = NULL;
     __atomic_store_n(&r->matched, TCT_UNMATCHED, __ATOMIC_RELEASE);
@@ -203,6 +209,7 @@ void tct_match_close(tacit_trigger_comm *c)
         }
     for (tct_retired *at = c->retired, *next; at; at = next) {
         next = at->next;
+        tct_gpu_end_free(c, at->gpu);
         tct_free(at);
     }
 }

@@ -5,7 +5,7 @@
 #define TCT_TRIGGERED_MATCH_H
 #include "triggered/triggered.h"
 
-enum { TCT_OFFERS = 15 };
+enum { TCT_OFFERS = 5 };
 /* A message of the channel. */
 typedef struct tct_offers {
     int64_t count;
@@ -21,7 +21,8 @@ typedef struct tct_remote {
 /* Memory of an end that is freed here, and may be in use by its peers. */
 typedef struct tct_retired {
     void *block;
-    int times; /* peers that have to close it */
+    struct tct_gpu_end *gpu; /* or NULL */
+    int times;               /* peers that have to close it */
     struct tct_retired *next;
 } tct_retired;
 

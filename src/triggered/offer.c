@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/offer.c - the memory of ends, and the result of a match. */
 #include "triggered/offer.h"
+#include "triggered/gpu.h"
 #include "triggered/match.h"
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ static int64_t slot_bytes(int64_t bytes)
 static size_t block_bytes(const tacit_trigger_comm *c, const tct_trigger_end *e)
 {
     const int64_t most = e->mine.bytes, few = TCT_EAGER_MOST;
-    if (e->mine.direction == TCT_SENDS) return LINE;
+    if (e->mine.direction == TCT_SENDS || e->mine.on_gpu) return LINE;
     const int64_t slots = 2 * slot_bytes(most < few ? most : few);
     const bool window = !tct_heap_is_flat(c->heap) && most > few;
     return (size_t)(LINE + slots + (window ? most : 0));
@@ -39,7 +40,7 @@ static tacit_status prepare_end(tacit_trigger_comm *c, tct_trigger_end *e)
     e->mine.block = tct_heap_place(c->heap, e->block);
     e->mine.window = flat ? (int64_t)(uintptr_t)e->data : 0;
     e->over = 0;
-    return TACIT_OK;
+    return e->mine.on_gpu ? tct_gpu_end_prepare(c, e) : TACIT_OK;
 }
 
 static tacit_status prepare_all(tacit_trigger_comm *c, tacit_trigger_request *r)
@@ -70,7 +71,9 @@ void tct_offer_undo(tacit_trigger_comm *c, tacit_trigger_request *r)
 {
     for (int k = 0; k < r->ends; k++) {
         tct_heap_give(c->heap, r->end[k].block);
+        tct_gpu_end_free(c, r->end[k].gpu);
         r->end[k].block = NULL;
+        r->end[k].gpu = NULL;
     }
     tct_heap_give(c->heap, r->block);
     r->block = NULL;
@@ -119,6 +122,16 @@ static void connect(const tacit_trigger_comm *c, tct_trigger_end *e)
     e->r.window = flat || !small ? window : NULL;
 }
 
+/* Peers cannot know of a failure here: all ranks fail. */
+static void connect_gpu(tacit_trigger_comm *c, tct_trigger_end *e)
+{
+    char why[448];
+    if (!e->gpu || tct_gpu_end_connect(c, e) >= 0) return;
+    snprintf(why, sizeof why, "rank %d: %.400s", c->rank,
+             tacit_error_message());
+    tct_trigger_fail(c, c->rank, why);
+}
+
 static void connect_all(const tacit_trigger_comm *c, tct_trigger_end *e)
 {
     e->block = e->request->block;
@@ -138,7 +151,10 @@ static void note(tacit_trigger_request *m, const char *why)
 static void finish(tacit_trigger_comm *c, tacit_trigger_request *r)
 {
     if (r->refused) tct_offer_undo(c, r);
-    for (int k = 0; k < r->ends && !r->refused; k++) connect(c, &r->end[k]);
+    for (int k = 0; k < r->ends && !r->refused; k++) {
+        connect(c, &r->end[k]);
+        connect_gpu(c, &r->end[k]);
+    }
     for (int k = 0; k < r->alls && !r->refused && r->block; k++)
         connect_all(c, &r->all[k]);
     r->match->left--;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triggered/queue.c - queues on the host. A thread does the commands in order.
+ * triggered/queue.c - queues; those on a GPU go on in gpu/. On the host a thread
+ * does the commands in order.
  * Its waits try the pending sends of the queue; with no command left it goes on
  * trying them, so that a send whose wait is not enqueued yet is not held up. */
-#include "triggered/queue.h"
+#include "triggered/gpu.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -90,6 +91,11 @@ tacit_status tct_command_new(tct_command_kind kind, int count,
 
 void tct_queue_push(tacit_trigger_queue *q, tct_command *c)
 {
+    if (q->gpu) {
+        tct_gpu_queue_run(q, c);
+        tct_free(c);
+        return;
+    }
     for (int k = 0; k < c->count; k++)
         __atomic_fetch_add(&c->started[k].request->busy, 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&q->lock);
@@ -137,18 +143,30 @@ void tct_queue_forget(tacit_trigger_request *r)
 
 /* --- queues --------------------------------------------------------------- */
 
-static tacit_status check_kind(tacit_trigger_kind kind, const void *stream)
+/* Is the queue to be on a GPU? */
+static tacit_status check_kind(const tacit_trigger_comm *c,
+                               tacit_trigger_kind kind, const void *stream,
+                               bool *on_gpu)
 {
-    static const char *const names[] = {"auto", "kernel", "memop", "thread"};
     const int k = (int)kind;
+    *on_gpu =
+        kind == TACIT_TRIGGER_KERNEL || (kind == TACIT_TRIGGER_AUTO && stream);
     if (k < 0 || k > (int)TACIT_TRIGGER_THREAD)
         FAIL(TACIT_INVALID, "tacit_trigger_queue_create: there is no kind %d",
              k);
-    if (kind == TACIT_TRIGGER_KERNEL || kind == TACIT_TRIGGER_MEMOP || stream)
+    if (kind == TACIT_TRIGGER_MEMOP)
         FAIL(TACIT_UNSUPPORTED,
-             "tacit_trigger_queue_create: kind %s%s: queues of GPUs come "
-             "later: use kind thread or auto, and no stream",
-             names[k], stream ? " with a stream" : "");
+             "tacit_trigger_queue_create: kind memop comes later: use kind "
+             "kernel");
+    if (kind == TACIT_TRIGGER_THREAD && stream)
+        FAIL(TACIT_UNSUPPORTED,
+             "tacit_trigger_queue_create: kind thread with a stream: use kind "
+             "kernel, or no stream");
+    if (*on_gpu && !c->gpu)
+        FAIL(TACIT_UNSUPPORTED,
+             "tacit_trigger_queue_create: a queue on a GPU: call "
+             "tacit_trigger_comm_use_gpu first, on all ranks (for MPI's names "
+             "queues of GPUs come later)");
     return TACIT_OK;
 }
 
@@ -165,10 +183,20 @@ static void init_locks(tacit_trigger_queue *q)
 
 static void free_queue(tacit_trigger_queue *q)
 {
+    if (q->gpu) tct_gpu_queue_close(q);
     pthread_mutex_destroy(&q->lock);
     pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->done);
     tct_free(q);
+}
+
+static tacit_status start_thread(tacit_trigger_queue *q)
+{
+    const int code = pthread_create(&q->thread, NULL, run, q);
+    if (code)
+        FAIL(TACIT_NO_MEMORY, "tacit_trigger_queue_create: no thread: %s",
+             strerror(code));
+    return TACIT_OK;
 }
 
 tacit_status tacit_trigger_queue_create(tacit_trigger_comm *comm,
@@ -176,18 +204,19 @@ tacit_status tacit_trigger_queue_create(tacit_trigger_comm *comm,
                                         tacit_trigger_queue **out)
 {
     REQUIRE(comm != NULL && out != NULL);
-    TRY(check_kind(kind, stream));
+    bool on_gpu = false;
+    TRY(check_kind(comm, kind, stream, &on_gpu));
     tacit_trigger_queue *q = tct_calloc(sizeof *q);
     if (!q) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
     q->comm = comm;
     q->last = &q->first;
     q->line.last = &q->line.first;
     init_locks(q);
-    const int code = pthread_create(&q->thread, NULL, run, q);
-    if (code) {
+    const tacit_status status =
+        on_gpu ? tct_gpu_queue_open(q, stream) : start_thread(q);
+    if (status < 0) {
         free_queue(q);
-        FAIL(TACIT_NO_MEMORY, "tacit_trigger_queue_create: no thread: %s",
-             strerror(code));
+        return status;
     }
     __atomic_fetch_add(&comm->used, 1, __ATOMIC_RELAXED);
     *out = q;
@@ -196,10 +225,20 @@ tacit_status tacit_trigger_queue_create(tacit_trigger_comm *comm,
 
 static bool is_done(tacit_trigger_queue *q)
 {
+    if (q->gpu) return tct_gpu_queue_is_done(q);
     pthread_mutex_lock(&q->lock);
     const bool done = q->executed == q->enqueued;
     pthread_mutex_unlock(&q->lock);
     return done;
+}
+
+static void end_thread(tacit_trigger_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->ending = true;
+    pthread_cond_signal(&q->work);
+    pthread_mutex_unlock(&q->lock);
+    pthread_join(q->thread, NULL);
 }
 
 tacit_status tacit_trigger_queue_free(tacit_trigger_queue **queue)
@@ -214,11 +253,7 @@ tacit_status tacit_trigger_queue_free(tacit_trigger_queue **queue)
         FAIL(TACIT_INVALID,
              "tacit_trigger_queue_free: requests that the queue has started "
              "are not waited for: enqueue their wait, and wait for the queue");
-    pthread_mutex_lock(&q->lock);
-    q->ending = true;
-    pthread_cond_signal(&q->work);
-    pthread_mutex_unlock(&q->lock);
-    pthread_join(q->thread, NULL);
+    if (!q->gpu) end_thread(q);
     while (q->active) tct_queue_forget(q->active);
     __atomic_fetch_sub(&q->comm->used, 1, __ATOMIC_RELEASE);
     free_queue(q);
@@ -226,10 +261,8 @@ tacit_status tacit_trigger_queue_free(tacit_trigger_queue **queue)
     return TACIT_OK;
 }
 
-tacit_status tacit_trigger_queue_wait(tacit_trigger_queue *queue)
+static void wait_for_thread(tacit_trigger_queue *q)
 {
-    REQUIRE(queue != NULL);
-    tacit_trigger_queue *q = queue;
     pthread_mutex_lock(&q->lock);
     while (q->executed < q->enqueued) {
         pause_for(&q->done, &q->lock, WAIT_US);
@@ -239,5 +272,12 @@ tacit_status tacit_trigger_queue_wait(tacit_trigger_queue *queue)
         pthread_mutex_lock(&q->lock);
     }
     pthread_mutex_unlock(&q->lock);
-    return tct_trigger_sound(q->comm);
+}
+
+tacit_status tacit_trigger_queue_wait(tacit_trigger_queue *queue)
+{
+    REQUIRE(queue != NULL);
+    if (queue->gpu) tct_gpu_queue_wait(queue);
+    else wait_for_thread(queue);
+    return tct_trigger_sound(queue->comm);
 }

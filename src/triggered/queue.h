@@ -20,8 +20,11 @@ typedef struct tct_command {
     tct_started started[]; /* [count] */
 } tct_command;
 
+struct tct_gpu_queue; /* triggered/gpu/driver.h */
+
 struct tacit_trigger_queue {
     tacit_trigger_comm *comm;
+    struct tct_gpu_queue *gpu; /* on a stream; NULL: a thread, as follows */
     pthread_t thread;
     tct_trigger_line line;         /* of the thread */
     tacit_trigger_request *active; /* started, not waited for: the caller's */

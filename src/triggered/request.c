@@ -2,6 +2,7 @@
  * triggered/request.c - persistent requests of one message: how they are made,
  * named and freed. */
 #include "triggered/request.h"
+#include "triggered/gpu.h"
 #include "triggered/match.h"
 #include "triggered/queue.h"
 #include <sched.h>
@@ -91,6 +92,12 @@ static bool message_differs(const tct_trigger_end *e, char *why, size_t size)
             "%lld at most: make its buffer larger",
             (long long)s->tag, from, (long long)s->bytes, to,
             (long long)r->bytes);
+    else if (s->on_gpu != r->on_gpu)
+        snprintf(why, size,
+                 "tag %lld: rank %d sends from memory of %s to rank %d, which "
+                 "receives in that of %s: let both be of one kind",
+                 (long long)s->tag, from, s->on_gpu ? "a GPU" : "the host", to,
+                 r->on_gpu ? "a GPU" : "the host");
     else if (!types_agree(s->type, r->type))
         snprintf(
             why, size,
@@ -192,6 +199,7 @@ void tct_request_set_end(tct_trigger_end *e, tct_direction direction,
                           .bytes = count * (int64_t)tct_trigger_size_of(type),
                           .type = (int32_t)type,
                           .detail = detail};
+    e->mine.on_gpu = tct_trigger_gpu_has(e->request->comm, data);
 }
 
 static tacit_status make(const char *call, tacit_trigger_comm *c,
@@ -261,6 +269,21 @@ bool tct_trigger_is_matched(const tacit_trigger_request *r)
     return __atomic_load_n(&r->matched, __ATOMIC_ACQUIRE) == TCT_MATCHED;
 }
 
+bool tct_trigger_on_gpu(const tacit_trigger_request *r)
+{
+    return r->ends > 0 && r->end->mine.on_gpu;
+}
+
+bool tct_trigger_is_busy(const tacit_trigger_request *r)
+{
+    if (__atomic_load_n(&r->busy, __ATOMIC_ACQUIRE) > 0) return true;
+    for (int k = 0; k < r->ends && !tct_trigger_failed(r->comm); k++)
+        if (!r->active && r->end[k].gpu &&
+            !tct_gpu_end_is_over(r->comm, &r->end[k]))
+            return true;
+    return false;
+}
+
 tacit_status tacit_trigger_received(const tacit_trigger_request *request,
                                     int64_t *bytes)
 {
@@ -276,7 +299,7 @@ static const char *in_use(const tacit_trigger_request *r)
     if (r->what == TCT_MATCH) return "has not ended: wait for it";
     if (__atomic_load_n(&r->matched, __ATOMIC_ACQUIRE) == TCT_MATCHING)
         return "is being matched: wait for its match";
-    if (__atomic_load_n(&r->busy, __ATOMIC_ACQUIRE) > 0)
+    if (tct_trigger_is_busy(r))
         return "is in a queue that has not come to its end: wait for the queue";
     if (r->active && !tct_trigger_failed(r->comm))
         return "is started and not waited for";
@@ -288,7 +311,8 @@ static void close_end(tacit_trigger_comm *c, tct_trigger_end *e)
 {
     tct_end_signals *s = e->there;
     tct_signal_add(&s->closed, 1);
-    tct_match_retire(c, e->block, 1);
+    tct_match_retire(c, e->block, e->gpu, 1);
+    e->gpu = NULL;
 }
 
 static void close_request(tacit_trigger_request *r)
@@ -298,7 +322,7 @@ static void close_request(tacit_trigger_request *r)
     for (int k = 0; k < r->ends; k++) close_end(c, &r->end[k]);
     for (int k = 0; k < r->alls && r->block; k++)
         tct_signal_add(&((tct_end_signals *)r->all[k].there)->closed, 1);
-    if (r->block) tct_match_retire(c, r->block, c->ranks);
+    if (r->block) tct_match_retire(c, r->block, NULL, c->ranks);
     tct_match_progress(c);
     pthread_mutex_unlock(&c->lock);
 }

@@ -238,6 +238,19 @@ static tacit_status count_parts(const char *call, const tacit_trigger_comm *c,
     return TACIT_OK;
 }
 
+/* Kernels cannot do some of the messages, and the host the rest. */
+static tacit_status check_places(tacit_trigger_request **r)
+{
+    const int ends = (*r)->ends, first = ends > 0 && (*r)->end->mine.on_gpu;
+    for (int k = 1; k < ends; k++) {
+        if ((*r)->end[k].mine.on_gpu == first) continue;
+        (void)tacit_trigger_request_free(r);
+        FAIL(TACIT_INVALID, "tacit_trigger_neighbours_init: some parts are on "
+                            "a GPU and others are not");
+    }
+    return TACIT_OK;
+}
+
 static tct_trigger_end *set_parts(tct_trigger_end *e, tct_direction direction,
                                   int count, const tacit_trigger_part *p)
 {
@@ -262,6 +275,7 @@ tacit_status tacit_trigger_neighbours_init(tacit_trigger_comm *comm, int sends,
     TRY(tct_request_new(comm, TCT_NEIGHBOURS, ends, comm->ranks, &r));
     tct_trigger_end *rest = set_parts(r->end, TCT_SENDS, sends, send);
     set_parts(rest, TCT_RECEIVES, receives, receive);
+    TRY(check_places(&r));
     describe(r, 0);
     number_it(r);
     *out = r;

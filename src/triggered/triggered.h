@@ -20,6 +20,12 @@ typedef enum tct_direction {
     TCT_TOGETHER /* of all ranks: with the same of a peer */
 } tct_direction;
 
+/* Memory of a GPU, as other ranks find it (gpu/memory.c). */
+typedef struct tct_gpu_place {
+    unsigned char handle[64]; /* of the allocation, between processes */
+    int64_t offset, address;  /* in it; within the process */
+} tct_gpu_place;
+
 /* An end as it is described to its peer. */
 typedef struct tct_offer {
     int64_t tag;
@@ -31,6 +37,9 @@ typedef struct tct_offer {
     int32_t root;
     int32_t failed;        /* this rank's neighbours do not fit */
     int64_t block, window; /* places of its memory */
+    int32_t on_gpu;        /* its buffer is on a GPU, and the signals, too */
+    int32_t gpu_direct;    /* a receive: others open its buffer */
+    tct_gpu_place gpu_block, gpu_window;
 } tct_offer;
 
 typedef struct tct_trigger_end {
@@ -40,6 +49,7 @@ typedef struct tct_trigger_end {
     char *data;
     void *block; /* of this end, in the heap; NULL: none, or the request's */
     void *there; /* the peer's block */
+    struct tct_gpu_end *gpu; /* if its buffer is on a GPU and it is matched */
     struct tct_trigger_end *next_offer, *next_local; /* lists of match.c */
     /* Messages; the thread of a line */
     tct_rendezvous r;
@@ -125,6 +135,7 @@ struct tacit_trigger_comm {
     int rank, ranks;
     double limit; /* of a wait [s], atomic; 0: none */
     tct_heap *heap;
+    struct tct_trigger_gpu *gpu; /* NULL: none is used */
     /* Matching */
     pthread_mutex_t lock;
     tct_shared *memory; /* boards of waits */
@@ -156,6 +167,10 @@ bool tct_trigger_failed(tacit_trigger_comm *c);
 /* Fail, unless it has failed; returns the first failure. */
 tacit_status tct_trigger_fail(tacit_trigger_comm *c, int lost, const char *why);
 
+/* Free it without an agreement: others come here sometime, or have failed.
+ * Requests that are left are never freed. NULL is allowed. */
+void tct_trigger_comm_leave(tacit_trigger_comm **comm);
+
 /* A wait with the communicator's limit: all 0 at first. */
 typedef struct tct_trigger_wait {
     tct_timeout timeout;
@@ -175,6 +190,10 @@ void tct_trigger_wait_end(tacit_trigger_comm *c, tct_trigger_wait *w);
 void tct_trigger_say_end(const tct_trigger_end *e, char *text, size_t size);
 void tct_trigger_say(const tacit_trigger_request *r, char *text, size_t size);
 bool tct_trigger_is_matched(const tacit_trigger_request *r);
+/* Is its data on a GPU? */
+bool tct_trigger_on_gpu(const tacit_trigger_request *r);
+/* Is it in a queue that has not come to its end? */
+bool tct_trigger_is_busy(const tacit_trigger_request *r);
 
 /* --- match.c -------------------------------------------------------------- */
 
@@ -182,9 +201,10 @@ bool tct_trigger_is_matched(const tacit_trigger_request *r);
 void tct_match_progress(tacit_trigger_comm *c);
 /* The same without the lock, unless another thread has it. */
 void tct_match_poll(tacit_trigger_comm *c);
-/* The other end may still write the block: free it when that one has closed it
- * `times`. The caller holds the lock. */
-void tct_match_retire(tacit_trigger_comm *c, void *block, int times);
+/* The other end may still write the block, and memory of a GPU: free both when
+ * that one has closed it `times`. The caller holds the lock. */
+void tct_match_retire(tacit_trigger_comm *c, void *block,
+                      struct tct_gpu_end *gpu, int times);
 /* End a match, which is freed then.
  * Errors      INVALID, COMM. */
 tacit_status tct_match_test(tacit_trigger_request **m, bool *done);

@@ -14,13 +14,21 @@ typedef struct solve_job {
     cli_monitor monitor;
     cli_report report;
     double start;
-    double *seconds;    /* [report.count] of the runs that count */
-    tacit_result *best; /* [columns] of the reported run */
+    double *seconds;          /* [report.count] of the runs that count */
+    tacit_result *best;       /* [columns] of the reported run */
+    tacit_backward *accuracy; /* [columns] */
 } solve_job;
 
-static const char *method_of(const cli *c)
+static bool varies(const tacit_operator *M)
 {
-    return c->set.method ? c->set.method : "cg";
+    tacit_precond_info info = {.size = sizeof info};
+    return M && tacit_precond_describe(M, &info) >= 0 && info.varies;
+}
+
+static const char *method_of(const cli *c, const solve_job *job)
+{
+    if (c->set.method) return c->set.method;
+    return varies(job->system.M) ? "flexible" : "cg";
 }
 
 /* To time operations one by one they must be enqueued one by one. */
@@ -57,7 +65,8 @@ static tacit_status make_factor(const cli *c, solve_job *job)
 
 static tacit_status make_solver(const cli *c, solve_job *job)
 {
-    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
+    TRY(cli_make_precond(c, &job->problem, &job->system));
+    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c, job),
                             &job->solver));
     TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
     TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
@@ -101,6 +110,8 @@ static tacit_status make_lists(const cli *c, int repeat, solve_job *job)
     tacit_status status = ALLOC(repeat, "the times", &job->seconds);
     if (status >= 0)
         status = ALLOC(job->system.columns, "the results", &job->best);
+    if (status >= 0)
+        status = ALLOC(job->system.columns, "the results", &job->accuracy);
     return tacit_world_agree(c->world, status);
 }
 
@@ -138,6 +149,22 @@ static tacit_status run_all(const cli *c, solve_job *job)
     return cli_wait_as_in_solves(c, false);
 }
 
+/* The backward error of each column, once at the end. */
+static tacit_status measure_accuracy(const cli *c, solve_job *job)
+{
+    const cli_system *s = &job->system;
+    if (c->set.quiet && !c->set.json) return TACIT_OK;
+    if (job->report.run.status == TACIT_INTERRUPTED) return TACIT_OK;
+    for (int j = 0; j < s->columns; j++) {
+        const size_t at = (size_t)j * s->stride;
+        job->accuracy[j] = (tacit_backward){.size = sizeof *job->accuracy};
+        TRY(tacit_backward_error(s->A, s->b + at, s->x + at,
+                                 &job->accuracy[j]));
+    }
+    job->report.accuracy = job->accuracy;
+    return TACIT_OK;
+}
+
 static void fill_report(const cli *c, solve_job *job)
 {
     cli_report *r = &job->report;
@@ -145,9 +172,12 @@ static void fill_report(const cli *c, solve_job *job)
     r->name = p->name;
     r->matrix = p->info;
     r->solver = job->solver;
+    r->A = job->system.A;
     r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
-    r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
+    r->path = cli_path_of(c, p, &job->system, method_of(c, job), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);
+    r->norm = c->set.relative_to && !c->set.norm ? "residual" : c->set.norm;
+    r->condition = tacit_solver_condition(job->solver);
     r->profiled = c->set.profile;
     r->spared =
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;
@@ -249,8 +279,10 @@ static tacit_status solve(const cli *c, solve_job *job)
 {
     TRY(check_outputs(c));
     TRY(set_up(c, job));
+    TRY(cli_warn_unbalanced(c, &job->system));
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
+    TRY(measure_accuracy(c, job));
     TRY(write_outputs(c, job));
     return conclude(c, &job->report.run);
 }
@@ -265,6 +297,7 @@ static tacit_status solve_run(cli *c)
     const tacit_status status = solve(c, &job);
     free(job.seconds);
     free(job.best);
+    free(job.accuracy);
     cli_monitor_free(&job.monitor);
     tacit_solver_destroy(&job.solver);
     cli_system_destroy(&job.system);

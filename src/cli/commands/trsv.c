@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/trsv.c - `tacit trsv`: factor the matrix on rank 0, distribute
  * its blocks over a grid of processes, and solve on it. */
-#include "cli/commands/trsv_job.h"
 #include "cli/commands/factor.h"
+#include "cli/commands/trsv_job.h"
 #include <inttypes.h>
 #include <string.h>
 

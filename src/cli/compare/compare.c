@@ -227,7 +227,7 @@ static tacit_status conclude(const cli *c, const cli_comparison *all)
         FAIL(TACIT_UNSUPPORTED, "nothing to compare: %s",
              all->missing_count ? all->missing[0].reason : "no method");
     const cli_run *first = &all->rows[0].run;
-    if (first->result.converged) return TACIT_OK;
+    if (cli_outcome(&first->result) == TACIT_OK) return TACIT_OK;
     char text[512];
     cli_explain(first, text, sizeof text);
     if (c->rank == 0) cli_complain(text);

@@ -47,6 +47,8 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
 {
     cli_compared *row = cli_compare_next(all);
     const int repeat = cli_compare_repeat(c);
+    const bool counts = c->set.iterations > 0;
+    const int64_t most = counts ? c->set.iterations : c->set.max_iterations;
     double *seconds = NULL;
     if (!row) return TACIT_OK;
     TRY(ALLOC(repeat, "the times", &seconds));
@@ -54,7 +56,7 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
     tacit_status status = TACIT_OK;
     for (int i = 0; i < repeat && status >= 0; i++) {
         status =
-            tct_peer_solve(P, variant, all->b, rtol, c->set.max_iterations, &r);
+            tct_peer_solve(P, variant, all->b, counts ? 0.0 : rtol, most, &r);
         seconds[i] = r.seconds;
     }
     if (status >= 0)
@@ -62,6 +64,8 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
     free(seconds);
     TRY(status);
     row->run = run_of(&r);
+    if (counts && r.iterations == most)
+        row->run.result.stop = TACIT_STOP_ITERATIONS;
     describe(all, name, &r, row);
     all->count++;
     return TACIT_OK;

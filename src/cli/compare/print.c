@@ -5,11 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+static bool is_solved(const cli_compared *r)
+{
+    return cli_outcome(&r->run.result) == TACIT_OK;
+}
+
 static int by_time(const void *a, const void *b)
 {
     const cli_compared *x = a, *y = b;
-    if (x->run.result.converged != y->run.result.converged)
-        return x->run.result.converged ? -1 : 1;
+    if (is_solved(x) != is_solved(y)) return is_solved(x) ? -1 : 1;
     return (x->total > y->total) - (x->total < y->total);
 }
 
@@ -19,7 +23,7 @@ static double best_baseline(const cli_comparison *all)
     double best[2] = {(double)NAN, (double)NAN};
     for (int i = 0; i < all->count; i++) {
         const cli_compared *r = &all->rows[i];
-        double *b = &best[r->run.result.converged];
+        double *b = &best[is_solved(r)];
         if (r->baseline && !(r->total >= *b)) *b = r->total;
     }
     return isfinite(best[1]) ? best[1] : best[0];

@@ -9,7 +9,7 @@ enum { FIRST = 12, UNSOLVED = 8 };
 
 typedef struct {
     int64_t least, most; /* iterations */
-    int solved, limited, interrupted, broken;
+    int solved, counted, limited, interrupted, broken;
     int restarted, rescued;
 } census;
 
@@ -20,6 +20,7 @@ static census count(const cli_run *run)
         const tacit_result *s = &run->results[j];
         const tacit_status outcome = cli_outcome(s);
         a.solved += outcome == TACIT_OK;
+        a.counted += s->stop == TACIT_STOP_ITERATIONS;
         a.limited += outcome == TACIT_NOT_CONVERGED;
         a.interrupted += outcome == TACIT_INTERRUPTED;
         a.broken += outcome == TACIT_BREAKDOWN;
@@ -39,7 +40,8 @@ static void print_count(FILE *to, int columns, const char *what)
 static void print_census(FILE *to, const cli_run *run, const census *a)
 {
     fprintf(to, "result   %d right-hand sides: %d converged", run->columns,
-            a->solved);
+            a->solved - a->counted);
+    print_count(to, a->counted, "ended as asked for");
     print_count(to, a->limited, "not converged");
     print_count(to, a->interrupted, "interrupted");
     print_count(to, a->broken, "broke down");
@@ -54,8 +56,9 @@ static void print_table(FILE *to, const cli_run *run)
                       "||b - A x|| / ||b||\tstop");
     for (int j = 0; j < run->columns; j++) {
         const tacit_result *s = &run->results[j];
-        unsolved += j >= FIRST && !s->converged;
-        if (j >= FIRST && (s->converged || unsolved > UNSOLVED)) {
+        const bool solved = cli_outcome(s) == TACIT_OK;
+        unsolved += j >= FIRST && !solved;
+        if (j >= FIRST && (solved || unsolved > UNSOLVED)) {
             left_out++;
             continue;
         }

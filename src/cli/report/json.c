@@ -56,6 +56,8 @@ cJSON *cli_json_path(const cli_path *p)
     text(o, "precision", p->precision);
     text(o, "order", p->order);
     number(o, "order_seconds", p->order_seconds);
+    number(o, "copy_seconds", p->copy_seconds);
+    number(o, "store_seconds", p->store_seconds);
     text(o, "precond", p->precond);
     text(o, "partition", p->partition);
     number(o, "ranks", p->ranks);
@@ -74,14 +76,17 @@ static cJSON *made_by(const tacit_result *r)
     return all;
 }
 
-static cJSON *one_result(const cli_run *run, const tacit_result *r)
+static cJSON *one_result(const cli_run *run, const tacit_result *r,
+                         const tacit_backward *accuracy)
 {
+    const double attainable = accuracy ? accuracy->attainable : r->attainable;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddBoolToObject(o, "converged", r->converged);
     text(o, "stop", cli_stop_name(r->stop));
     number(o, "iterations", (double)r->iterations);
     number(o, "relative_residual", r->relative_residual);
     number(o, "true_relative_residual", r->true_relative_residual);
+    number(o, "measure", r->measure);
     number(o, "error_2norm", run->error);
     number(o, "norm_b", r->norm_b);
     number(o, "restarts", (double)r->restarts);
@@ -101,7 +106,8 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r)
     number(o, "rescued_at",
            r->rescued_by ? (double)r->rescued_at : (double)NAN);
     cJSON_AddItemToObject(o, "made", made_by(r));
-    number(o, "attainable", r->attainable > 0.0 ? r->attainable : (double)NAN);
+    number(o, "attainable", attainable > 0.0 ? attainable : (double)NAN);
+    number(o, "backward_error", accuracy ? accuracy->normwise : (double)NAN);
     if (!r->breakdown_quantity) {
         cJSON_AddNullToObject(o, "breakdown");
         return o;
@@ -115,25 +121,30 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r)
 
 cJSON *cli_json_result(const cli_run *run)
 {
-    return one_result(run, &run->result);
+    return one_result(run, &run->result, NULL);
 }
 
 /* One object for one column, an array for several. */
-static void add_results(cJSON *to, const cli_run *run)
+static void add_results(cJSON *to, const cli_report *r)
 {
+    const cli_run *run = &r->run;
     if (!run->results) {
-        cJSON_AddItemToObject(to, "result", cli_json_result(run));
+        cJSON_AddItemToObject(to, "result",
+                              one_result(run, &run->result, r->accuracy));
         return;
     }
     cJSON *all = cJSON_AddArrayToObject(to, "results");
     for (int j = 0; j < run->columns; j++)
-        cJSON_AddItemToArray(all, one_result(run, &run->results[j]));
+        cJSON_AddItemToArray(all,
+                             one_result(run, &run->results[j],
+                                        r->accuracy ? &r->accuracy[j] : NULL));
 }
 
 static cJSON *times(const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     cJSON *o = cJSON_CreateObject();
+    number(o, "whole", cli_whole(r));
     number(o, "read", r->read);
     number(o, "check", r->check);
     number(o, "partition", r->partition);
@@ -207,8 +218,11 @@ cJSON *cli_report_json(const cli_report *r)
     cJSON_AddItemToObject(o, "precond", cli_json_precond(r->M, (double)NAN));
     cJSON_AddItemToObject(o, "factor", cli_json_factor(r->M));
     cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
-    add_results(o, &r->run);
+    add_results(o, r);
+    text(o, "norm", r->norm ? r->norm : "residual");
+    number(o, "condition", r->condition > 0.0 ? r->condition : (double)NAN);
     cJSON_AddItemToObject(o, "time", times(r));
+    cJSON_AddItemToObject(o, "decisions", cli_json_decisions(r->A));
     cJSON_AddItemToObject(o, "operations", operations(r));
     cJSON_AddItemToObject(o, "rate", rates(r));
     cJSON *memory = cJSON_AddObjectToObject(o, "memory");

@@ -28,6 +28,8 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      .partition = p->partition,
                      .order = info.order,
                      .order_seconds = info.order_seconds,
+                     .copy_seconds = info.copy_seconds,
+                     .store_seconds = info.store_seconds,
                      .ranks = c->ranks,
                      .threads = info.threads,
                      .oversubscribed = cli_on_gpu(c) && c->oversubscribed};
@@ -68,6 +70,7 @@ const char *cli_stop_name(tacit_stop_reason stop)
     case TACIT_STOP_BREAKDOWN: return "breakdown";
     case TACIT_STOP_INTERRUPTED: return "interrupted";
     case TACIT_STOP_LEAST_SQUARES: return "least_squares";
+    case TACIT_STOP_ITERATIONS: return "iterations";
     }
     return "unknown";
 }
@@ -76,12 +79,15 @@ void cli_explain(const cli_run *run, char *text, size_t size)
 {
     int unsolved = 0;
     for (int j = 0; run->results && j < run->columns; j++)
-        unsolved += !run->results[j].converged;
+        unsolved += cli_outcome(&run->results[j]) != TACIT_OK;
     if (run->results)
         snprintf(text, size, "%s; %d of %d columns %s not solved", run->message,
                  unsolved, run->columns, unsolved == 1 ? "is" : "are");
     else snprintf(text, size, "%s", run->message);
 }
+
+/* An error in A's norm that is worth a note. */
+static const double WRONG = 0.1;
 
 /* --- the text ------------------------------------------------------------- */
 
@@ -124,13 +130,18 @@ static void print_path(FILE *to, const cli_report *r)
 
 static const char *outcome(const cli_run *run)
 {
-    if (run->result.converged) return "converged";
+    if (run->result.stop == TACIT_STOP_ITERATIONS) return "ended as asked for";
+    if (run->result.converged)
+        return run->result.stop == TACIT_STOP_STAGNATION
+                   ? "as far as rounding allows"
+                   : "converged";
     switch (run->result.stop) {
+    case TACIT_STOP_ITERATIONS:
     case TACIT_STOP_BREAKDOWN: return "broke down";
-    case TACIT_STOP_INTERRUPTED: return "interrupted, not converged,";
-    case TACIT_STOP_STAGNATION: return "stagnated, not converged,";
+    case TACIT_STOP_INTERRUPTED: return "interrupted, not converged";
+    case TACIT_STOP_STAGNATION: return "stagnated, not converged";
     case TACIT_STOP_LEAST_SQUARES:
-        return "a least squares solution, not converged,";
+        return "a least squares solution, not converged";
     case TACIT_STOP_RTOL:
     case TACIT_STOP_ATOL:
     case TACIT_STOP_MAX_ITERATIONS: break;
@@ -169,16 +180,65 @@ static void print_iterations(FILE *to, const cli_report *r)
             "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
             outcome(&r->run), s->iterations, cli_stop_name(s->stop),
             s->relative_residual, s->true_relative_residual);
+    if (r->norm)
+        fprintf(to, "         in norm %-12s %.6e  (which decides)\n", r->norm,
+                s->measure);
     print_made(to, r);
+}
+
+static void print_accuracy(FILE *to, const tacit_backward *a)
+{
+    if (!a || !isfinite(a->attainable)) return;
+    fprintf(to, "         rounding allows      %.1e", a->attainable);
+    if (isfinite(a->normwise))
+        fprintf(to, "; backward error %.1e", a->normwise);
+    fputc('\n', to);
+}
+
+/* What the residual says of the error. */
+static void print_condition(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    const double factor = sqrt(r->condition);
+    const bool own = strcmp(r->path.precond, "none") == 0;
+    if (!(r->condition > 0.0)) return;
+    fprintf(to,
+            "condition at least %.1e, of %s; in A's norm x is wrong by up to "
+            "%.1e times ||r|| / ||b||%s\n",
+            r->condition,
+            own ? "A" : "the preconditioned matrix, which says nothing of A's",
+            factor, own ? "" : " in M's norm");
+    if (s->converged && factor * s->true_relative_residual > WRONG)
+        fprintf(to,
+                "note     x may be wrong by %.0e of itself though b - A x met "
+                "the tolerance: take --rtol %.0e or less, or --method direct\n",
+                fmin(factor * s->true_relative_residual, 1.0), 0.01 / factor);
+}
+
+/* The known error is large, and b - A x small: A's condition is at least their
+ * ratio. */
+static void print_error(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    const double least = r->run.error / s->true_relative_residual;
+    if (!isfinite(r->run.error)) return;
+    fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
+            r->run.error);
+    if (s->converged && r->run.error > WRONG)
+        fprintf(to,
+                "note     x is wrong though b - A x met the tolerance: A's "
+                "condition number is at least %.1e; take --rtol %.0e or less, "
+                "or --method direct\n",
+                least, 0.01 / least);
 }
 
 static void print_result(FILE *to, const cli_report *r)
 {
     if (r->solver) print_iterations(to, r);
     else print_steps(to, r);
-    if (isfinite(r->run.error))
-        fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
-                r->run.error);
+    print_accuracy(to, r->accuracy);
+    print_error(to, r);
+    print_condition(to, r);
 }
 
 static void print_precision(FILE *to, const cli_report *r)
@@ -224,15 +284,29 @@ static void print_notes(FILE *to, const cli_report *r)
                 s->breakdown_value);
 }
 
+static void print_setup(FILE *to, const cli_path *p)
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
+    if (p->store_seconds > 0.0)
+        fprintf(to,
+                "         of set-up: rows to the GPU %s, formats stored and "
+                "timed %s, order found %s\n",
+                cli_seconds(p->copy_seconds, a),
+                cli_seconds(p->store_seconds, b),
+                cli_seconds(p->order_seconds, c));
+}
+
 static void print_times(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     const int64_t iterations = cli_iterations(&r->run);
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
     char e[CLI_NUMBER];
-    fprintf(to, "time     read %s, check %s, partition %s",
-            cli_seconds(r->read, a), cli_seconds(r->check, b),
-            cli_seconds(r->partition, c));
+    fprintf(to,
+            "time     whole %s, from the matrix in memory to x\n"
+            "         read %s, check %s, partition %s",
+            cli_seconds(cli_whole(r), e), cli_seconds(r->read, a),
+            cli_seconds(r->check, b), cli_seconds(r->partition, c));
     if (r->context > 0.0)
         fprintf(to, ", context of the GPU %s", cli_seconds(r->context, e));
     fprintf(to, ", set-up %s, solve %s", cli_seconds(r->setup, d),
@@ -241,6 +315,7 @@ static void print_times(FILE *to, const cli_report *r)
         fprintf(to, " (%s an iteration)",
                 cli_seconds(s->seconds / (double)iterations, a));
     fputc('\n', to);
+    print_setup(to, &r->path);
     if (r->count < 2) return;
     fprintf(to, "         best of %d solves:", r->count);
     for (int i = 0; i < r->count; i++)
@@ -317,6 +392,7 @@ void cli_report_print(FILE *to, const cli_report *r)
         print_notes(to, r);
     }
     print_times(to, r);
+    cli_print_decisions(to, r->A);
     print_rates(to, r);
     print_operations(to, r);
 }

@@ -9,7 +9,8 @@
 typedef struct cli_path {
     const char *method, *loop, *comm, *device, *precision, *precond;
     const char *partition, *order;
-    double order_seconds; /* to find it */
+    double order_seconds;               /* to find it */
+    double copy_seconds, store_seconds; /* of set-up on a GPU */
     char format[CLI_FORMAT];
     char detail[160]; /* of the format */
     char loop_detail[96];
@@ -24,8 +25,12 @@ typedef struct cli_report {
     const char *name; /* of the matrix */
     tacit_matrix_info matrix;
     cli_path path;
-    cli_run run;                /* the best one */
-    const tacit_operator *M;    /* the preconditioner, or NULL */
+    cli_run run; /* the best one */
+    const tacit_operator *A;
+    const tacit_backward *accuracy; /* of each column; NULL: not measured */
+    const char *norm;        /* that decides; NULL: residual, relative to b */
+    double condition;        /* lower bound; 0: not known */
+    const tacit_operator *M; /* the preconditioner, or NULL */
     const tacit_solver *solver; /* may have chosen M; NULL: M solves */
     bool profiled;
     bool spared; /* reduced precision was asked for but saves nothing */
@@ -59,6 +64,13 @@ void cli_explain(const cli_run *run, char *text, size_t size);
 void cli_report_print(FILE *to, const cli_report *r);
 /* The results of a block's columns. */
 void cli_print_columns(FILE *to, const cli_report *r);
+
+/* From the matrix in memory to x: all but reading and the check. */
+double cli_whole(const cli_report *r);
+
+/* The decisions of an operator during solves, in words and as an array. */
+void cli_print_decisions(FILE *to, const tacit_operator *A);
+cJSON *cli_json_decisions(const tacit_operator *A);
 
 /* The whole report, or the parts common to a table of runs. */
 cJSON *cli_report_json(const cli_report *r);

@@ -196,6 +196,10 @@ tacit_status cli_outcome(const tacit_result *result);
 /* The most of any column. */
 int64_t cli_iterations(const cli_run *run);
 
+/* Warn of columns of the right-hand side of which a few rows decide, unless a
+ * norm was chosen. Collective. */
+tacit_status cli_warn_unbalanced(const cli *c, const cli_system *s);
+
 /* Solve from the first guess with `solver`, NULL: by the system's M alone,
  * watched by `m`. The outcome is in `out->status`; an error is returned. */
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,

@@ -33,6 +33,27 @@ static bool is_of_matrix(const cli *c)
     return false;
 }
 
+/* Solves that set-up may count on: more than one if runs are repeated. */
+static int64_t solves_of(const cli *c, cli_company company)
+{
+    const int64_t runs = (c->set.repeat < 0 ? 1 : c->set.repeat) +
+                         (c->set.warmup < 0 ? 0 : c->set.warmup);
+    if (company != CLI_ALONE || c->set.command != &cli_command_solve) return 2;
+    return c->set.amortize > runs ? c->set.amortize : runs;
+}
+
+static tacit_status make_operator(const cli *c, const cli_problem *p,
+                                  const char *format, cli_company company,
+                                  cli_system *s)
+{
+    const tacit_operator_options o = {
+        .size = sizeof o, .format = format, .solves = solves_of(c, company)};
+    const bool takes =
+        company == CLI_ALONE && !is_of_matrix(c) && !is_chosen(c);
+    return takes ? tacit_operator_take_for(s->queue, p->matrix, &o, &s->A)
+                 : tacit_operator_create_for(s->queue, p->matrix, &o, &s->A);
+}
+
 static tacit_status build(const cli *c, const cli_problem *p,
                           const char *decorators, const char *format,
                           cli_company company, cli_system *s)
@@ -42,9 +63,7 @@ static tacit_status build(const cli *c, const cli_problem *p,
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
     if (cli_on_gpu(c)) s->context_seconds = base_seconds() - start;
-    TRY(company == CLI_ALONE && !is_of_matrix(c) && !is_chosen(c)
-            ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
-            : tacit_operator_create(s->queue, p->matrix, format, &s->A));
+    TRY(make_operator(c, p, format, company, s));
     s->n = (size_t)tacit_operator_local_rows(s->A);
     s->setup_seconds = base_seconds() - start - s->context_seconds;
     TRY(cli_make_vectors(c, p, company, s));
@@ -61,12 +80,23 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
+/* May the cycle of amg be k, for which `solve` takes method flexible? A
+ * K-cycle has one column. */
+static bool leaves_cycle(const cli *c, const cli_system *s)
+{
+    const char *name = c->set.precond;
+    return c->set.command == &cli_command_solve && name &&
+           strcmp(name, "amg") == 0 && !c->set.method && !c->set.pure &&
+           !cli_named(&c->set, "cycle") && s->columns == 1;
+}
+
 /* The options of the command line; method direct chooses the kind of its
  * factor. */
 enum { LAUNCH = 32 }; /* right-hand sides that a GPU solves for at once */
 static void set_options(const cli *c, cli_system *s)
 {
     s->options = c->set.of_precond;
+    if (leaves_cycle(c, s)) s->options.cycle = "auto";
     if (!cli_is_direct(c)) return;
     s->options.kind = "auto";
     s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;
@@ -177,6 +207,7 @@ tacit_status cli_outcome(const tacit_result *result)
 {
     if (result->converged) return TACIT_OK;
     switch (result->stop) {
+    case TACIT_STOP_ITERATIONS: return TACIT_OK;
     case TACIT_STOP_BREAKDOWN: return TACIT_BREAKDOWN;
     case TACIT_STOP_INTERRUPTED: return TACIT_INTERRUPTED;
     case TACIT_STOP_RTOL:
@@ -259,6 +290,19 @@ static tacit_status run_columns(cli_system *s, tacit_solver *solver,
     return status;
 }
 
+static tacit_norm norm_of(const cli *c)
+{
+    cli_choice row;
+    for (int i = 0; c->set.norm && cli_axis_norm.row(i, &row); i++)
+        if (strcmp(row.name, c->set.norm) == 0) return (tacit_norm)i;
+    return TACIT_NORM_RESIDUAL;
+}
+
+static bool is_first(const cli *c)
+{
+    return c->set.relative_to && strcmp(c->set.relative_to, "r0") == 0;
+}
+
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out)
 {
@@ -271,6 +315,9 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                              .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
+                             .iterations = c->set.iterations,
+                             .norm = norm_of(c),
+                             .relative_to_first = is_first(c),
                              .monitor = cli_monitor_step,
                              .column_monitor = cli_monitor_column,
                              .monitor_ctx = m};

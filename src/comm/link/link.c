@@ -31,8 +31,11 @@ static const tacit_link rows[] = {
     {"shm", "the CPU starts every message, through memory that the ranks share",
      NULL, "host"},
     {"mpi", "the CPU starts every message, through MPI",
-     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI",
-     "host"}};
+     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI", "host"},
+    {"queue",
+     "requests of the triggered queue: on GPUs kernels start them, on the host "
+     "the CPU; only by name",
+     NULL, "host, graph"}};
 enum {
     LINKS = sizeof links / sizeof *links,
     ROWS = sizeof rows / sizeof *rows /* with those this build lacks */
@@ -204,6 +207,7 @@ static tacit_status open_links(tacit_queue *q, const char *name)
                 : strcmp(links[i]->name, name) != 0)
             continue;
         known = true;
+        if (any && links[i]->named) continue;
         if (any && links[i]->expensive && has_device_link(q)) continue;
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);

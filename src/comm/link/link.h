@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/link/link.h - the links: how messages go between the ranks of a world,
  * chosen when a queue is opened. One file and one row each, in order of
- * preference. */
+ * preference; link queue stands in triggered/. */
 #ifndef TCT_COMM_LINK_LINK_H
 #define TCT_COMM_LINK_LINK_H
 #include "comm/world/world.h"
@@ -20,7 +20,7 @@
 #else
 #define TCT_LINKS_MPI(X)
 #endif
-#define TCT_LINKS(X) X(self) TCT_LINKS_GPU(X) X(shm) TCT_LINKS_MPI(X)
+#define TCT_LINKS(X) X(self) TCT_LINKS_GPU(X) X(shm) TCT_LINKS_MPI(X) X(queue)
 #define X(name)      extern const tct_link tct_link_##name;
 TCT_LINKS(X)
 #undef X

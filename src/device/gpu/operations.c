@@ -83,6 +83,11 @@ static void start_sum(const tct_op *op, const tct_gpu_launch *L)
     tct_launcher_of(L->queue)->sum(L->queue, op, L);
 }
 
+static void start_sum_begin(const tct_op *op, const tct_gpu_launch *L)
+{
+    tct_launcher_of(L->queue)->sum_begin(L->queue, op, L);
+}
+
 static void start_exchange_begin(const tct_op *op, const tct_gpu_launch *L)
 {
     tct_launcher_of(L->queue)->exchange_begin(L->queue, op, L);
@@ -184,7 +189,9 @@ static void follow(tacit_queue *q, const tct_op *op, tct_epilogue_kind kind)
 {
     tct_gpu *g = tct_gpu_of(q);
     /* sending kernels have no epilogue */
-    const bool fits = g->holding && g->held.code != TCT_EXCHANGE_BEGIN &&
+    const bool sends =
+        g->held.code == TCT_EXCHANGE_BEGIN || g->held.code == TCT_SUM_BEGIN;
+    const bool fits = g->holding && !sends &&
                       g->epilogue.count < TCT_EPILOGUE_MOST &&
                       g->epilogue.batch == op->batch.count &&
                       (g->epilogue.count == 0 || g->epilogue.c == op->out);

@@ -4,7 +4,9 @@
 #ifndef TCT_DEVICE_GPU_RUNTIME_H
 #define TCT_DEVICE_GPU_RUNTIME_H
 #include "device/wave.h"
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +99,11 @@ typedef struct cudaMemcpy3DParms gpu_copy_3d;
 #define GPU_DYNAMIC_SHARED        cudaFuncAttributeMaxDynamicSharedMemorySize
 #define gpu_launch_cooperative    cudaLaunchCooperativeKernel
 #define gpu_launch                cudaLaunchKernel
+#define gpu_launch_host           cudaLaunchHostFunc
+#define gpu_function_attributes   struct cudaFuncAttributes
+#define gpu_function_get          cudaFuncGetAttributes
+#define gpu_enable_peer           cudaDeviceEnablePeerAccess
+#define GPU_PEER_ENABLED          cudaErrorPeerAccessAlreadyEnabled
 #define GPU_ATTRIBUTE_COOPERATIVE cudaDevAttrCooperativeLaunch
 #define gpu_occupancy             cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define gpu_stream_wait_event     cudaStreamWaitEvent
@@ -127,8 +134,45 @@ static inline gpu_error gpu_uuid(const gpu_properties *p, int device, char *to)
     return GPU_OK;
 }
 
+/* Is `p` in memory of a GPU alone, and of which? */
+static inline bool gpu_owns(const void *p, int *device)
+{
+    struct cudaPointerAttributes a;
+    const bool known = cudaPointerGetAttributes(&a, p) == GPU_OK;
+    if (!known) (void)gpu_last_error();
+    *device = known ? a.device : -1;
+    return known && a.type == cudaMemoryTypeDevice;
+}
+
+/* The allocation that `p` lies in. The runtime has no such call; that of the
+ * driver is looked up. */
+static inline gpu_error gpu_allocation(void **base, size_t *bytes,
+                                       const void *p)
+{
+    typedef int range_of(unsigned long long *, size_t *, unsigned long long);
+    union {
+        void *p;
+        range_of *f;
+    } call = {NULL};
+    unsigned long long at = 0;
+    enum cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    const gpu_error error = cudaGetDriverEntryPointByVersion(
+        "cuMemGetAddressRange", &call.p, 12000, cudaEnableDefault, &found);
+#else
+    const gpu_error error = cudaGetDriverEntryPoint(
+        "cuMemGetAddressRange", &call.p, cudaEnableDefault, &found);
+#endif
+    if (error != GPU_OK || !call.p)
+        return error != GPU_OK ? error : cudaErrorNotSupported;
+    if (call.f(&at, bytes, (unsigned long long)(uintptr_t)p) != 0)
+        return cudaErrorInvalidValue;
+    *base = (void *)(uintptr_t)at;
+    return GPU_OK;
+}
+
 /* An address of the host in a constant table of a .cu file. */
-#define TCT_HOST(...)      (__VA_ARGS__)
+#define TCT_HOST(...) (__VA_ARGS__)
 
 #endif /* TCT_HIP */
 #endif

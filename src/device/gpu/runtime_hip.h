@@ -86,6 +86,11 @@ typedef hipMemcpy3DParms gpu_copy_3d;
 #define gpu_graph_destroy         hipGraphDestroy
 #define gpu_graph_exec_destroy    hipGraphExecDestroy
 #define gpu_function_attribute    hipFuncSetAttribute
+#define gpu_launch_host           hipLaunchHostFunc
+#define gpu_function_attributes   hipFuncAttributes
+#define gpu_function_get          hipFuncGetAttributes
+#define gpu_enable_peer           hipDeviceEnablePeerAccess
+#define GPU_PEER_ENABLED          hipErrorPeerAccessAlreadyEnabled
 #define GPU_DYNAMIC_SHARED        hipFuncAttributeMaxDynamicSharedMemorySize
 #define GPU_ATTRIBUTE_COOPERATIVE hipDeviceAttributeCooperativeLaunch
 #define gpu_occupancy             hipOccupancyMaxActiveBlocksPerMultiprocessor
@@ -136,6 +141,27 @@ static inline gpu_error gpu_uuid(const gpu_properties *p, int device, char *to)
     (void)p;
     if (error == GPU_OK) memcpy(to, uuid.bytes, sizeof uuid.bytes);
     return error;
+}
+
+/* Is `p` in memory of a GPU alone, and of which? */
+static inline bool gpu_owns(const void *p, int *device)
+{
+    hipPointerAttribute_t a;
+    const bool known = hipPointerGetAttributes(&a, p) == GPU_OK;
+    if (!known) (void)gpu_last_error();
+    *device = known ? a.device : -1;
+#if HIP_VERSION_MAJOR >= 6
+    return known && a.type == hipMemoryTypeDevice;
+#else
+    return known && a.memoryType == hipMemoryTypeDevice;
+#endif
+}
+
+/* The allocation that `p` lies in. */
+static inline gpu_error gpu_allocation(void **base, size_t *bytes,
+                                       const void *p)
+{
+    return hipMemGetAddressRange(base, bytes, (void *)(uintptr_t)p);
 }
 
 #define GPU_REACHED_IS_ANY false

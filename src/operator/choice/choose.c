@@ -6,6 +6,7 @@
  * each product by reading the matrix. It is too large for branch prediction to
  * learn. Formats are timed in turn, and the least time of each counts. */
 #include "operator/choice/min_of_n.h"
+#include "operator/choice/sample.h"
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,20 +49,33 @@ static void piece(const tct_local *A, int64_t each, int i, int64_t *first,
     *last = *first + each < A->rows ? *first + each : A->rows;
 }
 
-/* Copy about SAMPLE_MOST entries. */
-static tacit_status take_sample(const tct_local *A, int64_t *starts,
-                                tct_local *out)
+/* Pieces of a sample: few rows are all taken. */
+static int pieces_of(const tct_local *A, int64_t most)
+{
+    const bool few = A->rows < 2 * PIECES * WHOLE_ROWS;
+    return few || most >= A->ptr[A->rows] ? 1 : PIECES;
+}
+
+static int64_t piece_rows(const tct_local *A, int64_t most, int pieces)
 {
     const double mean = (double)A->ptr[A->rows] / (double)A->rows;
-    const int64_t each =
-        ((int64_t)(SAMPLE_MOST / PIECES / mean) / WHOLE_ROWS + 1) * WHOLE_ROWS;
+    if (pieces == 1) return A->rows;
+    return ((int64_t)((double)most / PIECES / mean) / WHOLE_ROWS + 1) *
+           WHOLE_ROWS;
+}
+
+tacit_status tct_sample_take(const tct_local *A, int64_t most, int64_t *starts,
+                             tct_local *out)
+{
+    const int pieces = pieces_of(A, most);
+    const int64_t each = piece_rows(A, most, pieces);
     int64_t first, last, entries = 0;
     *out = (tct_local){.cols = A->cols,
                        .grid = A->grid,
                        .no_grid = A->no_grid,
                        .sample = starts,
                        .piece = each};
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < pieces; i++) {
         piece(A, each, i, &first, &last);
         starts[i] = first;
         out->rows += last - first;
@@ -72,7 +86,7 @@ static tacit_status take_sample(const tct_local *A, int64_t *starts,
     TRY(TCT_ALLOC(entries, "a sample", &out->val));
     int64_t row = 0, k = 0;
     out->ptr[0] = 0;
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < pieces; i++) {
         piece(A, each, i, &first, &last);
         const int64_t from = A->ptr[first], n = A->ptr[last] - from;
         memcpy(out->col + k, A->col + from, (size_t)n * sizeof *out->col);
@@ -105,7 +119,7 @@ static tacit_status sampling_open(const tct_local *A, tct_team *team,
     s->evict = (int64_t)(1.5 * cache / sizeof *A->val);
     if (s->evict > nonzeros) s->evict = nonzeros;
     if (nonzeros <= SAMPLE_MOST) s->part = *A;
-    else TRY(take_sample(A, s->first, &s->part));
+    else TRY(tct_sample_take(A, SAMPLE_MOST, s->first, &s->part));
     s->part.owned = false;
     TRY(TCT_ALLOC(evict_pieces(s), "a sample", &s->seen));
     TRY(TCT_ALLOC(A->cols, "a sample", &s->x));
@@ -251,23 +265,36 @@ static const tct_format *least(const tacit_trial *trials, int count,
     return best;
 }
 
-const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
-                                    tacit_trial *trials, int *count)
+/* Bytes of each format; `why` they decide, NULL: they do not. */
+static void foretell(const tct_local *A, const char *why, tacit_trial *trials,
+                     int *count)
 {
-    const int64_t nonzeros = A->ptr[A->rows];
     for (*count = 0; tct_format_at("host", *count); ++*count) {
         const tct_format *f = tct_format_at("host", *count);
         tacit_trial *t = &trials[*count];
         *t = (tacit_trial){.format = f->about.name};
         t->bytes = f->bytes(A, &t->reason);
-        if (t->bytes >= 0.0 && nonzeros <= TINY && f == &tct_format_stencil) {
-            t->bytes = -1.0;
-            t->reason = "a small matrix: stored";
-        }
-        if (t->bytes >= 0.0 && nonzeros <= TINY)
-            t->reason = "a small matrix: chosen by bytes";
+        if (!why || t->bytes < 0.0) continue;
+        t->reason = why;
+        if (f != &tct_format_stencil || A->ptr[A->rows] > TINY) continue;
+        t->bytes = -1.0;
+        t->reason = "a small matrix: stored";
     }
-    if (nonzeros <= TINY) return least(trials, *count, false);
+}
+
+const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
+                                    tacit_trial *trials, int *count)
+{
+    const bool tiny = A->ptr[A->rows] <= TINY;
+    foretell(A, tiny ? "a small matrix: chosen by bytes" : NULL, trials, count);
+    if (tiny) return least(trials, *count, false);
     const bool measured = measure(A, team, trials, *count);
     return least(trials, *count, measured);
+}
+
+const tct_format *tct_format_by_bytes(const tct_local *A, tacit_trial *trials,
+                                      int *count)
+{
+    foretell(A, "chosen by bytes", trials, count);
+    return least(trials, *count, false);
 }

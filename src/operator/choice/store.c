@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/store.c - stores a rank's rows as blocks: chooses the format
  * and the order of rows. */
-#include "operator/assembled.h"
+#include "operator/choice/rental.h"
 #include "operator/layout/store_device.h"
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +102,21 @@ static tacit_status try_order(tct_assembled *A, const tct_format_wish *wish,
     return status;
 }
 
+/* The rows as they came, for now. */
+static tacit_status store_rented(tct_assembled *A, const tct_grid_place *at,
+                                 tct_local *local)
+{
+    tct_stored *S = &A->stored;
+    S->format = &tct_format_csr;
+    snprintf(S->name, sizeof S->name, "%s", S->format->about.name);
+    TRY(S->format->create(local, A->base.q->team, &S->block));
+    S->block->threads = tct_threads_guess(A->base.q, S->block);
+    tct_rental_begin(A, at);
+    tct_log(TCT_DETAIL, "rank %d  the rows as they are, until others pay",
+            A->base.world->rank);
+    return TACIT_OK;
+}
+
 static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
                                tct_local *local)
 {
@@ -109,10 +124,12 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     tct_team *team = A->base.q->team;
     choice c = {.count = 0};
     const bool measure = strcmp(wish->format, "auto") == 0;
-    const bool order = strcmp(wish->order, "auto") == 0 &&
+    const bool order = strcmp(wish->order, "auto") == 0 && !A->by_model &&
                        tct_order_may_pay(A->base.q, local) && has_room(local);
     c.format = tct_format_find("host", wish->format);
-    if (measure || order) choose(wish, team, local, &c);
+    if (measure && A->by_model)
+        c.format = tct_format_by_bytes(local, c.trials, &c.count);
+    else if (measure || order) choose(wish, team, local, &c);
     if (order) {
         const tacit_status tried = try_order(A, wish, local, &c);
         if (tried < 0 && tried != TACIT_NO_MEMORY) return tried; /* unchanged */
@@ -124,7 +141,8 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     }
     snprintf(S->name, sizeof S->name, "%s", S->format->about.name);
     TRY(S->format->create(local, team, &S->block));
-    tct_threads_choose(A->base.q, S->block);
+    if (A->by_model) S->block->threads = tct_threads_guess(A->base.q, S->block);
+    else tct_threads_choose(A->base.q, S->block);
     return TACIT_OK;
 }
 
@@ -182,10 +200,14 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     tct_store_rows rows;
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
+    const double start = tct_seconds();
     if (strcmp(wish->format, "stencil") != 0)
         TRY(tct_store_bring(q, local, &rows));
+    const double there = tct_seconds();
     const tacit_status status = store_in(q, wish, local, S);
     tct_store_drop(local);
+    S->copy_seconds = there - start;
+    S->store_seconds = tct_seconds() - there;
     return status;
 }
 
@@ -227,12 +249,30 @@ static tacit_status try_order_gpu(tct_assembled *A, const tct_format_wish *wish,
     return status == TACIT_NO_MEMORY ? TACIT_OK : status; /* unchanged */
 }
 
+/* The host finds an order in about a second for LARGE entries, which a product
+ * of a GPU hardly wins back: columns of 16 bits instead of 32 must save this
+ * share of its bytes. */
+static const double LARGE = 2e7, WORTH = 0.2;
+
+static bool order_pays(const tct_local *A, const tct_block *B)
+{
+    const double entries = (double)A->ptr[A->rows];
+    const double all = B->matrix_bytes + 8.0 * (double)(A->rows + A->cols);
+    if (entries < LARGE || 2.0 * entries > WORTH * all) return true;
+    tct_log(TCT_DETAIL,
+            "no other order is tried: it would save at most %.0f %% of the "
+            "bytes of a product",
+            200.0 * entries / all);
+    return false;
+}
+
 static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local)
 {
     TRY(store_as(A->base.q, wish, local, &A->stored));
     if (strcmp(wish->order, "auto") != 0 ||
-        !tct_order_may_pay(A->base.q, local) || !has_room(local))
+        !tct_order_may_pay(A->base.q, local) || !has_room(local) ||
+        !order_pays(local, A->stored.block))
         return TACIT_OK;
     return try_order_gpu(A, wish, local);
 }
@@ -302,25 +342,47 @@ tacit_status tct_store_again(tct_assembled *A, const char *format,
     return A->diagonal ? TACIT_OK : keep_diagonal(A, local);
 }
 
+/* Divide `rows`; those of a rental stay where they are, if they can. */
+static tacit_status divide(tct_assembled *A, const tct_format_wish *wish,
+                           tct_csr *rows, tct_parts *parts)
+{
+    const bool lent = A->rental && rows->holders;
+    if (lent) tct_split_lent(rows, parts);
+    else TRY(tct_split(A->base.q->team, rows, parts));
+    if (!A->rental || tct_rental_suits(A, wish, &parts->local)) return TACIT_OK;
+    A->rental->idle = true;
+    if (!lent) return TACIT_OK;
+    tct_parts_clear(parts);
+    TRY(tct_csr_own(rows));
+    return tct_split(A->base.q->team, rows, parts);
+}
+
+static tacit_status store(tct_assembled *A, const tct_format_wish *wish,
+                          const tct_grid_place *at, tct_local *local)
+{
+    if (tct_rental_rents(A)) return store_rented(A, at, local);
+    return A->base.q->device->kind == TCT_KIND_HOST ? store_host(A, wish, local)
+                                                    : store_gpu(A, wish, local);
+}
+
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
                               const tct_grid_place *at, tct_csr *rows)
 {
-    tct_parts parts;
+    tct_parts parts = {.ghosts = 0};
     tct_grid_rows grid;
     tct_format_wish wish;
     tacit_operator *base = &A->base;
-    const bool host = base->q->device->kind == TCT_KIND_HOST;
-    tacit_status status = tct_split(base->q->team, rows, &parts);
-    if (status >= 0)
-        status = tct_format_parse(base->q->device->name, format, &wish);
+    tacit_status status =
+        tct_format_parse(base->q->device->name, format, &wish);
+    if (status >= 0) status = divide(A, &wish, rows, &parts);
     if (status >= 0) status = reorder(A, wish.order, &parts.local);
-    if (status >= 0) find_grid(at, &wish, &parts.local, &grid);
-    if (status >= 0)
-        status = host ? store_host(A, &wish, &parts.local)
-                      : store_gpu(A, &wish, &parts.local);
+    if (status >= 0 && !tct_rental_rents(A))
+        find_grid(at, &wish, &parts.local, &grid);
+    if (status >= 0) status = store(A, &wish, at, &parts.local);
     base->local = A->stored.block;
     base->order = A->order;
-    if (status >= 0) tell_trials(base->world->rank, &A->stored);
+    if (status >= 0 && !tct_rental_rents(A))
+        tell_trials(base->world->rank, &A->stored);
     if (status >= 0) status = tct_reduced_store(A, wish.low, &parts.local);
     if (status >= 0) status = keep_diagonal(A, &parts.local);
     if (status >= 0) status = tct_store_ghosts(A, &parts);

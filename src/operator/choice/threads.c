@@ -76,6 +76,13 @@ static double once(rig *r, int threads)
     return tct_seconds() - start;
 }
 
+int tct_threads_guess(const tacit_queue *q, const tct_block *B)
+{
+    const double bytes = bytes_of(B), most = LARGE * q->threads;
+    if (bytes <= SMALL) return 1;
+    return bytes >= most ? q->threads : 1 + (int)(bytes / LARGE);
+}
+
 static double best_of(const number *numbers, int count)
 {
     double best = numbers[0].time.seconds;

@@ -29,7 +29,7 @@ static double bsell_bytes(const tct_local *A, const char **reason)
 
 static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    const int b = tct_slices_best_block(A);
+    const int b = A->dense ? A->dense : tct_slices_best_block(A);
     if (!b)
         FAIL(TACIT_UNSUPPORTED,
              "format bsell: the matrix has no dense blocks of 2 to 6 rows");

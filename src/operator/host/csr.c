@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/csr.c - compressed sparse rows: for any matrix, and best for
  * few or very uneven rows. */
+#include "operator/host/csr.h"
 #include "operator/host/product.h"
+#include "sparse/csr.h"
 #include <string.h>
 
 typedef struct {
@@ -9,6 +11,7 @@ typedef struct {
     int64_t *ptr; /* [rows + 1]    */
     int32_t *col; /* [nonzeros]    */
     double *val;  /* [nonzeros]    */
+    tct_csr lent; /* rows whose arrays they are; without any: its own */
     tct_chunks chunks;
 } csr_block;
 
@@ -38,7 +41,8 @@ static void csr_destroy(tct_block *block)
 {
     csr_block *B = (csr_block *)(void *)block;
     if (!B) return;
-    TCT_FREE(B->ptr, B->col, B->val);
+    if (!B->lent.ptr) TCT_FREE(B->ptr, B->col, B->val);
+    tct_csr_clear(&B->lent);
     tct_chunks_clear(&B->chunks);
     tct_free(B);
 }
@@ -100,6 +104,23 @@ static void take(csr_block *B, tct_local *A)
     A->val = NULL;
 }
 
+static tacit_status borrow(csr_block *B, const tct_local *A)
+{
+    TRY(tct_csr_share(A->lent, &B->lent));
+    B->ptr = A->ptr;
+    B->col = A->col;
+    B->val = A->val;
+    return TACIT_OK;
+}
+
+static tacit_status fill(csr_block *B, tct_local *A)
+{
+    if (A->lent) return borrow(B, A);
+    if (!A->owned) return copy(B, A);
+    take(B, A);
+    return TACIT_OK;
+}
+
 static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
 {
     csr_block *B = tct_calloc(sizeof *B);
@@ -112,8 +133,7 @@ static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
                           .stored = nonzeros,
                           .matrix_bytes = csr_bytes(A, NULL)};
     tacit_status status = tct_chunks_create(&B->chunks, A->rows, team, A->ptr);
-    if (status >= 0 && A->owned) take(B, A);
-    else if (status >= 0) status = copy(B, A);
+    if (status >= 0) status = fill(B, A);
     if (status < 0) csr_destroy(&B->base);
     else *out = &B->base;
     return status;
@@ -125,15 +145,29 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
     TRY(tct_require_size(&B->base, A));
     for (int64_t i = 0; i < A->rows; i++)
         TRY(tct_require_row(A, i, B->ptr, B->col));
+    if (B->lent.ptr) { /* others read them */
+        TRY(tct_csr_own(&B->lent));
+        take(B, &(tct_local){.ptr = B->lent.ptr,
+                             .col = B->lent.col32,
+                             .val = B->lent.val});
+    }
     memcpy(B->val, A->val, (size_t)B->ptr[A->rows] * sizeof *B->val);
     return TACIT_OK;
 }
 
-static void csr_diagonal(const tct_block *block, double *d)
+tct_local tct_csr_rows_of(const tct_block *block)
 {
     const csr_block *B = csr_of(block);
-    const tct_local A = {
-        .rows = block->rows, .ptr = B->ptr, .col = B->col, .val = B->val};
+    return (tct_local){.rows = block->rows,
+                       .cols = block->cols,
+                       .ptr = B->ptr,
+                       .col = B->col,
+                       .val = B->val};
+}
+
+static void csr_diagonal(const tct_block *block, double *d)
+{
+    const tct_local A = tct_csr_rows_of(block);
     tct_local_diagonal(&A, d);
 }
 

@@ -92,10 +92,13 @@ bool tct_order_may_pay(const tacit_queue *q, const tct_local *A)
     if (A->ptr[A->rows] < ENTRIES_LEAST) return false;
     const int64_t windows = A->rows / WINDOW;
     const int64_t step = windows / SAMPLES + 1;
-    const int b = block_of(q, A);
     int64_t seen = 0, far = 0;
     for (int64_t w = 0; w < windows; w += step, seen++)
-        far += is_far(A, w * WINDOW) && !in_runs(A, w * WINDOW, b);
+        far += is_far(A, w * WINDOW);
+    if ((double)far <= FAR_LEAST * (double)seen) return false;
+    const int b = block_of(q, A);
+    for (int64_t w = 0; w < windows; w += step)
+        far -= is_far(A, w * WINDOW) && in_runs(A, w * WINDOW, b);
     return (double)far > FAR_LEAST * (double)seen;
 }
 

@@ -12,51 +12,44 @@ enum { NEAR = 64 }; /* exponents up to here need no scaling */
 
 typedef struct {
     const tct_csr *A;
-    _Atomic double high, inverse; /* of ranges, the largest */
+    _Atomic double high, inverse, norm; /* the largest */
+    _Atomic double fewest, most;        /* entries of a row, the first < 0 */
     int exponent;
 } sizes;
 
-static void measure_entries(void *work, int64_t from, int64_t to)
+/* Of a range of rows. */
+typedef struct {
+    double high, low, norm;
+    int64_t fewest, most;
+} range_sizes;
+
+static void measure_row(const tct_csr *A, int64_t i, range_sizes *s)
 {
-    sizes *s = work;
-    double high = 0.0, low = INFINITY;
+    const int64_t from = A->ptr[i], to = A->ptr[i + 1];
+    double sum = 0.0, high = s->high, low = s->low;
     for (int64_t k = from; k < to; k++) {
-        const double a = fabs(s->A->val[k]);
+        const double a = fabs(A->val[k]);
+        sum += a;
         if (a > high) high = a;
         if (a > 0.0 && a < low) low = a;
     }
-    tct_atomic_max_f64(&s->high, high);
-    tct_atomic_max_f64(&s->inverse, 1.0 / low);
-}
-
-/* Largest |a|, and the inverse of the smallest that is not 0. */
-static void extent_of(const tct_csr *A, double extent[2])
-{
-    sizes s = {.A = A};
-    tct_parallel(tct_csr_nonzeros(A), TCT_SHORT, measure_entries, &s);
-    extent[0] = atomic_load(&s.high);
-    extent[1] = atomic_load(&s.inverse);
+    s->high = high;
+    s->low = low;
+    if (sum > s->norm) s->norm = sum;
+    if (to - from < s->fewest) s->fewest = to - from;
+    if (to - from > s->most) s->most = to - from;
 }
 
 static void measure_rows(void *work, int64_t from, int64_t to)
 {
     sizes *s = work;
-    const tct_csr *A = s->A;
-    double most = 0.0;
-    for (int64_t i = from; i < to; i++) {
-        double sum = 0.0;
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-            sum += fabs(A->val[k]);
-        if (sum > most) most = sum;
-    }
-    tct_atomic_max_f64(&s->high, most);
-}
-
-static double norm_of(const tct_csr *A)
-{
-    sizes s = {.A = A};
-    tct_parallel(A->rows, TCT_SHORT, measure_rows, &s);
-    return atomic_load(&s.high);
+    range_sizes of = {.low = INFINITY, .fewest = INT64_MAX};
+    for (int64_t i = from; i < to; i++) measure_row(s->A, i, &of);
+    tct_atomic_max_f64(&s->high, of.high);
+    tct_atomic_max_f64(&s->inverse, 1.0 / of.low);
+    tct_atomic_max_f64(&s->norm, of.norm);
+    tct_atomic_max_f64(&s->fewest, -(double)of.fewest);
+    tct_atomic_max_f64(&s->most, (double)of.most);
 }
 
 static void scale_entries(void *work, int64_t from, int64_t to)
@@ -79,17 +72,40 @@ tacit_status tct_scale_exponent(const double extent[2], int *out)
     return TACIT_OK;
 }
 
+/* Rows that others read, too, are copied before they are scaled. */
+static tacit_status scale_rows(tct_csr *rows, int exponent)
+{
+    if (exponent == 0) return TACIT_OK;
+    TRY(tct_csr_own(rows));
+    tct_parallel(tct_csr_nonzeros(rows), TCT_SHORT, scale_entries,
+                 &(sizes){.A = rows, .exponent = exponent});
+    return TACIT_OK;
+}
+
+/* Over all ranks: as members of `sizes`, in that order. */
+enum { HIGH, INVERSE, NORM, FEWEST, MOST, EXTENTS };
+
+static tacit_status measure(tacit_world *w, const tct_csr *rows,
+                            double extent[EXTENTS])
+{
+    sizes s = {.A = rows, .fewest = -(double)INT64_MAX};
+    tct_parallel(rows->rows, TCT_SHORT, measure_rows, &s);
+    const double mine[EXTENTS] = {s.high, s.inverse, s.norm, s.fewest, s.most};
+    for (int i = 0; i < EXTENTS; i++) extent[i] = mine[i];
+    return tct_reduce_f64(w, TCT_MAX, EXTENTS, extent);
+}
+
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
 {
-    double extent[2];
-    extent_of(rows, extent);
-    TRY(tct_reduce_f64(A->world, TCT_MAX, 2, extent));
+    double extent[EXTENTS];
+    TRY(measure(A->world, rows, extent));
     TRY(tct_scale_exponent(extent, &A->exponent));
-    const int64_t nonzeros = A->exponent ? tct_csr_nonzeros(rows) : 0;
-    tct_parallel(nonzeros, TCT_SHORT, scale_entries,
-                 &(sizes){.A = rows, .exponent = A->exponent});
-    A->norm = norm_of(rows);
-    return tct_reduce_f64(A->world, TCT_MAX, 1, &A->norm);
+    TRY(tct_agree(A->world, scale_rows(rows, A->exponent)));
+    if (A->exponent) TRY(measure(A->world, rows, extent));
+    A->norm = extent[NORM];
+    A->info.row_min = (int64_t)fmin(-extent[FEWEST], 0x1p62);
+    A->info.row_max = (int64_t)extent[MOST];
+    return TACIT_OK;
 }
 
 void tct_unscale(const tacit_operator *A, tacit_queue *q, double *y)

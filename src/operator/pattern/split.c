@@ -313,9 +313,19 @@ tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out)
     return status;
 }
 
+void tct_split_lent(tct_csr *A, tct_parts *out)
+{
+    *out = (tct_parts){.local = {.rows = A->rows,
+                                 .cols = A->rows,
+                                 .ptr = A->ptr,
+                                 .col = A->col32,
+                                 .val = A->val,
+                                 .lent = A}};
+}
+
 void tct_parts_clear(tct_parts *parts)
 {
-    tct_local_free(&parts->local);
+    if (!parts->local.lent) tct_local_free(&parts->local);
     TCT_FREE(parts->ghost_id, parts->ghost_row, parts->ghost_ptr,
              parts->ghost_col, parts->ghost_val);
     *parts = (tct_parts){0};

@@ -22,6 +22,9 @@ typedef struct tct_parts {
  * part.
  * Errors      NO_MEMORY. */
 tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out);
+/* The same of a rank's rows that have no columns of others, in 32 bits from 0
+ * on: nothing moves, and `A`, which must outlive `out`, keeps its arrays. */
+void tct_split_lent(tct_csr *A, tct_parts *out);
 void tct_parts_clear(tct_parts *parts);
 
 /* --- host/ghost.c -------------------------------------------------------- */

@@ -122,13 +122,19 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
  * Collective. */
 tacit_status tct_amg_spectral_bound(const tacit_operator *A,
                                     const double *inverse, double *out);
-/* Some steps of cg with the cycle M from level `L` on: the largest eigenvalue
- * of M A, and the decrease of the squared A-norm of the error.
+/* Some steps of cg with the cycle M from level `L` on. */
+typedef struct tct_amg_trial {
+    double largest; /* eigenvalue of M A found                           */
+    double nearer;  /* decrease of the squared A-norm of the error       */
+    double left;    /* last (r, M r) over the first                      */
+    int steps;      /* made: fewer than asked for where r became 0       */
+} tct_amg_trial;
+/* `steps` is at most 12.
  * Collective.  Errors NO_MEMORY, whatever the queue has met. */
 struct tct_amg;
 struct tct_amg_level;
 tacit_status tct_amg_try(const struct tct_amg *M, const struct tct_amg_level *L,
-                         double *largest, double *nearer);
+                         int steps, tct_amg_trial *out);
 
 /* --- cycle/level_redistribution.c ----------------------------------------- */
 
@@ -331,6 +337,7 @@ typedef struct tct_amg {
                                     * ranks that this one replicates */
     bool twice;                    /* W-cycle */
     int krylov;                    /* K-cycle: levels that begin one */
+    bool chooses;                  /* between v and k, during set-up */
     double overcorrection;         /* factor for corrections that are too
                                     * short */
     tct_amg_smoothing smoothing;
@@ -406,6 +413,16 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_matrix *matrix,
                            const tct_near_null_options *smooth,
                            const tct_amg *as);
 void tct_amg_clear(tct_amg *M);
+/* Set the factors of levels, which are stored times a power of 2. */
+void tct_amg_set_factors(tct_amg *M);
+
+/* --- cycle/choice.c ------------------------------------------------------- */
+
+/* With option cycle auto: take cycle k where that is foretold to be faster, as
+ * `detail` says then.
+ * Collective.  Cost  about 3 iterations, 0.2 where v converges fast.
+ * Errors      NO_MEMORY, any error of the queue. */
+tacit_status tct_amg_choose(tct_amg *M);
 
 /* --- columns.c ------------------------------------------------------------ */
 

@@ -108,6 +108,7 @@ static tacit_status set_floats(growth *g)
 static tacit_status make_finest(growth *g, tct_amg_level *L)
 {
     tacit_status status = TACIT_OK;
+    tct_operator_settle(g->A); /* a cycle has several products */
     if (g->floats)
         status = tct_operator_rounded(g->A, g->device ? NULL : g->m, &L->own);
     L->A = L->own ? L->own : g->A;
@@ -560,8 +561,7 @@ static tacit_status add_level(growth *g, bool *more)
 
 /* --- all ------------------------------------------------------------------ */
 
-/* Set the factors of levels stored times a power of 2. */
-static void set_factors(tct_amg *M)
+void tct_amg_set_factors(tct_amg *M)
 {
     for (int l = 0; l + 1 < M->levels; l++) {
         const tct_amg_level *next = &M->level[l + 1];
@@ -651,10 +651,13 @@ static tacit_status build(tct_amg *M, const tacit_matrix *matrix,
     TCT_FREE(g.smooth, g.index);
     tct_near_null_clear(&g.near);
     if (status < 0) return status;
-    set_factors(M);
+    tct_amg_set_factors(M);
     start = tct_seconds();
     if (!as) TRY(overcorrect(M, threads)); /* else copied from `as` */
     log_time(&g, "factor of corrections found", start);
+    start = tct_seconds();
+    if (!as) TRY(tct_amg_choose(M));
+    if (M->chooses) log_time(&g, "cycle chosen", start);
     TRY(tct_amg_fused_create(M));
     return tct_amg_describe(M);
 }

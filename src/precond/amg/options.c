@@ -7,7 +7,7 @@
 
 /* --- the table ------------------------------------------------------------ */
 
-static const char *const cycles[] = {"v", "w", "k", NULL};
+static const char *const cycles[] = {"v", "w", "k", "auto", NULL};
 static const char *const smoothers[] = {[TCT_CHEBYSHEV] = "chebyshev",
                                         [TCT_JACOBI] = "jacobi",
                                         [TCT_L1_JACOBI] = "l1-jacobi",
@@ -17,8 +17,10 @@ static const char *const precisions[] = {"float", "double", "auto", NULL};
 /* clang-format off */
 const tct_option tct_amg_table[] = {
     {.about = {.name = "cycle", .value = "NAME",
-               .summary = "how levels are visited",
-               .initial = "v",
+               .summary = "how levels are visited; auto is v or k, whichever "
+                          "is foretold to be faster",
+               .initial = "v; solve without --method, of one right-hand "
+                          "side: auto",
                .choices = cycles},
      TCT_OPTION(tct_amg_options, cycle)},
     {.about = {.name = "smoother", .value = "NAME",
@@ -121,6 +123,7 @@ static void set_smoother(tct_amg *M, const tct_amg_options *o)
 
 static void set_cycle(tct_amg *M, const tct_amg_options *o)
 {
+    M->chooses = is(o->cycle, "auto");
     M->twice = is(o->cycle, "w");
     M->base.op.varies = is(o->cycle, "k");
     M->krylov = M->base.op.varies ? TCT_AMG_KRYLOV : 0;
@@ -136,6 +139,6 @@ void tct_amg_take(tct_amg *M, const tct_amg_options *o)
                    : is(o->precision, "double") ? TCT_DOUBLES
                                                 : TCT_AUTO_BITS;
     snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)",
-             o->cycle ? o->cycle : cycles[0], smoothers[M->smoothing.kind],
-             M->smoothing.degree);
+             o->cycle && !M->chooses ? o->cycle : cycles[0],
+             smoothers[M->smoothing.kind], M->smoothing.degree);
 }

@@ -134,6 +134,7 @@ static tacit_status solve_in_step(work *w, tct_column_batch *C)
         C->first = (int)(columns * i / blocks);
         C->columns = (int)(columns * (i + 1) / blocks) - C->first;
         tct_solver_uses uses;
+        tct_operator_settle(w->k->S->run.system->exact);
         tct_solver_begin(w->k->S, &uses);
         const tacit_queue *q = w->k->S->run.q;
         const double before = tct_set_timeout(q->world, q->timeout);
@@ -228,6 +229,7 @@ static tacit_status check(const block *k)
              n);
     const tacit_stop *s = &k->stop;
     REQUIRE(s->rtol >= 0 && s->atol >= 0 && s->max_iterations >= 0);
+    REQUIRE(s->iterations >= 0);
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,
@@ -273,6 +275,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
         status = tct_read_sized("tacit_stop", stop, &k.stop, sizeof k.stop);
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
+    TRY(tct_agree(w, tct_norm_open(solver, &k.stop)));
     TRY(agree_on_columns(w, columns));
     TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);

@@ -70,6 +70,7 @@ static void take_place(tct_lockstep *L, int place)
     R->system = &m->system;
     R->policy = &m->policy;
     R->low = &m->low;
+    R->ritz = NULL;
     R->result = &m->result;
     for (int i = 0; i < TCT_VECTORS_MOST; i++) R->v[i] = place_of(L, i, place);
     R->z = place_of(L, KIND_Z, place);

@@ -5,12 +5,22 @@
  * The iterations enqueued past the deciding check are harmless: the scalar
  * steps change nothing once the target is met. */
 #include "solver/driver.h"
+#include <math.h>
 
 bool tct_iterate_text(void *run)
 {
     tct_run *R = run;
     tct_iterate(R);
     return R->policy->end == PHASE_PAUSED;
+}
+
+/* At the mean rate of the residual so far; 0: unknown. */
+static double iterations_left(const tct_run *R)
+{
+    const tct_restart_policy *P = R->policy;
+    const double done = (double)(R->k - P->begun);
+    if (!(P->rr > 0.0 && P->rr < P->ref_rr && P->goal > 0.0)) return 0.0;
+    return done * log(P->rr / (P->goal * P->goal)) / log(P->ref_rr / P->rr);
 }
 
 /* An update enqueued before the check is part of an x that did not meet the
@@ -21,7 +31,10 @@ tct_verdict tct_check_run(void *run, int64_t k, const tct_sample *c)
     R->k = k;
     const bool ends = tct_judge(R, c);
     R->loop->k = R->k; /* the last step may have made no x */
-    if (!ends) return TCT_GO_ON;
+    if (!ends) {
+        tct_operator_checked(R->system->exact, iterations_left(R));
+        return TCT_GO_ON;
+    }
     return tct_is_held(R) ? TCT_RESTS : TCT_ENDS;
 }
 

@@ -52,5 +52,6 @@ const tct_method tct_method_cg = {
               .scalars = 2,
               .vectors = 3,
               .precond_vectors = 1},
+    .lanczos = BETA_OF_IT,
     .iterate = cg_iterate,
 };

@@ -103,6 +103,7 @@ const tct_method tct_method_pipe_pr = {
               .precond_vectors = 4},
     .renews = true,
     .rescue = &tct_method_single,
+    .lanczos = BETA_OF_IT,
     .iterate = pipe_pr_iterate,
     .with_precond = pipe_pr_with_precond,
 };

@@ -192,6 +192,7 @@ const tct_method tct_method_pipelined = {
     .leaves_last = true,
     .first = &tct_method_single,
     .rescue = &tct_method_single,
+    .lanczos = BETA_BEFORE,
     .iterate = pipelined_iterate,
     .with_precond = pipelined_with_precond,
 };

@@ -83,6 +83,7 @@ const tct_method tct_method_single = {
               .precond_vectors = 2},
     .rescue = &tct_method_cg,
     .persists = true,
+    .lanczos = BETA_OF_IT,
     .iterate = single_iterate,
     .with_precond = single_with_precond,
 };

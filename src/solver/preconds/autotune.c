@@ -5,10 +5,14 @@
  * A trial is a run with one candidate. It ends if it would need much longer
  * than another candidate is predicted to need. That one goes on from the
  * current x; only the search directions of the trial are lost, since each trial
- * reduces the error in the norm of A. A prediction is bounded by the time its
- * candidate has had, so that alternating trials get longer. Within a trial any
- * rank decides by its clock, and the sum of the next iteration informs all
- * ranks; between trials the time of the slowest rank decides. */
+ * reduces the error in the norm of A. A prediction is bounded by the cost of
+ * its candidate so far, so that alternating trials get longer. Costs are those
+ * of a model (candidates.c) times iterations, and residuals have the same bits
+ * on all ranks: equal runs choose alike. Clocks decide only which of two solves
+ * for several systems was faster.
+ *
+ * All trials share one limit of iterations. Without a solution the x with the
+ * smallest b - A x at the end of a trial is handed out. */
 #include "solver/preconds/autotune.h"
 #include "comm/setup/alltoall.h"
 #include <math.h>
@@ -19,15 +23,18 @@
  * predictions are unsure, and a new start from x costs iterations. From the
  * second trial on the factor grows by MORE with each. */
 static const double MUCH = 1.5, MORE = 4.0;
+/* A solve that is not faster than by this factor changes no choice. */
+static const double ALIKE = 0.9;
 
 typedef struct {
     tct_autotuning *race;
     tct_candidate *c;
     const tacit_stop *stop; /* the user's */
-    int64_t before;         /* iterations of other trials */
-    double began, had;      /* ... and seconds of this candidate's */
+    int64_t before;         /* iterations of all trials before */
+    bool again;             /* a later solve from 0 */
+    double began, had;      /* seconds; cost of this candidate's before */
     double limit;           /* seconds that the trial may take */
-    double much;            /* factor of another's time that ends it        */
+    double much;            /* factor of another's cost that ends it        */
     double least;           /* least residual so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     double at[2];           /* ... and the least residual then */
@@ -48,25 +55,23 @@ static void note(trial *l, int64_t k, double residual)
 }
 
 /* The rate since the mark before the last one: at least half of the trial. */
-static void set_rate(trial *l, int64_t k, double seconds)
+static void set_rate(trial *l, int64_t k)
 {
-    const double each = seconds / (double)k;
     const int64_t steps = k - l->mark[0];
+    const double each = tct_autotuning_each(l->race, l->c);
     l->c->rate =
         steps > 0 ? log(l->at[0] / l->least) / (each * (double)steps) : 0.0;
 }
 
-/* Would another candidate need much less time? */
+/* Would another candidate need much less? */
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
     tct_autotuning *race = l->race;
-    const double seconds = tct_seconds() - l->began;
-    if (seconds > l->limit) return true;
+    if (tct_seconds() - l->began > l->limit) return true;
     if (k < 2) return false;
-    l->c->about.seconds = l->had + seconds;
+    l->c->spent = l->had + (double)k * tct_autotuning_each(race, l->c);
     l->c->about.iterations = k; /* so that its rate counts */
-    if (l->c->row->products == 0) race->iteration = seconds / (double)k;
-    set_rate(l, k, seconds);
+    set_rate(l, k);
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
     return other && tct_autotuning_left(race, l->c, residual) >
                         l->much * tct_autotuning_left(race, other, residual);
@@ -86,34 +91,48 @@ static int watch(void *ctx, int64_t k, double residual)
     return l->wished || is_beaten(l, k, residual);
 }
 
-static int64_t limit_of(const trial *l)
+/* The iterations that are left of all trials'. */
+static int64_t limit_of(const tacit_stop *stop, int64_t made)
 {
     enum { ITERATIONS_DEFAULT = 10000 };
     const int64_t most =
-        l->stop->max_iterations ? l->stop->max_iterations : ITERATIONS_DEFAULT;
-    return most - l->c->about.iterations;
+        stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    return most - made;
 }
 
 /* Update the candidate from numbers that are equal on all ranks. */
-static void sum_up(trial *l, int64_t iterations, const tacit_result *result)
+static void sum_up(trial *l, int64_t iterations, double seconds,
+                   const tacit_result *result)
 {
     tacit_precond_trial *about = &l->c->about;
     about->iterations = iterations + result->iterations;
-    about->seconds = l->had + result->seconds;
+    about->seconds = seconds + result->seconds;
     about->reached = result->true_relative_residual;
-    if (result->iterations > 0) {
-        set_rate(l, result->iterations, result->seconds);
-        if (l->c->row->products == 0)
-            l->race->iteration = result->seconds / (double)result->iterations;
-    }
+    l->c->spent = l->had + (double)result->iterations *
+                               tct_autotuning_each(l->race, l->c);
+    if (result->iterations > 0) set_rate(l, result->iterations);
 }
 
 /* Why a candidate cannot go on after a trial with this status; NULL: it can. */
-static const char *why_not(tacit_status status)
+static const char *why_not(tacit_status status, tacit_stop_reason stop)
 {
     const bool over =
-        status == TACIT_NOT_CONVERGED || status == TACIT_BREAKDOWN;
+        (status == TACIT_NOT_CONVERGED && stop != TACIT_STOP_MAX_ITERATIONS) ||
+        status == TACIT_BREAKDOWN;
     return over ? tacit_error_message() : NULL;
+}
+
+/* The trial has ended without a solution: keep x if it is the best. */
+static void keep_best(const trial *l, const double *x,
+                      const tacit_result *result)
+{
+    tct_autotuning *race = l->race;
+    const double least = race->best_result.true_relative_residual;
+    if (race->best && race->x && !(result->true_relative_residual < least))
+        return;
+    if (race->x) q_copy(race->S->run.q, race->S->run.n, x, race->x);
+    race->best = l->c;
+    race->best_result = *result;
 }
 
 /* Run a trial from x. INTERRUPTED is the user's wish or, if *beaten, the end of
@@ -124,22 +143,25 @@ static tacit_status run_trial(trial *l, const double *b, double *x,
     tacit_solver *S = l->race->S;
     tacit_precond_trial *about = &l->c->about;
     const int64_t iterations = about->iterations;
+    const double seconds = about->seconds;
     tacit_stop stop = *l->stop;
     stop.size = sizeof stop;
     stop.monitor = watch;
     stop.monitor_ctx = l;
-    stop.max_iterations = limit_of(l);
+    stop.max_iterations = limit_of(l->stop, l->before);
     l->began = tct_seconds();
-    l->had = about->seconds;
+    l->had = l->c->spent;
     l->mark[1] = 1;
     *result = (tacit_result){.size = sizeof *result};
     const tacit_status status = tacit_solver_run(S, b, x, &stop, result);
     if (status < 0) return status;
-    sum_up(l, iterations, result);
+    sum_up(l, iterations, seconds, result);
     if (status > 0)
         snprintf(l->race->sentence, sizeof l->race->sentence, "%s",
                  tacit_error_message());
-    if (why_not(status)) tct_candidate_drop(l->c, why_not(status));
+    if (status > 0 && !l->again) keep_best(l, x, result);
+    const char *why = why_not(status, result->stop);
+    if (why) tct_candidate_drop(l->c, why);
     bool wished = false;
     TRY(tct_any(S->run.q->world, l->wished, &wished));
     *beaten = status == TACIT_INTERRUPTED && !wished;
@@ -179,8 +201,8 @@ static bool is_hopeless(tacit_status status, const tacit_result *result)
            strcmp(result->breakdown_quantity, "r'Mr") != 0;
 }
 
-/* Trials, until one has solved or no candidate is left; *last is the last one,
- * NULL: none could be set up. */
+/* Trials, until one has solved, no candidate or no iteration is left; *last is
+ * the last one, NULL: none could be set up. */
 static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                           const tacit_stop *stop, tacit_result *total,
                           tct_candidate **last)
@@ -189,7 +211,7 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
     double residual = 1.0;
     tct_candidate *c = tct_autotuning_best(race, NULL, residual);
     double much = MUCH;
-    for (int trials = 0; c; trials++) {
+    for (int trials = 0; c && limit_of(stop, total->iterations) > 0; trials++) {
         bool beaten = false;
         tacit_result result;
         trial l = {.race = race,
@@ -204,6 +226,10 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
             *last = c;
             status = run_trial(&l, b, x, &result, &beaten);
             if (status < 0) return status;
+            if (beaten) {
+                status = TACIT_NOT_CONVERGED;
+                result.stop = TACIT_STOP_MAX_ITERATIONS;
+            }
             tell(race, c);
             add_up(total, &result);
             residual = result.true_relative_residual;
@@ -211,6 +237,8 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
             if (tct_is_in(c) && !beaten) {
                 c->about.alone = trials == 0 && status == TACIT_OK;
                 c->about.solve_seconds = result.seconds;
+                c->whole =
+                    (double)result.iterations * tct_autotuning_each(race, c);
                 return status;
             }
         }
@@ -231,7 +259,14 @@ static bool may_be_faster(const tct_autotuning *race, const tct_candidate *c,
                more * tct_autotuning_whole(race, best);
 }
 
-/* Solve with `c` from 0 too, for at most the time of `best`. */
+/* Seconds of a solve: foreseen ones are those of its iterations so far. */
+static double seconds_of(const tct_autotuning *race, const tct_candidate *c)
+{
+    if (c->about.alone) return c->about.solve_seconds;
+    return tct_autotuning_whole(race, c) * c->about.seconds / c->spent;
+}
+
+/* Solve with `c` from 0 too, for less than the time of `best`. */
 static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
                                 const tct_candidate *best, const double *b,
                                 double *x, const tacit_stop *user)
@@ -242,8 +277,9 @@ static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
     trial l = {.race = race,
                .c = c,
                .stop = &stop,
-               .limit = tct_autotuning_whole(race, best),
-               .much = MUCH};
+               .again = true,
+               .limit = ALIKE * seconds_of(race, best),
+               .much = HUGE_VAL};
     stop.monitor = NULL; /* it watches the first solve only */
     TRY(tct_autotuning_take(race, c));
     if (!tct_is_in(c)) return TACIT_OK;
@@ -254,6 +290,7 @@ static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
     if (beaten) tct_candidate_drop(c, "another solves faster");
     c->about.alone = status == TACIT_OK;
     c->about.solve_seconds = result.seconds;
+    c->whole = (double)result.iterations * tct_autotuning_each(race, c);
     return TACIT_OK;
 }
 
@@ -269,8 +306,8 @@ static tacit_status try_others(tct_autotuning *race, const double *b,
         tct_candidate *c = &race->candidate[i];
         if (c == *best || !may_be_faster(race, c, *best)) continue;
         status = solve_again(race, c, *best, b, x, stop);
-        if (status >= 0 && tct_is_in(c) &&
-            tct_autotuning_whole(race, c) < tct_autotuning_whole(race, *best))
+        if (status >= 0 && c->about.alone && tct_is_in(c) &&
+            c->about.solve_seconds < ALIKE * seconds_of(race, *best))
             *best = c;
     }
     tacit_queue_free(q, &x);
@@ -290,7 +327,7 @@ static tacit_status keep(tct_autotuning *race, tct_candidate *c)
     for (int i = 0; i < race->count; i++) {
         tct_candidate *o = &race->candidate[i];
         if (!o->about.alone && o->about.iterations > 0)
-            o->about.solve_seconds = tct_autotuning_whole(race, o);
+            o->about.solve_seconds = seconds_of(race, o);
         if (o != c && tct_is_in(o))
             tct_candidate_drop(o, o->driver
                                       ? "another is foreseen to be faster"
@@ -300,19 +337,54 @@ static tacit_status keep(tct_autotuning *race, tct_candidate *c)
     return TACIT_OK;
 }
 
+/* The sentence of a race that ended with `status`, not OK. */
+static tacit_status explain(const tct_autotuning *race, tacit_status status,
+                            const tacit_stop *stop, const tacit_result *total)
+{
+    const bool several = total->iterations > race->best_result.iterations;
+    if (status != TACIT_NOT_CONVERGED || !several)
+        return tacit_error_set(status, "%s", race->sentence);
+    return tacit_error_set(
+        status,
+        "not converged after %lld iterations of all trials: ||b - A x|| / "
+        "||b|| is %.3g, reached with precond %s, wanted %.3g%s",
+        (long long)total->iterations, total->true_relative_residual,
+        race->best->about.name, stop->rtol,
+        stop->atol > 0 ? " or the absolute tolerance" : "");
+}
+
+/* No trial has solved: x is the best, with its numbers. */
+static tacit_status take_best(const tct_autotuning *race, double *x,
+                              tacit_result *total)
+{
+    const tacit_result *best = &race->best_result;
+    tacit_queue *q = race->S->run.q;
+    if (race->x) q_copy(q, race->S->run.n, race->x, x);
+    total->relative_residual = best->relative_residual;
+    total->true_relative_residual = best->true_relative_residual;
+    total->attainable = best->attainable;
+    return tct_agree(q->world, q_own_status(q));
+}
+
 static tacit_status autotune_all(tct_autotuning *race, const double *b,
                                  double *x, const tacit_stop *stop,
                                  tacit_result *total)
 {
     tct_candidate *c = NULL;
     TRY(tct_autotuning_begin(race));
+    const tacit_status room =
+        tct_agree(race->S->run.q->world,
+                  tacit_queue_alloc(race->S->run.q, race->S->run.n, &race->x));
+    if (room < 0) tacit_queue_free(race->S->run.q, &race->x);
+    if (room < 0 && room != TACIT_NO_MEMORY) return room;
     const tacit_status status = solve(race, b, x, stop, total, &c);
-    if (status < 0 || !c) return status;
+    if (status < 0 || !c || (status > 0 && !race->best)) return status;
     if (status == TACIT_OK && race->wish.solves > 1)
         TRY(try_others(race, b, stop, &c));
-    TRY(keep(race, c));
-    if (status == TACIT_OK) return status;
-    return tacit_error_set(status, "%s", race->sentence);
+    if (status == TACIT_OK) return keep(race, c);
+    TRY(keep(race, race->best));
+    TRY(take_best(race, x, total));
+    return explain(race, status, stop, total);
 }
 
 static tacit_status begin(tacit_solver *S, const tacit_precond_race *wish)
@@ -356,6 +428,14 @@ tacit_status tacit_solver_race(tacit_solver *solver,
     tacit_status status = tct_check_sized("tacit_result", result);
     if (stop && status >= 0)
         status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
+    if (status >= 0 && own.iterations > 0)
+        status = tacit_error_set(TACIT_INVALID,
+                                 "a fixed number of iterations tells no "
+                                 "preconditioner from another: name one");
+    if (status >= 0 && own.norm == TACIT_NORM_PRECONDITIONED)
+        status = tacit_error_set(
+            TACIT_INVALID, "norm preconditioned is of one preconditioner, "
+                           "and several are tried: name one");
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);

@@ -13,7 +13,8 @@ typedef struct tct_candidate {
     tct_precond_source from;  /* open until the race ends                     */
     tacit_operator *M;        /* NULL: none needed, or not made yet           */
     const tct_driver *driver; /* of its iterations; NULL: M not made yet      */
-    double rate;              /* rate at which ln ||r|| fell last [1/s]       */
+    double spent, whole; /* cost of its iterations; of a solve with it alone */
+    double rate;         /* at which ln ||r|| fell last, a unit of cost  */
 } tct_candidate;
 
 /* May it iterate? */
@@ -29,10 +30,14 @@ typedef struct tct_autotuning {
     tacit_precond_race wish;
     tct_candidate candidate[TCT_CANDIDATES];
     int count;
-    char sentence[TCT_REFUSAL]; /* of the last trial that failed              */
     double target;    /* ||r|| / ||b||                                        */
-    double sweep;     /* seconds for one sweep over the matrix, on the host   */
-    double iteration; /* seconds of one without an expensive preconditioner */
+    double sweep;     /* cost of one sweep over the matrix, on the host       */
+    double iteration; /* cost of one without an expensive preconditioner      */
+    /* the best x of trials without a solution; x NULL: no memory for it */
+    double *x;
+    tct_candidate *best;
+    tacit_result best_result;
+    char sentence[TCT_REFUSAL]; /* of the last trial that failed              */
 } tct_autotuning;
 
 /* --- candidates.c --------------------------------------------------------- */
@@ -45,12 +50,14 @@ tacit_status tct_autotuning_begin(tct_autotuning *race);
 tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c);
 /* Exclude it, with the reason. */
 void tct_candidate_drop(tct_candidate *c, const char *why);
-/* Predicted seconds until `c` has solved all systems, with ||r|| / ||b|| at
- * `residual` in the first solve; those of one solve from x = 0. */
+/* The cost of an iteration with `c`. */
+double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c);
+/* Predicted cost until `c` has solved all systems, with ||r|| / ||b|| at
+ * `residual` in the first solve; that of one solve from x = 0. */
 double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
                            double residual);
 double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c);
-/* The other candidate with the least time left; NULL: none. */
+/* The other candidate with the least cost left; NULL: none. */
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
                                    const tct_candidate *besides,
                                    double residual);

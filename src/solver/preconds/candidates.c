@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A prediction is at most this factor times the time the candidate has had:
+/* A prediction is at most this factor times the cost of the candidate so far:
  * residuals of cg may stagnate for long and then fall; with an expensive
  * preconditioner they do so for fewer iterations. */
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
@@ -16,27 +16,35 @@ static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
 static const double EACH = 1.4;
 /* The target in place of 0. */
 static const double LEAST = 1e-16;
-/* Set-up is taken to cost this many extra entries per row, and for the whole
- * matrix: small matrices have levels, too. */
-static const double OF_ROW = 8.0, OF_ALL = 2e4;
+/* Costs are counted, not measured, so that equal runs choose alike. The unit is
+ * the reading of an entry by the host. Set-up costs OF_ROW entries more a row
+ * and OF_ALL for the matrix: small matrices have levels, too. An iteration
+ * costs OF_VECTORS a row and STEP; a GPU reads faster. */
+static const double OF_ROW = 8.0, OF_ALL = 2e4, OF_VECTORS = 4.0,
+                    STEP_HOST = 4e3, STEP_GPU = 1.5e4, GPU = 150.0;
 
 /* --- what is predicted ---------------------------------------------------- */
 
-/* Seconds from ||r|| / ||b|| at `residual`. */
+double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c)
+{
+    return race->iteration * (1.0 + c->row->products);
+}
+
+/* The cost from ||r|| / ||b|| at `residual`. */
 static double solve_from(const tct_autotuning *race, const tct_candidate *c,
                          double residual)
 {
     const double need = fmax(log(residual / fmax(race->target, LEAST)), 0.0);
     if (c->about.iterations == 0)
-        return race->iteration * (1.0 + c->row->products) * EACH * need;
+        return tct_autotuning_each(race, c) * EACH * need;
     const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
-    const double most = trust * c->about.seconds;
+    const double most = trust * c->spent;
     return need < c->rate * most ? need / c->rate : most;
 }
 
 double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c)
 {
-    return c->about.alone ? c->about.solve_seconds : solve_from(race, c, 1.0);
+    return c->about.alone ? c->whole : solve_from(race, c, 1.0);
 }
 
 double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
@@ -127,34 +135,22 @@ static tacit_status is_diagonal_constant(const tacit_operator *A,
     return TACIT_OK;
 }
 
-/* Seconds to read an entry of `m`, with one thread, from a cache. */
-static double time_entry(const tct_csr *A)
+static bool is_host(const tacit_queue *q)
 {
-    enum { SAMPLE = 4096 };
-    const int64_t all = tct_csr_nonzeros(A);
-    const int64_t entries = all < SAMPLE ? all : SAMPLE;
-    const double start = tct_seconds();
-    double sum = 0.0;
-    for (int64_t k = 0; k < entries; k++)
-        sum += fabs(A->val[k]) * (double)(tct_csr_col(A, k) & 1);
-    const volatile double kept = sum;
-    (void)kept;
-    return entries > 0 ? (tct_seconds() - start) / (double)entries : 0.0;
+    return q->device->kind == TCT_KIND_HOST;
 }
 
-/* With as many threads as the operator uses. */
-static tacit_status measure_sweep(tct_autotuning *race)
+/* What an iteration and a sweep cost on the rank with the most entries. */
+static tacit_status model_costs(tct_autotuning *race)
 {
     const tacit_matrix *m = race->wish.matrix;
-    race->sweep = HUGE_VAL;
-    for (int i = 0; i < 2 && m; i++) /* the first warms the cache */
-        race->sweep = fmin(race->sweep, time_entry(&m->A));
-    if (m)
-        race->sweep *=
-            ((double)tct_csr_nonzeros(&m->A) + OF_ROW * (double)m->A.rows +
-             OF_ALL) /
-            fmax(1.0, (double)race->S->run.system->exact->info.threads);
-    return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
+    const tct_run *R = &race->S->run;
+    double size[2] = {m ? (double)tct_csr_nonzeros(&m->A) : 0.0, (double)R->n};
+    TRY(tct_reduce_f64(R->q->world, TCT_MAX, 2, size));
+    const double pass = size[0] + OF_VECTORS * size[1];
+    race->iteration = is_host(R->q) ? pass + STEP_HOST : pass / GPU + STEP_GPU;
+    race->sweep = size[0] + OF_ROW * size[1] + OF_ALL;
+    return TACIT_OK;
 }
 
 static bool is_called(const tct_precond_kind *row, const char *name)
@@ -215,7 +211,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
             TRY(tct_precond_source_open(row, race->S->run.system->exact,
                                         race->wish.matrix, &options, &c->from));
     }
-    return measure_sweep(race);
+    return model_costs(race);
 }
 
 /* --- making them ---------------------------------------------------------- */
@@ -262,6 +258,7 @@ tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c)
 
 void tct_autotuning_free(tct_autotuning *race)
 {
+    tacit_queue_free(race->S->run.q, &race->x);
     for (int i = 0; i < race->count; i++) {
         tacit_operator_destroy(&race->candidate[i].M);
         tct_precond_source_close(&race->candidate[i].from);

@@ -3,15 +3,15 @@
  * machine or several. The CPU enqueues them, and they can be recorded.
  *
  * A sum is an all-gather of the ranks' parts on the stream of the queue; every
- * rank adds them up in rank order.
+ * rank adds them up in rank order. One that is to hide is on a side stream.
  *
  *     queue    pack . event . local product ............ wait . unpack
  *     apart             wait . group of sends and receives . event
  *
- * An exchange is one group on a second stream of higher priority, concurrent
+ * An exchange is one group on another stream of higher priority, concurrent
  * with the local product. Sums and exchanges have a communicator each, since
- * NCCL runs the calls of one communicator in order. A single column is received
- * in place.
+ * NCCL runs the calls of one communicator in order; all ranks begin both in the
+ * same order. A single column is received in place.
  *
  * The CPU replays recordings block by block, since NCCL adds nodes to them that
  * wait for events, which a while node must not contain. The environment
@@ -37,7 +37,9 @@
 typedef struct { /* of a queue */
     const tct_nccl_library *lib;
     tct_nccl_comm *sums, *exchanges;
-    gpu_stream apart; /* of exchanges */
+    gpu_stream apart;  /* of exchanges */
+    gpu_stream beside; /* of sums that hide */
+    tct_fork hidden;   /* of the one under way */
     tct_nccl_sums sum;
     bool over; /* given up: NCCL is not called any more */
     pthread_t aborting;
@@ -137,6 +139,8 @@ static tacit_status connect(tacit_queue *q, nccl *n)
 static tacit_status open_device(tacit_queue *q, nccl *n)
 {
     TRY(tct_fork_stream(&n->apart));
+    TRY(tct_fork_stream(&n->beside));
+    TRY(tct_fork_open(&n->hidden, n->beside));
     n->sum = (tct_nccl_sums){
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
     const size_t all = (size_t)q->ranks * TCT_NCCL_SLOTS * sizeof(double);
@@ -211,7 +215,9 @@ static void nccl_close(tacit_queue *q)
         if (n->sums) (void)n->lib->CommDestroy(n->sums);
         if (n->exchanges) (void)n->lib->CommDestroy(n->exchanges);
     }
+    tct_fork_close(&n->hidden);
     if (n->apart) (void)gpu_stream_destroy(n->apart);
+    if (n->beside) (void)gpu_stream_destroy(n->beside);
     tct_gpu_release(n->sum.all);
     tct_free(n);
     *tct_link_state(q) =
@@ -306,13 +312,28 @@ static nccl *settled(tacit_queue *q)
     return n->over ? NULL : n;
 }
 
+static void launch_sum_begin(tacit_queue *q, const tct_op *op,
+                             const tct_gpu_launch *L)
+{
+    const nccl *n = settled(q);
+    if (!n) return;
+    tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), L);
+    tct_gpu_ok(q, tct_fork_begin(&n->hidden, L->stream), "a sum");
+    note(q, gather(n, tct_nccl_slots(op), n->beside), "a sum");
+    tct_gpu_ok(q, tct_fork_end(&n->hidden), "a sum");
+}
+
 static void launch_sum(tacit_queue *q, const tct_op *op,
                        const tct_gpu_launch *L)
 {
     const nccl *n = settled(q);
     if (!n) return;
-    tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), L);
-    note(q, gather(n, tct_nccl_slots(op), L->stream), "a sum");
+    if (op->at_once) {
+        tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), L);
+        note(q, gather(n, tct_nccl_slots(op), L->stream), "a sum");
+    } else {
+        tct_gpu_ok(q, tct_fork_join(&n->hidden, L->stream), "a sum");
+    }
     tct_nccl_add(&n->sum, op, L);
 }
 
@@ -343,8 +364,8 @@ static void launch_end(tacit_queue *q, const tct_op *op,
     else if (L->epilogue.count > 0) tct_gpu_epilogue(L);
 }
 
-static const tct_launcher nccl_launcher = {launch_sum, launch_begin,
-                                           launch_end};
+static const tct_launcher nccl_launcher = {launch_sum, launch_begin, launch_end,
+                                           launch_sum_begin};
 
 const tct_link tct_link_nccl = {
     .name = "nccl",

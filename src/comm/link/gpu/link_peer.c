@@ -393,8 +393,8 @@ static void launch_end(tacit_queue *q, const tct_op *op,
         tct_op_info_of(op)->text);
 }
 
-static const tct_launcher peer_launcher = {launch_sum, launch_begin,
-                                           launch_end};
+static const tct_launcher peer_launcher = {launch_sum, launch_begin, launch_end,
+                                           launch_sum};
 
 /* --- for kernels of a whole solve ----------------------------------------- */
 

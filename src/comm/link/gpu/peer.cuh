@@ -7,7 +7,8 @@
  * A sum: each rank stores its scalars, each with the number of the sum, into a
  * slot in every other rank; all add them up in rank order and get the same
  * bits. Slots are double-buffered: a rank that stores for sum e has read sum e
- * - 1 of all ranks, so all have finished reading sum e - 2.
+ * - 1 of all ranks, so all have finished reading sum e - 2. A sum that hides
+ * has two kernels: one stores, also into the own slot, and one adds up.
  *
  * An exchange: values go from the vector into one half of the double buffer in
  * the receiver's window, then a counter is stored. The receiver acknowledges
@@ -93,20 +94,25 @@ put_of(const tct_peer_common &C, tct_numbered *slot, int from, uint64_t number)
            tct_slot_at(2, C.ranks, 1, from, number);
 }
 
-/* Put this rank's `values` to all far ranks, and wait for theirs. By all
+/* Put this rank's `values` to all far ranks; wait for theirs. By all
  * threads. */
 template <class FAR>
-static __device__ inline void trade_with_far(const tct_peer_common &C,
-                                             int values, uint64_t number)
+static __device__ inline void put_to_far(const tct_peer_common &C, int values,
+                                         uint64_t number)
 {
     const size_t at = tct_slot_at(2, C.ranks, TCT_PEER_SLOTS, C.rank, number);
-    const int from = (int)threadIdx.x;
     __syncthreads();
     for (int r = 0; r < C.ranks; r++)
         if (is_far<FAR>(C, r))
             FAR::put(C.there[r] + at, C.slot[C.rank] + at,
                      values * sizeof(tct_numbered),
                      put_of(C, C.there[r], C.rank, number), number, r);
+}
+template <class FAR>
+static __device__ inline void await_far(const tct_peer_common &C,
+                                        uint64_t number)
+{
+    const int from = (int)threadIdx.x;
     if (from < C.ranks && is_far<FAR>(C, from)) {
         uint64_t *signal = put_of(C, C.slot[C.rank], from, number);
         const tct_wait_status status =
@@ -123,11 +129,37 @@ struct summed {
     double *out;
     int count, systems;
     double flags;
+    bool begun; /* its scalars and flags are in the slots */
 };
 
 static __device__ inline double *scalar_of(const summed &s, int i)
 {
     return s.out + (i / s.count) * TCT_SCALARS + i % s.count;
+}
+
+/* This rank's value i. */
+static __device__ inline double mine_of(const tct_peer_common &C,
+                                        const summed &s, int i, uint64_t number)
+{
+    const size_t at = tct_slot_at(2, C.ranks, TCT_PEER_SLOTS, C.rank, number);
+    if (s.begun) return tct_numbered_value(C.slot[C.rank] + at + i).value;
+    return i < s.count * s.systems ? *scalar_of(s, i)
+                                   : s.flags + C.outbox->mine;
+}
+
+template <class FAR>
+static __global__ void __launch_bounds__(SUM_THREADS)
+    begin_sum(const __grid_constant__ tct_peer_common C,
+              const __grid_constant__ summed s)
+{
+    const uint64_t number = C.state->sums + 1;
+    const int n = s.count * s.systems;
+    for (int i = threadIdx.x; i <= n; i += blockDim.x)
+        tct_slot_send(slots_of(C), i, number, mine_of(C, s, i, number),
+                      C.ranks);
+    if (FAR::there) put_to_far<FAR>(C, n + 1, number);
+    __syncthreads();
+    if (threadIdx.x == 0) C.state->sums = number;
 }
 
 template <class FAR>
@@ -136,21 +168,20 @@ static __global__ void __launch_bounds__(SUM_THREADS)
         const __grid_constant__ summed s,
         const __grid_constant__ tct_epilogue tail)
 {
-    const uint64_t number = C.state->sums + 1;
+    const uint64_t number = C.state->sums + (s.begun ? 0 : 1);
     const int n = s.count * s.systems;
-    const auto mine_of = [&](int i) {
-        return i < n ? *scalar_of(s, i) : s.flags + C.outbox->mine;
-    };
     const auto say = [&](int i, double mine) {
         tct_slot_send(slots_of(C), i, number, mine, C.ranks - 1);
     };
-    if (FAR::there) {
-        for (int i = threadIdx.x; i <= n; i += blockDim.x) say(i, mine_of(i));
-        trade_with_far<FAR>(C, n + 1, number);
+    if (FAR::there && !s.begun) {
+        for (int i = threadIdx.x; i <= n; i += blockDim.x)
+            say(i, mine_of(C, s, i, number));
+        put_to_far<FAR>(C, n + 1, number);
     }
+    if (FAR::there) await_far<FAR>(C, number);
     for (int i = threadIdx.x; i <= n; i += blockDim.x) {
-        const double mine = mine_of(i);
-        if (!FAR::there) say(i, mine);
+        const double mine = mine_of(C, s, i, number);
+        if (!FAR::there && !s.begun) say(i, mine);
         const double total = total_of(C, mine, i, number);
         if (i < n) {
             *scalar_of(s, i) = total;
@@ -172,11 +203,14 @@ template <class FAR>
 static gpu_error launch_sum(const tct_peer_common *C, const tct_op *op,
                             double flags, const tct_gpu_launch *L)
 {
-    const summed s = {op->out, op->count, tct_op_batch(op), flags};
+    const bool begins = op->code == TCT_SUM_BEGIN;
+    const summed s = {op->out, op->count, tct_op_batch(op), flags,
+                      !begins && !op->at_once};
     const int n = s.count * s.systems + 1;
     const int most = (n + GPU_WAVE - 1) / GPU_WAVE * GPU_WAVE;
     const int block = most > SUM_THREADS ? SUM_THREADS : most;
-    sum<FAR><<<1, block, 0, L->stream>>>(*C, s, L->epilogue);
+    if (begins) begin_sum<FAR><<<1, block, 0, L->stream>>>(*C, s);
+    else sum<FAR><<<1, block, 0, L->stream>>>(*C, s, L->epilogue);
     return gpu_last_error();
 }
 

@@ -120,7 +120,7 @@ gpu_error tct_peer_receive(const tct_peer_common *C, const tct_peer_message *m,
 /* --- kernels -------------------------------------------------------------- */
 
 typedef struct tct_peer_kernels {
-    /* The sum `op`, with this rank's flags. */
+    /* A sum, or its begin or end, by `op`, with this rank's flags. */
     gpu_error (*sum)(const tct_peer_common *C, const tct_op *op, double flags,
                      const tct_gpu_launch *L);
     /* Begin or end an exchange, by `op`'s code. */

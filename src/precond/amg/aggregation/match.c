@@ -7,12 +7,13 @@
  * bits, so that differences by rounding errors do not count and both ends see
  * the same rating.
  *
- * Of its heaviest edges a row chooses two: to the row of the lowest number, if
- * it is lower than its own, and to the row of the highest, if it is higher. An
- * edge chosen from both ends is a chain edge. A row has at most two, so they
- * form chains, and every second edge of a chain becomes a pair. On a grid the
- * chains are whole lines of points along the direction of the largest stride:
- * one round matches all rows into adjacent pairs.
+ * Of its heaviest edges a row chooses two, to the nearest numbers: the greatest
+ * below its own and the least above it. An edge chosen from both ends is a chain
+ * edge. A row has at most two, so they form chains, and every second edge of a
+ * chain becomes a pair. On a grid the chains are whole lines of points along the
+ * direction of the smallest stride: one round matches all rows into adjacent
+ * pairs. The farthest numbers would do the same for 5 and 7 points, but join the
+ * corners of 9 and 27 points into sheared aggregates.
  *
  * Where many edges have the same weight, as in a dense block, few of them are
  * chain edges. After a round with few pairs a row chooses one of its heaviest
@@ -95,7 +96,8 @@ static void look(const matching *m, int64_t i)
     const tct_csr *A = p->A;
     const double own = p->diag[i];
     const int64_t at = index_of(p, i);
-    int64_t low = i, high = i, lowest = at, highest = at;
+    int64_t low = i, high = i; /* i: none; their numbers: */
+    int64_t below = at, above = at;
     uint32_t most = 1;
     uint64_t most_hash = 0;
     double enough = at_least(most);
@@ -114,7 +116,7 @@ static void look(const matching *m, int64_t i)
             most_hash = 0;
             enough = at_least(most);
             low = high = i;
-            lowest = highest = at;
+            below = above = at;
         }
         const int64_t number = index_of(p, j);
         if (m->by_hash) {
@@ -122,17 +124,17 @@ static void look(const matching *m, int64_t i)
             if (hash < most_hash) continue;
             most_hash = hash;
             low = high = j;
-            lowest = highest = number;
-        } else if (number < lowest) {
+            below = above = number;
+        } else if (number < at && (low == i || number > below)) {
             low = j;
-            lowest = number;
-        } else if (number > highest) {
+            below = number;
+        } else if (number > at && (high == i || number < above)) {
             high = j;
-            highest = number;
+            above = number;
         }
     }
-    m->lower[i] = lowest < at ? (int32_t)low : -1;
-    m->upper[i] = highest > at ? (int32_t)high : -1;
+    m->lower[i] = below < at ? (int32_t)low : -1;
+    m->upper[i] = above > at ? (int32_t)high : -1;
 }
 
 /* Returns how many rows have found a mate. */

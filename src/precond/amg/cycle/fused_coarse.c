@@ -32,10 +32,10 @@ static const tct_amg_fused_kernels *kernels_of(const tacit_queue *q)
 
 bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 {
-    return (M->part_of || L != M->level) &&
+    return (M->part_of || L - M->level > M->krylov) &&
            L->n <= (M->part_of ? ROWS_FOR_EACH : ROWS_MOST) &&
            L->about.nonzeros <= INT32_MAX / 2 && M->base.op.world->size == 1 &&
-           M->krylov == 0 && M->vectors == 0 && kernels_of(M->base.op.q);
+           M->vectors == 0 && kernels_of(M->base.op.q);
 }
 
 bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries)
@@ -230,7 +230,7 @@ static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
 static int first_of(const tct_amg *M)
 {
     const int last = M->levels - 1;
-    const int least = M->part_of ? 0 : 1;
+    const int least = M->part_of ? 0 : 1 + M->krylov;
     int l = last;
     if (M->direct || M->level[last].kept)
         while (l > least && M->level[l - 1].kept) l--;

@@ -9,7 +9,8 @@
  *     q_multiply(M->fused) ... clear
  *
  * For one rank or replicated levels (replicated_coarse.c), one right-hand side,
- * one smooth vector, and cycles V and W. */
+ * one smooth vector, and cycles V and W; in a cycle K, the levels below those that
+ * begin one. */
 #ifndef TCT_PRECOND_AMG_CYCLE_FUSED_COARSE_H
 #define TCT_PRECOND_AMG_CYCLE_FUSED_COARSE_H
 #include "precond/amg/device/device_setup.h"

@@ -13,7 +13,7 @@
 /* Levels of the trials, about 64 and 8 times smaller than the finest. A level
  * of fewer rows than ENOUGH has few levels below it, and cg converges fast for
  * any factor. */
-enum { FIRST = 2, THEN = 1, ENOUGH = 20000 };
+enum { FIRST = 2, THEN = 1, ENOUGH = 20000, STEPS = 6 };
 
 /* Below this nothing overshoots; grids have 1.1 to 1.4. */
 static const double TAME = 1.45;
@@ -24,18 +24,18 @@ enum { PARTS = sizeof parts / sizeof *parts };
 
 static void set_factor(tct_amg *M, double factor)
 {
-    for (int l = 0; l + 1 < M->levels; l++)
-        M->level[l].factor *= factor / M->overcorrection;
     M->overcorrection = factor;
+    tct_amg_set_factors(M);
 }
 
 /* Does the current factor overshoot from level `l` on? */
 static tacit_status overshoots(const tct_amg *M, int l, double *nearer,
                                bool *out)
 {
-    double largest = 0.0;
-    TRY(tct_amg_try(M, &M->level[l], &largest, nearer));
-    *out = largest > TAME;
+    tct_amg_trial got;
+    TRY(tct_amg_try(M, &M->level[l], STEPS, &got));
+    *nearer = got.nearer;
+    *out = got.largest > TAME;
     return TACIT_OK;
 }
 
@@ -46,11 +46,11 @@ static tacit_status find_factor(tct_amg *M, int l, double best)
     const double most = M->overcorrection;
     double taken = most;
     for (int k = best > 0.0; k < PARTS; k++) {
-        double largest = 0.0, nearer = 0.0;
+        tct_amg_trial got;
         set_factor(M, 1.0 + (most - 1.0) * parts[k]);
-        TRY(tct_amg_try(M, &M->level[l], &largest, &nearer));
-        if (!(nearer > best)) break;
-        best = nearer;
+        TRY(tct_amg_try(M, &M->level[l], STEPS, &got));
+        if (!(got.nearer > best)) break;
+        best = got.nearer;
         taken = M->overcorrection;
     }
     set_factor(M, taken);

@@ -6,7 +6,7 @@
 #include "precond/amg/device/device_setup.h"
 #include <math.h>
 
-enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
+enum { STEPS = 12 };
 
 typedef struct {
     const tacit_operator *A;
@@ -18,6 +18,7 @@ typedef struct {
     double alpha[STEPS], beta[STEPS];
     bool indefinite; /* a step has found A indefinite */
     double nearer;   /* decrease of (e, A e) */
+    double left;     /* last (r, z) over the first */
 } run;
 
 typedef struct {
@@ -144,6 +145,7 @@ static void read_steps(run *s, const vectors *v)
         s->alpha[k] = c[C_ALPHA];
         s->beta[k] = c[C_BETA];
         s->nearer += c[C_ALPHA] * c[C_RR_OLD];
+        s->left = c[C_RR] / kept[C_RR_OLD];
         s->steps = k + 1;
     }
 }
@@ -173,12 +175,15 @@ tacit_status tct_amg_spectral_bound(const tacit_operator *A,
     return TACIT_OK;
 }
 
-tacit_status tct_amg_try(const tct_amg *M, const tct_amg_level *L,
-                         double *largest, double *nearer)
+tacit_status tct_amg_try(const tct_amg *M, const tct_amg_level *L, int steps,
+                         tct_amg_trial *out)
 {
-    run s = {.A = L->A, .M = M, .L = L, .most = STEPS_OF_LEVELS};
+    run s = {.A = L->A, .M = M, .L = L, .most = steps};
     TRY(start(&s));
-    *largest = tct_ritz_largest(s.steps, s.alpha, s.beta);
-    *nearer = s.nearer;
+    *out =
+        (tct_amg_trial){.largest = tct_ritz_largest(s.steps, s.alpha, s.beta),
+                        .nearer = s.nearer,
+                        .left = s.left,
+                        .steps = s.steps};
     return TACIT_OK;
 }

@@ -277,8 +277,8 @@ TCT_BOTH void tct_amg_compare(tct_amg_best *b, int64_t i, int64_t j,
         if (hash < b->hash) return;
         b->hash = hash;
         b->low = b->high = j;
-    } else if (j < b->low) b->low = j;
-    else if (j > b->high) b->high = j;
+    } else if (j < i && (b->low == i || j > b->low)) b->low = j;
+    else if (j > i && (b->high == i || j < b->high)) b->high = j;
 }
 
 TCT_BOTH uint32_t tct_amg_rate(const tct_amg_work *g, int64_t i, int64_t j,

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices and functions as operators of the library."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from ctypes import byref, c_void_p
+from typing import Any, Callable
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator
+
+from . import _errors as errors
+from . import _structs as st
+from ._arrays import Rows, at, columns_of, rows_of
+from ._context import Context, Handle, context_of
+from ._library import check, error_set, lib, text, whole, word
+from ._watch import Watch
+
+
+def _is_map(A: Any) -> bool:
+    """Is it a linear map without entries?"""
+    return isinstance(A, LinearOperator) or (
+        callable(A) and not issparse(A) and not hasattr(A, "__array__")
+    )
+
+
+def make_matrix(context: Context, rows: Rows) -> Handle:
+    """A matrix of the library of these rows, which it copies. Collective."""
+    count, order = rows.shape
+    first, total = 0, count
+    if context.ranks > 1:
+        first, total = _place(context, count)
+    if order != total:
+        raise errors.InvalidError(
+            f"A is {total} x {order}: expected a square matrix"
+        )
+    wide = rows.ptr.dtype.itemsize > 4
+    make = lib.tacit_matrix_from_rows if wide else lib.tacit_matrix_from_rows32
+    pointer = c_void_p()
+    check(
+        make(
+            context.world.pointer, total, first, count, at(rows.ptr),
+            at(rows.cols), at(rows.vals), byref(pointer),
+        )
+    )
+    return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
+
+
+def _place(context: Context, count: int) -> tuple[int, int]:
+    """The first row of this rank, and the rows of all."""
+    counts = (ctypes.c_double * context.ranks)()
+    counts[context.rank] = count
+    check(
+        lib.tacit_world_reduce(
+            context.world.pointer, 0, context.ranks, counts
+        )
+    )
+    return int(sum(counts[: context.rank])), int(sum(counts))
+
+
+def open_matrix(context: Context, name: str, shift: float) -> Handle:
+    """A file or a gallery matrix. Collective."""
+    options = st.new(st.MatrixOptions, shift=shift)
+    pointer = c_void_p()
+    check(
+        lib.tacit_matrix_open(
+            context.world.pointer, word(name, "A"), byref(options),
+            byref(pointer),
+        )
+    )
+    return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
+
+
+class Function:
+    """A Python function y = f(x) as an operator; its exception is kept, and
+    ends the solve."""
+
+    def __init__(
+        self,
+        context: Context,
+        f: Callable[[Any], Any],
+        rows: int,
+        norm: float,
+        varies: bool = False,
+    ) -> None:
+        self._f = f
+        self._rows = rows
+        self._context = context
+        self.raised: BaseException | None = None
+        self._apply = st.Apply(self._call)
+        self.struct = st.new(
+            st.OperatorFunction, apply=self._apply, norm=norm, varies=varies
+        )
+        pointer = c_void_p()
+        with Watch(None, 1) as watch:  # signals are no exceptions in callbacks
+            status = lib.tacit_operator_from_function(
+                context.queue.pointer, rows, byref(self.struct), byref(pointer)
+            )
+        watch.raise_kept()
+        self.settle(status)
+        self.handle = Handle(
+            pointer, lib.tacit_operator_destroy, (context.queue,)
+        )
+
+    def settle(self, status: int) -> int:
+        """`check`, but what the function raised comes out again."""
+        raised, self.raised = self.raised, None
+        if raised is not None:
+            self._context.spoiled = True
+            raise raised
+        return check(status)
+
+    def _call(self, _ctx: Any, _queue: Any, x: int, y: int) -> int:
+        try:
+            size = 8 * self._rows
+            source: Any = (ctypes.c_char * size).from_address(x)
+            target: Any = (ctypes.c_char * size).from_address(y)
+            # a copy, since the function may keep what it is given
+            given = np.frombuffer(source, dtype=np.float64).copy()
+            if not given.any():  # as of a first guess of zeros
+                np.frombuffer(target, dtype=np.float64)[:] = 0.0
+                return 0
+            made = np.asarray(self._f(given))
+            if made.size != self._rows or made.dtype.kind not in "fiub":
+                raise errors.InvalidError(
+                    f"the function returned {made.dtype} of shape "
+                    f"{made.shape}: expected {self._rows} real numbers"
+                )
+            np.frombuffer(target, dtype=np.float64)[:] = made.reshape(-1)
+            return 0
+        except BaseException as error:
+            self.raised = error
+            line = f"the function raised {type(error).__name__}: {error}"
+            sentence = ctypes.c_char_p(line.encode("utf-8", "replace")[:900])
+            return int(error_set(-1, ctypes.c_char_p(b"%s"), sentence))
+
+
+class Operator(LinearOperator):
+    """A matrix, or a linear function, as the library multiplies by it.
+
+    A       a square SciPy matrix of any format or a NumPy array; the name of a
+            file or of a gallery matrix ("poisson3d:50"); a LinearOperator; or
+            a function y = f(x) of arrays [rows], with `rows` given. It must be
+            symmetric for all methods but "direct".
+    device  "host", "cuda", "cuda(1)", or "auto": a GPU where there is one
+    threads at most so many; 0: OMP_NUM_THREADS, or all processors
+    format  of the stored matrix, "auto": measured
+    shift   A + shift I instead of A; only of names
+    norm    a bound of ||A|| of a function; 0: estimated by 8 products
+    comm    a communicator of mpi4py: A is then this rank's rows, [local rows,
+            all rows]. Collective, as is `close`
+
+    Values are copied. Entries given twice are added. It is a LinearOperator:
+    `A @ x`, and SciPy's methods take it. Errors: InvalidError, TypeRefused,
+    InputError with row and column, UnsupportedError, NoMemory.
+
+    >>> import tacit
+    >>> A = tacit.Operator("poisson2d:8")
+    >>> A.shape
+    (64, 64)
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        *,
+        rows: int | None = None,
+        device: str = "auto",
+        threads: int = 0,
+        format: str = "auto",
+        shift: float = 0.0,
+        norm: float = 0.0,
+        comm: Any = None,
+        _context: Context | None = None,
+        _take: bool = False,
+        _check: bool = False,
+    ) -> None:
+        start = time.perf_counter()
+        self.notes: list[str] = []
+        self.function: Function | None = None
+        self.matrix: Handle | None = None
+        self._source: Any = A
+        self._closed = False
+        self._own = comm is not None and _context is None
+        self.check_seconds = 0.0
+        self.symmetric: bool | None = None
+        self._why_not = ""
+        c = _context or context_of(device, threads, comm)
+        self.context = c
+        self.name = A if isinstance(A, str) else None
+        if shift and not isinstance(A, str):
+            raise errors.InvalidError(
+                "shift is for names of matrices: add it to A itself"
+            )
+        try:
+            with c:
+                if _is_map(A):
+                    self._make_function(A, rows, norm)
+                else:
+                    self._make_matrix(A, shift, format, _take, _check)
+        except BaseException:
+            if self._own:
+                c.close()
+            raise
+        super().__init__(np.dtype(np.float64), self.shape)
+        self.setup_seconds = time.perf_counter() - start - self.check_seconds
+
+    def _make_function(self, A: Any, rows: int | None, norm: float) -> None:
+        c = self.context
+        if c.device.split("@")[0] != "host":
+            raise errors.UnsupportedError(
+                "a Python function is an operator on the host: device='host'"
+            )
+        f = A.matvec if isinstance(A, LinearOperator) else A
+        if isinstance(A, LinearOperator):
+            if A.shape[0] != A.shape[1]:
+                raise errors.InvalidError(
+                    f"A has the shape {A.shape}: expected a square operator"
+                )
+            if np.dtype(A.dtype or float).kind == "c":
+                raise errors.TypeRefused(
+                    "A is complex: Tacit solves real systems"
+                )
+            rows = A.shape[0]
+        if rows is None:
+            raise errors.InvalidError(
+                "A is a function: give the number of rows, rows=n"
+            )
+        self.local_rows = rows = whole(rows, "rows")
+        self.function = Function(c, f, self.local_rows, norm)
+        self.handle = self.function.handle
+        total = _place(c, self.local_rows)[1] if c.ranks > 1 else rows
+        self.shape = (int(total), int(total))
+
+    def _make_matrix(
+        self, A: Any, shift: float, format: str, take: bool, check_it: bool
+    ) -> None:
+        c = self.context
+        if isinstance(A, (str, os.PathLike)):
+            self._rows: Rows | None = None
+            self.matrix = open_matrix(c, os.fspath(A), shift)
+        else:
+            self._rows = c.together(
+                lambda: rows_of(A, self.notes, ordered=c.ranks > 1)
+            )
+            self.matrix = make_matrix(c, self._rows)
+        turned = self._rows is not None and self._rows.turned
+        if check_it or turned:
+            start = time.perf_counter()
+            self._check_symmetric(A, turned)
+            self.check_seconds = time.perf_counter() - start
+        m = self.matrix.pointer
+        self.local_rows = int(lib.tacit_matrix_local_rows(m))
+        total = int(lib.tacit_matrix_global_rows(m))
+        self.shape = (total, total)
+        take = take and self.symmetric is not False
+        make = lib.tacit_operator_take if take else lib.tacit_operator_create
+        pointer = c_void_p()
+        name = word(format, "format")
+        check(make(c.queue.pointer, m, name, byref(pointer)))
+        self.handle = Handle(
+            pointer, lib.tacit_operator_destroy, (c.queue, self.matrix)
+        )
+
+    def _check_symmetric(self, A: Any, turned: bool) -> None:
+        assert self.matrix is not None
+        c = self.context
+        status = lib.tacit_matrix_check_symmetric(self.matrix.pointer)
+        if status == -3 and turned:  # rows and columns were exchanged
+            self.matrix.close()
+            self._rows = rows_of(A, self.notes, ordered=True)
+            self.matrix = make_matrix(c, self._rows)
+            status = lib.tacit_matrix_check_symmetric(self.matrix.pointer)
+        self.symmetric = status == 0
+        if status == -3:
+            self._why_not = text(lib.tacit_error_message()) or ""
+        else:
+            check(status)
+
+    def require_symmetric(self) -> None:
+        """InputError with the library's sentence if the check has failed."""
+        if self.symmetric is False:
+            raise errors.InputError(self._why_not)
+
+    def require_open(self) -> None:
+        if self._closed:
+            raise errors.ClosedError("this operator was closed: make another")
+
+    # --- products
+
+    def _matvec(self, x: Any) -> Any:
+        """y = A x for x [local rows]. Collective."""
+        self.require_open()
+        v = columns_of(np.asarray(x).reshape(-1), self.local_rows, "x", [])
+        return apply_handle(self.context, self.handle, self.function, v)
+
+    def _rmatvec(self, x: Any) -> Any:
+        if self.symmetric is False:
+            raise errors.UnsupportedError("products with A' are not there")
+        return self._matvec(x)
+
+    def _adjoint(self) -> "LinearOperator":
+        return self
+
+    # --- new values
+
+    def update(self, A: Any = None) -> None:
+        """Take new values of the same pattern: a matrix like the first one, or
+        an array of its stored entries; None: those that the first one has now.
+        Preconditioners need `Preconditioner.update`, a `Solver` its own.
+        InvalidError names the first entry that only one of both has, and
+        InputError one that is not symmetric, if the first matrix was."""
+        self.require_open()
+        if self.matrix is None:
+            raise errors.InvalidError("a function has no values to update")
+        with self.context as c:
+            matrix = make_matrix(c, c.together(lambda: self._new_rows(A)))
+            if self.symmetric:
+                check(lib.tacit_matrix_check_symmetric(matrix.pointer))
+            check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))
+            old, self.matrix = self.matrix, matrix
+            old.close()
+
+    def _new_rows(self, A: Any) -> Rows:
+        known = self._rows
+        if known is None and (A is None or not hasattr(A, "shape")):
+            raise errors.InvalidError("update needs a matrix here")
+        if A is None:
+            A = self._source
+        if isinstance(A, np.ndarray) and A.ndim == 1:
+            return self._with_values(A)
+        turned = known is not None and known.turned
+        return rows_of(A, self.notes, ordered=not turned)
+
+    def _with_values(self, values: Any) -> Rows:
+        known = self._rows
+        if known is None or values.shape != known.vals.shape:
+            given = None if known is None else known.vals.shape
+            raise errors.InvalidError(
+                f"the values have the shape {values.shape}: expected {given}, "
+                "one for each stored entry of A"
+            )
+        from ._arrays import doubles
+
+        vals = np.ascontiguousarray(doubles(values, "values", self.notes))
+        return known._replace(vals=vals)
+
+    def drop_entries(self) -> None:
+        """Free the entries that preconditioners are made of."""
+        if self.matrix is not None:
+            lib.tacit_matrix_drop_entries(self.matrix.pointer)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """The stored form: rows, nonzeros, format, detail, order, bytes,
+        threads, seconds of set-up, as in `path` of a report."""
+        self.require_open()
+        with self.context:
+            return describe(self.handle)
+
+    def close(self) -> None:
+        """Free it; later uses raise ClosedError. Solvers made with it go on
+        until they are closed. Collective with several ranks."""
+        if self._closed:
+            return
+        self._closed = True
+        with self.context as c:
+            self.handle.close()
+            if self.matrix is not None:
+                self.matrix.close()
+        if self._own:
+            c.close()
+
+    def __enter__(self) -> "Operator":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def apply_handle(
+    context: Context, handle: Handle, function: Function | None, v: Any
+) -> Any:
+    """y = handle v, on arrays of the host."""
+    y = np.empty(v.shape[0])
+    with context as c, Watch(None, 1) as watch:
+        if c.host:
+            status = lib.tacit_operator_apply(handle.pointer, at(v), at(y))
+        else:
+            from ._device import through_device
+
+            status = through_device(c, v, y, handle)
+        if function is not None:
+            function.settle(status)
+        check(status)
+    watch.raise_kept()
+    return y
+
+
+def describe(handle: Handle) -> dict[str, Any]:
+    """tacit_operator_describe as a dict."""
+    info = st.new(st.OperatorInfo)
+    check(lib.tacit_operator_describe(handle.pointer, byref(info)))
+    out: dict[str, Any] = {}
+    for name, kind in st.OperatorInfo._fields_[1:]:  # type: ignore[misc]
+        value = getattr(info, name)
+        out[name] = text(value) if kind is ctypes.c_char_p else value
+    return out

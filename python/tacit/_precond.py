@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Preconditioners by name and from the caller's own functions."""
+
+from __future__ import annotations
+
+import re
+from ctypes import byref, c_void_p
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from . import _errors as errors
+from . import _structs as st
+from ._arrays import at, columns_of
+from ._context import Handle
+from ._library import check, lib, whole, word
+from ._operator import Function, Operator, apply_handle
+from ._report import precond_info, precond_of
+
+
+def split_name(name: str) -> tuple[str, dict[str, str]]:
+    """ "amg(cycle=k, degree=3)" as a name and options."""
+    word(name, "precond")
+    found = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", name)
+    if not found:
+        raise errors.InvalidError(
+            f"precond is {name!r}: expected a name, or name(key=value, ...)"
+        )
+    options: dict[str, str] = {}
+    for item in filter(None, re.split(r"\s*,\s*", found.group(2) or "")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise errors.InvalidError(
+                f"precond is {name!r}: '{item}' has no value, as in key=value"
+            )
+        options[key.strip()] = value.strip()
+    return found.group(1), options
+
+
+class Options:
+    """tacit_precond_options, and what it borrows."""
+
+    def __init__(self, name: str, options: dict[str, Any], rows: int) -> None:
+        self.struct = st.new(st.PrecondOptions)
+        self._kept: list[Any] = []
+        for key, value in options.items():
+            if key == "near_null":
+                self._set_vectors(value, rows)
+            elif key == "kind":
+                self.struct.kind = word(value, "kind")
+            elif key == "columns":
+                self.struct.columns = whole(value, "columns")
+            elif key == "positive":
+                self.struct.positive = bool(value)
+            else:
+                self._set(name, key, str(value))
+
+    def _set(self, name: str, key: str, value: str) -> None:
+        words = (
+            word(name, "precond"), word(key, "an option").replace(b"_", b"-"),
+            word(value, key),
+        )
+        self._kept.append(words)
+        check(lib.tacit_precond_options_set(byref(self.struct), *words))
+
+    def _set_vectors(self, vectors: Any, rows: int) -> None:
+        array = columns_of(vectors, rows, "near_null", [])
+        self._kept.append(array)
+        self.struct.vectors = 1 if array.ndim == 1 else array.shape[1]
+        self.struct.near_null = at(array)
+
+
+class Preconditioner(LinearOperator):
+    """M, an approximate inverse of A; `M @ r` applies it, and SciPy's methods
+    take it.
+
+    A        an `Operator`, or what `Operator` takes
+    name     "amg", "ic0", "ic1", "jacobi", "direct"
+    options  those of the name, as in `tacit help solve`: cycle="w", degree=3;
+             near_null, an array [rows, k] of vectors that A maps close to
+             zero (rigid-body modes in elasticity); node_rows
+
+    Errors: InputError (A is not symmetric; a diagonal that is not positive,
+    with its row), InvalidError, NoMemory.
+
+    >>> import tacit
+    >>> M = tacit.Preconditioner("poisson2d:40", "amg", degree=3)
+    >>> x, report = tacit.solve(M.operator, [1.0] * 1600, precond=M)
+    >>> report["path"]["precond"]
+    'amg'
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        name: str = "amg",
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        comm: Any = None,
+        **options: Any,
+    ) -> None:
+        self._own = not isinstance(A, Operator)
+        self._closed = False
+        if isinstance(A, Operator):
+            A.require_open()
+            self.operator = A
+        else:
+            self.operator = Operator(
+                A, device=device, threads=threads, comm=comm, _check=True
+            )
+        try:
+            self._set_up(name, options)
+        except BaseException:
+            if self._own:
+                self.operator.close()
+            raise
+        super().__init__(np.dtype(np.float64), self.operator.shape)
+
+    def _set_up(self, name: str, options: dict[str, Any]) -> None:
+        self.name, more = split_name(name)
+        if self.name != "direct":
+            self.operator.require_symmetric()
+        with self.operator.context:
+            self.handle = make(self.operator, self.name, {**more, **options})
+
+    def _matvec(self, r: Any) -> Any:
+        if self._closed:
+            raise errors.ClosedError(
+                "this preconditioner was closed: make another"
+            )
+        A = self.operator
+        v = columns_of(np.asarray(r).reshape(-1), A.local_rows, "r", [])
+        return apply_handle(A.context, self.handle, None, v)
+
+    def _rmatvec(self, r: Any) -> Any:
+        return self._matvec(r)
+
+    def _adjoint(self) -> LinearOperator:
+        return self
+
+    def aspreconditioner(self, cycle: str | None = None) -> "Preconditioner":
+        """Itself, where pyamg's solvers have this method; `cycle` "V", "W" or
+        "K" must be the one it was made with."""
+        made = (self.info or {}).get("detail") or ""
+        if cycle and f"cycle {cycle.lower()}" not in made:
+            raise errors.InvalidError(
+                f"made with {made!r}: give cycle={cycle.lower()!r} to amg"
+            )
+        return self
+
+    @property
+    def varies(self) -> bool:
+        """Does it change from one application to the next?"""
+        return bool(precond_info(self.handle.pointer).varies)
+
+    @property
+    def info(self) -> dict[str, Any] | None:
+        """Its levels, as `precond` of a report; None: it has none."""
+        with self.operator.context:
+            return precond_of(self.handle.pointer)
+
+    def solve(
+        self, b: Any, x0: Any = None, tol: float = 1e-8, **keywords: Any
+    ) -> Any:
+        """x for a right-hand side, by cg with it; as pyamg's method. See
+        `tacit.Solver` for the report."""
+        from ._solver import Solver
+
+        with Solver(self.operator, precond=self, rtol=tol) as solver:
+            return solver.solve(b, x0, **keywords)[0]
+
+    def update(self) -> None:
+        """Take the operator's new values, after its `update`."""
+        matrix = self.operator.matrix
+        with self.operator.context:
+            pointer = matrix.pointer if matrix is not None else None
+            check(lib.tacit_precond_update(self.handle.pointer, pointer))
+
+    def close(self) -> None:
+        """Free it, and the operator if it has made that itself."""
+        if not self._closed:
+            self._closed = True
+            with self.operator.context:
+                self.handle.close()
+            if self._own:
+                self.operator.close()
+
+
+def make(operator: Operator, name: str, options: dict[str, Any]) -> Handle:
+    """The preconditioner called `name` of an operator. Collective."""
+    pointer = c_void_p()
+    made = Options(name, options, operator.local_rows)
+    if operator.matrix is None:
+        check(
+            lib.tacit_precond_create(
+                operator.handle.pointer, name.encode(), byref(pointer)
+            )
+        )
+        needs: tuple[Handle, ...] = (operator.handle,)
+    else:
+        check(
+            lib.tacit_precond_create_of(
+                operator.handle.pointer, operator.matrix.pointer,
+                name.encode(), byref(made.struct), byref(pointer),
+            )
+        )
+        needs = (operator.handle,)
+    return Handle(pointer, lib.tacit_operator_destroy, needs)
+
+
+def function_of(operator: Operator, M: Any) -> Function:
+    """A preconditioner of the caller's: a LinearOperator, a matrix near the
+    inverse, or a function z = M r."""
+    if isinstance(M, LinearOperator):
+        f = M.matvec
+    elif callable(M) and not hasattr(M, "shape"):
+        return Function(operator.context, M, operator.local_rows, 1e-300)
+    elif hasattr(M, "shape"):
+        f = aslinearoperator(M).matvec
+    else:
+        raise errors.InvalidError(
+            f"precond is {M!r}: expected a name, a matrix, or a function"
+        )
+    if tuple(M.shape) != (operator.local_rows,) * 2:
+        raise errors.InvalidError(
+            f"the preconditioner has the shape {tuple(M.shape)}: expected "
+            f"{(operator.local_rows,) * 2}"
+        )
+    return Function(operator.context, f, operator.local_rows, 1e-300)

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""cg and minres with the signatures of scipy.sparse.linalg, and amg with
+pyamg's."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from scipy.sparse import eye, issparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from . import _errors as errors
+from ._operator import Operator
+from ._precond import Preconditioner
+from ._solver import Solver
+
+_TINY = 1e-300  # a norm without its estimate, which takes products
+
+
+def _prepare(A: Any, tight: bool) -> Operator:
+    """A as an operator whose iterate is the caller's x in each step."""
+    if isinstance(A, Operator):
+        return A
+    if not (issparse(A) or isinstance(A, (LinearOperator, np.ndarray))):
+        A = aslinearoperator(A) if hasattr(A, "shape") else np.asarray(A)
+    format = "auto@none" if tight else "auto"
+    return Operator(A, device="host", format=format, norm=_TINY)
+
+
+def _vectors(A: Operator, b: Any, x0: Any, M: Any) -> tuple[Any, Any, bool]:
+    """b and the first guess, and whether x is to be a matrix of one column."""
+    given = np.asarray(b)
+    n = A.shape[0]
+    if given.shape not in ((n,), (n, 1)):
+        raise errors.InvalidError(
+            f"A has the shape {A.shape}, b {given.shape}: expected ({n},) or "
+            f"({n}, 1)"
+        )
+    if isinstance(x0, str):
+        if x0 != "Mb":
+            raise errors.InvalidError(f"x0 is {x0!r}: expected an array or 'Mb'")
+        flat = given.reshape(-1)
+        x0 = flat if M is None else aslinearoperator(M) @ flat
+    if x0 is not None:
+        x0 = np.asarray(x0).reshape(-1)
+    return given.reshape(-1), x0, given.ndim == 2
+
+
+class _Steps:
+    """SciPy's callback, which wants the iterate."""
+
+    def __init__(self, callback: Callable[[Any], Any] | None) -> None:
+        self._callback = callback
+        self.x: Any = None
+
+    def __call__(self, iteration: int, residual: float) -> bool:
+        if iteration > 0 and self._callback is not None:
+            self._callback(self.x.copy())
+        return False
+
+
+def _is_complex(A: Any) -> bool:
+    kind = getattr(A, "dtype", None)
+    return kind is not None and np.dtype(kind).kind == "c"
+
+
+def _as_reals(A: Any) -> Any:
+    """A complex operator as a real one of twice the size, whose vectors have
+    real and imaginary parts in turn; Hermitian becomes symmetric."""
+    if A is None:
+        return None
+    given = aslinearoperator(A)
+    n = 2 * given.shape[0]
+
+    def apply(x: Any) -> Any:
+        y = np.asarray(given.matvec(x.view(np.complex128)))
+        return np.ascontiguousarray(y, dtype=np.complex128).view(np.float64)
+
+    return LinearOperator((n, n), apply, dtype=np.float64)
+
+
+def _run_complex(
+    method: str, A: Any, b: Any, x0: Any, M: Any, callback: Any, *rest: Any
+) -> tuple[Any, int]:
+    """A Hermitian A, by products of its own and the real equivalent."""
+
+    def reals(v: Any) -> Any:
+        flat = np.asarray(v).reshape(-1)
+        return np.ascontiguousarray(flat, dtype=np.complex128).view(np.float64)
+
+    def seen(x: Any) -> Any:
+        return callback(x.view(np.complex128))
+
+    if isinstance(x0, str) and M is not None:
+        x0 = aslinearoperator(M) @ np.asarray(b).reshape(-1)
+    elif isinstance(x0, str):
+        x0 = b
+    x, info = _run(
+        method, _as_reals(A), reals(b), None if x0 is None else reals(x0),
+        _as_reals(M), seen if callback is not None else None, *rest,
+    )
+    x = x.view(np.complex128)
+    return (x.reshape(-1, 1) if np.ndim(b) == 2 else x), info
+
+
+def _run(
+    method: str, A: Any, b: Any, x0: Any, M: Any, callback: Any,
+    rtol: float, atol: float, maxiter: int | None,
+) -> tuple[Any, int]:
+    if _is_complex(A) or _is_complex(b):
+        return _run_complex(
+            method, A, b, x0, M, callback, rtol, atol, maxiter
+        )
+    own = not isinstance(A, Operator)
+    operator = _prepare(A, callback is not None)
+    try:
+        given, guess, column = _vectors(operator, b, x0, M)
+        most = 10 * operator.shape[0] if maxiter is None else int(maxiter)
+        solver = Solver(
+            operator, method=method, precond=M, rtol=rtol, atol=atol,
+            max_iterations=max(most, 1),
+        )
+        with solver:
+            x, info = _solve(solver, given, guess, callback, most)
+    finally:
+        if own:
+            operator.close()
+    return (x.reshape(-1, 1) if column else x), info
+
+
+def _solve(
+    solver: Solver, b: Any, x0: Any, callback: Any, most: int
+) -> tuple[Any, int]:
+    if most < 1:
+        return np.zeros_like(b, dtype=float) if x0 is None else x0 * 1.0, 0
+    steps = _Steps(callback)
+    try:
+        x, _ = solver.solve(
+            b, x0, callback=steps if callback is not None else None,
+            _sees=steps,
+        )
+        return x, 0
+    except errors.NotConverged as outcome:
+        return outcome.x, max(int(outcome.report["result"]["iterations"]), 1)
+    except errors.Breakdown as outcome:
+        return outcome.x, -1
+
+
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+    callback: Callable[[Any], Any] | None = None,
+    tol: float | None = None,
+) -> tuple[Any, int]:
+    """Conjugate gradients, in place of scipy.sparse.linalg.cg.
+
+    A, M      matrices, LinearOperators, functions; or tacit's own
+    b, x0     [rows] or [rows, 1]
+    rtol, atol  done when ||b - A x|| <= max(rtol ||b||, atol), which is
+              checked with b - A x itself; `tol` is an old name of rtol
+    maxiter   10 times the rows unless given; a Hermitian A of complex numbers
+              is taken as its real equivalent, by products of its own
+    callback  called as callback(xk) after each iteration
+
+    Returns x and info: 0 converged; above 0 not, the iterations; -1 breakdown,
+    as of a matrix that is not positive definite.
+
+    >>> import numpy, tacit
+    >>> x, info = tacit.cg(numpy.diag([1.0, 2.0, 4.0]), [1.0, 1.0, 1.0])
+    >>> info, [round(v, 4) for v in x.tolist()]
+    (0, [1.0, 0.5, 0.25])
+    """
+    rtol = rtol if tol is None else tol
+    return _run("cg", A, b, x0, M, callback, rtol, atol, maxiter)
+
+
+def minres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    shift: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+    callback: Callable[[Any], Any] | None = None,
+    show: bool = False,
+    check: bool = False,
+    tol: float | None = None,
+) -> tuple[Any, int]:
+    """Minimum residuals for a symmetric A, which may be indefinite, in place
+    of scipy.sparse.linalg.minres: solves (A - shift I) x = b. `check` raises
+    InputError, a ValueError, if A is not symmetric; `show` prints the outcome;
+    the rest is as of `cg`. Done when ||b - A x|| <= rtol ||b||.
+
+    >>> import numpy, tacit
+    >>> x, info = tacit.minres(numpy.diag([1.0, -2.0]), [1.0, 1.0])
+    >>> info, [round(v, 4) for v in x.tolist()]
+    (0, [1.0, -0.5])
+    """
+    rtol = rtol if tol is None else tol
+    if shift:
+        A = _shifted(A, shift)
+    if check and not isinstance(A, (LinearOperator, Operator)):
+        with Operator(A, device="host", _check=True) as checked:
+            checked.require_symmetric()
+    x, info = _run("minres", A, b, x0, M, callback, rtol, 0.0, maxiter)
+    if show:
+        print(f"minres: info {info}")
+    return x, info
+
+
+def _shifted(A: Any, shift: float) -> Any:
+    if isinstance(A, LinearOperator):
+        return LinearOperator(
+            A.shape, lambda x: A.matvec(x) - shift * x, dtype=np.float64
+        )
+    if issparse(A):
+        return A - shift * eye(A.shape[0], format="csr")
+    A = np.asarray(A)
+    return A - shift * np.eye(A.shape[0])
+
+
+def amg(A: Any, B: Any = None, **options: Any) -> Preconditioner:
+    """Algebraic multigrid for A, with the names of pyamg's solvers:
+    `tacit.amg(A).aspreconditioner()` is M for cg, `.solve(b)` solves.
+
+    B        [rows, k] vectors that A maps close to zero, such as rigid-body
+             modes; one of ones unless given
+    options  of `tacit.Preconditioner`: cycle="w", degree=3, device="cuda"
+    """
+    if B is not None:
+        options["near_null"] = B
+    return Preconditioner(A, "amg", **options)

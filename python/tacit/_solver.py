@@ -1,0 +1,578 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solves A x = b."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+from ctypes import byref, c_void_p
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from . import _device as dev
+from . import _errors as errors
+from . import _structs as st
+from ._arrays import at, columns_of, guess_of, like
+from ._context import Handle
+from ._library import check, lib, message, say, warn, whole, word
+from ._operator import Function, Operator, describe
+from ._precond import Options, Preconditioner, function_of, make, split_name
+from ._report import Report, path_of, precond_info, precond_of, report_of
+from ._watch import Callback, Watch
+
+_MOST = 2**62
+_Results = ctypes.POINTER(st.Result)
+_OUTCOMES = {1: errors.NotConverged, 3: errors.Breakdown}
+
+
+def _target(value: Any, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not number >= 0.0:
+        raise errors.InvalidError(f"{what} is {value!r}: expected 0 or more")
+    return min(number, 1e300)
+
+
+def _after(pointer: Any, count: int) -> int | None:
+    """The address `count` doubles on."""
+    start = pointer.value if isinstance(pointer, c_void_p) else pointer
+    return None if start is None else int(start) + 8 * count
+
+
+class Solver(LinearOperator):
+    """Solves with one matrix for many right-hand sides; set up once. As a
+    LinearOperator it is the inverse: `solver @ b` is x.
+
+    A        what `tacit.Operator` takes, or one
+    method   "auto": "cg", or "direct" if A is not symmetric; if cg finds that
+             A is not positive definite, "minres" continues. Else a name of
+             `tacit help methods`: "cg", "single", "pipelined", "flexible",
+             "pipe-pr", "sstep", "minres", "direct"
+    precond  "auto": found out by the first solve; "none", "jacobi", "amg",
+             "ic0", "ic1", "amg(cycle=k, degree=3)"; a `Preconditioner`; a
+             LinearOperator, matrix or function that applies M
+    rtol, atol      done when ||b - A x|| <= max(rtol ||b||, atol)
+    max_iterations  at most
+    solves   how many solves "auto" should think of, set-up included
+    check    look whether A is symmetric: InputError names the first entry
+             without its partner
+    settings        of the method by name: steps=4, basis="newton", loop="graph"
+    device, threads, format, shift, norm, rows, comm   as for `tacit.Operator`
+
+    >>> import tacit
+    >>> with tacit.Solver("poisson3d:8", precond="jacobi") as s:
+    ...     x, report = s.solve([1.0] * 512)
+    >>> report["result"]["converged"]
+    True
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        *,
+        method: str = "auto",
+        precond: Any = "auto",
+        rtol: float = 1e-8,
+        atol: float = 0.0,
+        max_iterations: int = 10000,
+        solves: int = 1,
+        check: bool = True,
+        settings: dict[str, Any] | None = None,
+        **of_operator: Any,
+    ) -> None:
+        self.rtol, self.atol = _target(rtol, "rtol"), _target(atol, "atol")
+        self.max_iterations = whole(
+            max_iterations, "max_iterations", 1, _MOST
+        )
+        self._closed = False
+        self._solves = whole(solves, "solves", 1, _MOST)
+        self._auto = method == "auto"
+        self._settings = dict(settings or {})
+        self._own = not isinstance(A, Operator)
+        self._asked = precond
+        plain = precond is None or (
+            isinstance(precond, str) and precond in ("none", "jacobi")
+        )
+        if isinstance(A, Operator):
+            A.require_open()
+            self.operator = A
+        else:
+            self.operator = Operator(
+                A, _take=plain and method != "direct", _check=check,
+                **of_operator,
+            )
+        self.notes = list(self.operator.notes)
+        start = time.perf_counter()
+        try:
+            with self.operator.context:
+                self._set_up(method)
+        except BaseException:
+            if self._own:
+                self.operator.close()
+            raise
+        self.setup_seconds = time.perf_counter() - start
+        super().__init__(np.dtype(np.float64), self.operator.shape)
+
+    # --- set-up
+
+    def _set_up(self, method: str) -> None:
+        A = self.operator
+        self.operator_info = describe(A.handle)
+        self.handle: Handle | None = None
+        self._M: Handle | None = None
+        self._function: Function | None = None
+        self._race: dict[str, Any] | None = None
+        if self._auto and A.symmetric is False:
+            method = "direct"
+            self.notes.append("A is not symmetric: solved by its LU factors")
+        elif self._auto:
+            method = "flexible" if self._varies() else "cg"
+        word(method, "method")
+        if method == "direct":
+            self._M = make(A, "direct", {"kind": "auto"})
+        else:
+            A.require_symmetric()
+            self._make_solver(method)
+        self.method = method
+        self.path = path_of(A, self.operator_info, method)
+        if self._own and self._race is None:
+            A.drop_entries()
+        self._describe_precond()
+
+    def _varies(self) -> bool:
+        p = self._asked
+        if isinstance(p, Preconditioner):
+            return p.varies
+        return isinstance(p, str) and split_name(p)[1].get("cycle") == "k"
+
+    def _make_solver(self, method: str) -> None:
+        A = self.operator
+        pointer = c_void_p()
+        check(
+            lib.tacit_solver_create(
+                A.context.queue.pointer, A.handle.pointer, word(method, "method"),
+                byref(pointer),
+            )
+        )
+        self.handle = Handle(
+            pointer, lib.tacit_solver_destroy, (A.handle, A.context.queue)
+        )
+        for name, value in self._settings.items():
+            words = (
+                word(name, "a setting").replace(b"_", b"-"),
+                word(str(value), str(name)),
+            )
+            check(lib.tacit_solver_set(pointer, *words))
+        self._set_precond(self._asked)
+        if self._loop and self._race is None:
+            check(lib.tacit_solver_set(pointer, b"loop", self._loop))
+
+    @property
+    def _loop(self) -> bytes | None:
+        """On a GPU the fastest loop, as the program has it."""
+        here = self.operator.context.host or "loop" in self._settings
+        return None if here else b"auto"
+
+    def _set_precond(self, asked: Any) -> None:
+        assert self.handle is not None
+        solver = self.handle.pointer
+        if asked is None:
+            return
+        if isinstance(asked, Preconditioner) and (
+            asked.operator.context is self.operator.context
+        ):
+            self._use(asked.handle)
+        elif not isinstance(asked, str):
+            self._function = function_of(self.operator, asked)
+            self._use(self._function.handle)
+        else:
+            name, options = split_name(asked)
+            if name == "auto":
+                self._race = options
+            elif name in ("none", "jacobi") and not options:
+                check(lib.tacit_solver_set(solver, b"precond", name.encode()))
+            else:
+                self._M = make(self.operator, name, options)
+                self._use(self._M)
+
+    def _use(self, M: Handle) -> None:
+        assert self.handle is not None
+        check(lib.tacit_solver_set_precond(self.handle.pointer, M.pointer))
+        M._users += 1  # until the solver is destroyed
+        self.handle._needs += (M,)
+
+    def _describe_precond(self) -> None:
+        if self.handle is not None:
+            M = lib.tacit_solver_precond(self.handle.pointer)
+        else:
+            M = self._M.pointer if self._M is not None else None
+        if self._function is not None:
+            self.precond_name, self.precond_report = "function", None
+        else:
+            name = precond_info(M).name
+            self.precond_name = name.decode() if name else "none"
+            self.precond_report = precond_of(M)
+
+    # --- a solve
+
+    def solve(
+        self,
+        b: Any,
+        x0: Any = None,
+        *,
+        callback: Callback | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        max_iterations: int | None = None,
+        _sees: Any = None,
+    ) -> tuple[Any, Report]:
+        """Solve A x = b.
+
+        b         [rows] or [rows, k], k systems at once; with `comm` this
+                  rank's rows. On a GPU an array of CuPy, PyTorch or JAX there
+                  is used in place, as is the x returned
+        x0        first guess, shaped as b; zeros
+        callback  called as callback(iteration, relative_residual), for several
+                  columns with the column as a third argument; a true result
+                  ends the solve, an exception comes out of this call
+
+        Returns x, shaped as b, and the report. Raises NotConverged, Breakdown,
+        and Interrupted after Ctrl-C: all of them have x and report.
+        """
+        if self._closed:
+            raise errors.ClosedError("this solver was closed: make another")
+        self.operator.require_open()
+        limits = (
+            self.rtol if rtol is None else _target(rtol, "rtol"),
+            self.atol if atol is None else _target(atol, "atol"),
+            self.max_iterations if max_iterations is None
+            else whole(max_iterations, "max_iterations", 1, _MOST),
+        )
+        if callback is not None and not callable(callback):
+            raise errors.InvalidError(f"callback is {callback!r}, no function")
+        if dev.is_foreign(b):
+            return self._solve_there(b, x0, callback, limits)
+        notes: list[str] = []
+        given, x = self._take(b, x0, notes)
+        if _sees is not None:
+            _sees.x = x
+        for note in notes:
+            if note not in self.notes:
+                self.notes.append(note)
+        columns = 1 if given.ndim == 1 else given.shape[1]
+        with self.operator.context as c, Watch(callback, columns) as watch:
+            if c.host:
+                run = self._run(at(given), at(x), columns, watch, limits)
+            else:
+                run = self._run_by_buffers(given, x, columns, watch, limits)
+        return self._conclude(run, like(b, x), given.ndim > 1, watch)
+
+    def _take(self, b: Any, x0: Any, notes: list[str]) -> tuple[Any, Any]:
+        """b and the first guess as the library takes them."""
+
+        def take() -> tuple[Any, Any]:
+            given = columns_of(b, self.operator.local_rows, "b", notes)
+            return given, guess_of(x0, given, notes)
+
+        c = self.operator.context
+        if c.ranks == 1:
+            return take()
+        with c:
+            given, x = c.together(take)
+        return given, x
+
+    def _run_by_buffers(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
+    ) -> tuple[int, str, Any]:
+        there = [dev.Buffer(self.operator.context, b.size) for _ in range(2)]
+        try:
+            there[0].put(b)
+            there[1].put(x)
+            run = self._run(
+                there[0].pointer, there[1].pointer, columns, watch, limits
+            )
+            there[1].get(x)
+            return run
+        finally:
+            for buffer in there:
+                buffer.free()
+
+    def _solve_there(
+        self, b: Any, x0: Any, callback: Callback | None, limits: Any
+    ) -> tuple[Any, Report]:
+        """For b in the memory of a GPU."""
+        c = self.operator.context
+        dev.require_gpu(b, c.device, "b")
+        with c:
+            stream = dev.stream_of(c)
+            given = dev.View(b, "b", stream)
+            rows = self.operator.local_rows
+            if given.shape[:1] != (rows,) or len(given.shape) > 2:
+                raise errors.InvalidError(
+                    f"b has the shape {given.shape}: expected ({rows},) or "
+                    f"({rows}, columns)"
+                )
+            x = dev.zeros_like(b) if x0 is None else x0 + dev.zeros_like(b)
+            made = dev.View(x, "x0", stream)
+            several = len(given.shape) > 1
+            columns = given.shape[1] if several else 1
+            with Watch(callback, columns) as watch:
+                run = self._run(
+                    given.pointer, made.pointer, columns, watch, limits
+                )
+        return self._conclude(run, x, several, watch)
+
+    def _run(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
+    ) -> tuple[int, str, Any]:
+        """One run; its status, sentence and results."""
+        results = (st.Result * columns)()
+        status = self._run_once(b, x, columns, watch, limits, results)
+        if status == 3 and self._auto and self.method == "cg":
+            status = self._go_on_by_minres(
+                b, x, columns, watch, limits, results
+            )
+        said = message() if status > 0 else ""
+        if status < 0:
+            self.operator.context.spoiled = True
+            self._raise_kept(watch)
+            check(status)
+        return status, said, results
+
+    def _run_once(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
+        results: Any,
+    ) -> int:
+        for r in results:
+            r.size = ctypes.sizeof(st.Result)
+        stop = watch.stop(*limits)
+        A, n = self.operator, self.operator.local_rows
+        if self.handle is None:
+            assert self._M is not None
+            return int(
+                lib.tacit_precond_solve(
+                    A.handle.pointer, self._M.pointer, columns, b, n, x, n,
+                    byref(stop), results,
+                )
+            )
+        solver = self.handle.pointer
+        if self._race is not None:
+            status = self._run_race(b, x, stop, results[0])
+            if status < 0 or columns == 1:
+                return status
+            return max(status, self._run_others(b, x, columns, watch, limits, results))
+        if columns == 1:
+            return int(
+                lib.tacit_solver_run(solver, b, x, byref(stop), results)
+            )
+        return int(
+            lib.tacit_solver_run_block(
+                solver, columns, b, n, x, n, byref(stop), results
+            )
+        )
+
+    def _run_others(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
+        results: Any,
+    ) -> int:
+        """All columns but the first, which the race has solved."""
+        n = self.operator.local_rows
+        assert self.handle is not None
+        if watch.ended:
+            for r in results[1:]:
+                r.stop = 5
+            return 2
+        watch.first_column = 1
+        others = byref(results, ctypes.sizeof(st.Result))
+        status = lib.tacit_solver_run_block(
+            self.handle.pointer, columns - 1, _after(b, n), n, _after(x, n), n,
+            byref(watch.stop(*limits)), ctypes.cast(others, _Results),
+        )
+        watch.first_column = 0
+        return int(status)
+
+    def _run_race(self, b: Any, x: Any, stop: st.Stop, result: Any) -> int:
+        """The first solve, of the first column, which finds M."""
+        A, options = self.operator, self._race
+        assert self.handle is not None and options is not None
+        made = Options("auto", options, A.local_rows)
+        race = st.new(st.PrecondRace, solves=self._solves)
+        race.matrix = A.matrix.pointer if A.matrix is not None else None
+        race.options.contents = made.struct
+        race.loop = self._loop
+        status = int(
+            lib.tacit_solver_race(
+                self.handle.pointer, byref(race), b, x, byref(stop),
+                byref(result),
+            )
+        )
+        if status >= 0:
+            self._race = None
+            if self._own:
+                A.drop_entries()
+            self._describe_precond()
+        return status
+
+    def _go_on_by_minres(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
+        results: Any,
+    ) -> int:
+        """A is not positive definite: method auto continues from x."""
+        if not (self._asked is None or isinstance(self._asked, str)):
+            return 3
+        if not all(math.isfinite(r.breakdown_value) for r in results):
+            return 3
+        if self._asked not in (None, "none", "auto", "jacobi"):
+            return 3
+        self.notes.append(
+            "A is not positive definite: minres continued where cg broke down"
+        )
+        warn(self.notes[-1])
+        old, self._asked = self.handle, "jacobi"
+        try:
+            self._make_solver("minres")
+        except errors.InputError:  # a diagonal with zeros
+            self._asked = "none"
+            self._make_solver("minres")
+        assert old is not None
+        old.close()
+        self.method = self.path["method"] = "minres"
+        self._race = None
+        self._describe_precond()
+        return self._run_once(b, x, columns, watch, limits, results)
+
+    def _raise_kept(self, watch: Watch) -> None:
+        """What the caller's functions raised comes out again."""
+        for f in (self._function, self.operator.function):
+            if f is not None and f.raised is not None:
+                raised, f.raised = f.raised, None
+                raise raised
+        if watch.raised is not None:
+            raise watch.raised
+
+    def _conclude(
+        self, run: tuple[int, str, Any], x: Any, several: bool, watch: Watch
+    ) -> tuple[Any, Report]:
+        status, said, results = run
+        self._raise_kept(watch)
+        say()
+        report = report_of(self, results, several)
+        if watch.ctrl_c:
+            raise errors.Interrupted(
+                "interrupted by Ctrl-C: x and report are in this exception",
+                x, report,
+            )
+        if status in _OUTCOMES:
+            raise _OUTCOMES[status](said, x, report)
+        return x, report
+
+    # --- a linear operator: the inverse
+
+    def _matvec(self, b: Any) -> Any:
+        return self.solve(np.asarray(b).reshape(-1))[0]
+
+    def _matmat(self, B: Any) -> Any:
+        return self.solve(B)[0]
+
+    def _rmatvec(self, b: Any) -> Any:
+        if self.operator.symmetric is False:
+            raise errors.UnsupportedError("solves with A' are not there")
+        return self._matvec(b)
+
+    def _adjoint(self) -> LinearOperator:
+        return self
+
+    # --- new values
+
+    def update(self, A: Any = None) -> None:
+        """New values of the same pattern, as `Operator.update`; the
+        preconditioner takes them too. Precond "auto" is found out again by the
+        next solve."""
+        if self._closed:
+            raise errors.ClosedError("this solver was closed: make another")
+        self.operator.update(A)
+        matrix = self.operator.matrix
+        assert matrix is not None
+        with self.operator.context:
+            if self._M is not None:
+                check(
+                    lib.tacit_precond_update(self._M.pointer, matrix.pointer)
+                )
+            elif isinstance(self._asked, Preconditioner):
+                check(
+                    lib.tacit_precond_update(
+                        self._asked.handle.pointer, matrix.pointer
+                    )
+                )
+            if isinstance(self._asked, str) and self.handle is not None:
+                name, options = split_name(self._asked)
+                self._race = options if name == "auto" else None
+            if self._own and self._race is None:
+                self.operator.drop_entries()
+
+    def close(self) -> None:
+        """Free it, and the operator if it has made that itself. Collective
+        with several ranks."""
+        if self._closed:
+            return
+        self._closed = True
+        with self.operator.context:
+            for handle in (self.handle, self._M):
+                if handle is not None:
+                    handle.close()
+            if self._function is not None:
+                self._function.handle.close()
+        if self._own:
+            self.operator.close()
+
+    def __enter__(self) -> "Solver":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def solve(
+    A: Any,
+    b: Any,
+    rtol: float = 1e-8,
+    method: str = "auto",
+    precond: Any = "auto",
+    device: str = "auto",
+    *,
+    x0: Any = None,
+    callback: Callback | None = None,
+    **keywords: Any,
+) -> tuple[Any, Report]:
+    """Solve A x = b for a sparse symmetric A: x and a report.
+
+    A and the keywords are those of `tacit.Solver`, b, x0 and callback those of
+    its `solve`. The residual b - A x is formed anew before a solve ends.
+
+    >>> import numpy, scipy.sparse, tacit
+    >>> A = scipy.sparse.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (100, 100))
+    >>> x, report = tacit.solve(A, numpy.ones(100))
+    >>> bool(abs(A @ x - 1).max() < 1e-6), report["result"]["stop"]
+    (True, 'rtol')
+    """
+    if isinstance(A, Operator):
+        solver = Solver(
+            A, method=method, precond=precond, rtol=rtol, **keywords
+        )
+    else:
+        solver = Solver(
+            A, method=method, precond=precond, rtol=rtol, device=device,
+            **{"solves": _columns(b), **keywords},
+        )
+    with solver:
+        return solver.solve(b, x0, callback=callback)
+
+
+def _columns(b: Any) -> int:
+    shape = tuple(getattr(b, "shape", ()))
+    return max(int(shape[1]), 1) if len(shape) == 2 else 1

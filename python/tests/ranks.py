@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several ranks by mpi4py, each with its rows:  run -n 3 -m mpi4py ranks.py"""
+
+import sys
+
+import numpy as np
+import tacit
+from mpi4py import MPI
+from problems import laplacian, residual
+
+comm = MPI.COMM_WORLD
+rank, size = comm.Get_rank(), comm.Get_size()
+A = laplacian(24)
+n = A.shape[0]
+b = np.arange(float(n)) % 5 - 1
+ends = np.linspace(0, n, size + 1).astype(int)
+own = slice(ends[rank], ends[rank + 1])
+
+
+def whole(x):
+    return np.concatenate(comm.allgather(x))
+
+
+def raises(kind, match, call):
+    try:
+        call()
+    except kind as error:
+        assert match in str(error), str(error)
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+
+for precond in ("auto", "none", "jacobi", "amg", "ic0"):
+    x, report = tacit.solve(A[own], b[own], comm=comm, precond=precond)
+    assert residual(A, whole(x), b) < 2e-8
+    assert report["path"]["ranks"] == size
+    assert report["matrix"]["rows"] == n
+
+with tacit.Solver(A[own], comm=comm, precond="amg") as solver:
+    X, _ = solver.solve(np.column_stack([b[own], 2 * b[own]]))
+    assert np.allclose(2 * X[:, 0], X[:, 1], atol=1e-6)
+    solver.update(2.0 * A[own])
+    y, _ = solver.solve(b[own])
+    assert np.allclose(2 * y, X[:, 0], atol=1e-6)
+
+x, _ = tacit.solve("poisson2d:24", b[own], comm=comm, precond="none")
+half = comm.Split(rank % 2)
+x, report = tacit.solve(A, b, comm=half if half.Get_size() == 1 else None)
+assert residual(A, x, b) < 2e-8
+
+# all ranks fail alike, whoever is wrong
+last = rank == size - 1
+wrong = A[own].copy()
+if last:
+    wrong.data[0] = np.nan
+raises(tacit.InputError, "not finite",
+       lambda: tacit.solve(wrong, b[own], comm=comm))
+raises(tacit.InvalidError, "expected",
+       lambda: tacit.solve(A[own], b[own][: -1 if last else None], comm=comm))
+raises(tacit.NotConverged, "after 2 iterations", lambda: tacit.solve(
+    A[own], b[own], comm=comm, max_iterations=2, precond="none"))
+raises(tacit.InvalidError, "communicator", lambda: tacit.solve(A, b, comm=3))
+
+
+class Own(Exception):
+    pass
+
+
+def fail(iteration, relative):
+    if last and iteration == 3:
+        raise Own("on one rank")
+
+
+try:
+    x, report = tacit.solve(A[own], b[own], comm=comm, precond="none",
+                            callback=fail)
+    assert not last and report["result"]["stop"] == "interrupted"
+except Own:
+    assert last
+sys.stdout.write(f"rank {rank} of {size}: passed\n")

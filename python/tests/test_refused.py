@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad input: an exception with one sentence, never a crash."""
+
+import gc
+import os
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+import scipy.sparse.linalg as linalg
+import tacit
+from problems import laplacian, residual
+
+A = laplacian(10)
+b = np.ones(100)
+
+
+def refused(kind, match, *arguments, **keywords):
+    with pytest.raises(kind, match=match) as e:
+        tacit.solve(*arguments, **keywords)
+    assert isinstance(e.value, tacit.Error)
+    assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize("wrong", [
+    (A[:50], b), (np.ones((3, 4)), b), (np.ones(3), b), (np.float64(3), b),
+    (A, b[:50]), (A, np.ones((2, 100))), (A, np.ones((100, 0))),
+    (A, np.ones((100, 1, 1))), (A, 1.0), (A, [1.0, 2.0]),
+])
+def test_shapes(wrong):
+    refused(ValueError, "expected|columns", *wrong)
+
+
+def test_shape_of_the_guess():
+    refused(ValueError, "x0", A, b, x0=np.ones(50))
+    refused(ValueError, "x0", A, b, x0=np.ones((100, 1)))
+
+
+@pytest.mark.parametrize("wrong, what", [
+    ((A * 1j, b), "A is complex"), ((A, b * 1j), "b is complex"),
+    ((A, np.array(["x"] * 100)), "type"), ((A, np.array([None] * 100)), "b"),
+    ((A, sparse.csr_matrix(b).T), "toarray"),
+    ((A, np.ma.masked_equal(b, 2)), "masked"),
+    ((linalg.aslinearoperator(A * 1j), b), "complex"),
+    ((np.array([[object()]]), b), "A"),
+])
+def test_types(wrong, what):
+    refused(TypeError, what, *wrong)
+
+
+def test_values_that_are_not_finite():
+    bad = A.copy()
+    bad.data[7] = np.nan
+    refused(ValueError, "row 3, column 2 .*not finite", bad, b)
+    refused(ValueError, "b|finite", A, np.where(np.arange(100) == 3, np.inf, b))
+
+
+def test_conversions_are_said():
+    exact, _ = tacit.solve(A, b)
+    for M, v in ((A.astype(np.int32), b), (A.astype(np.float32), b),
+                 (A, b.astype(np.int8)), (A, b.astype(np.float32)),
+                 (A, b.astype(bool)), (A, b.astype(">f8"))):
+        x, report = tacit.solve(M, v)
+        assert x.dtype == np.float64 and np.allclose(x, exact)
+        assert M is A and v.dtype.byteorder == ">" or report["notes"]
+    big = np.full(100, 2**60 + 1)
+    refused(ValueError, "2.53", A, big)
+    with pytest.warns(tacit.TacitWarning, match="rounded"):
+        tacit.solve(A, b.astype(np.longdouble))
+
+
+def test_strided_and_read_only():
+    exact, _ = tacit.solve(A, b, precond="none")
+    strided = np.repeat(b, 3)[::3]
+    frozen = b.copy()
+    frozen.flags.writeable = False
+    M = A.copy()
+    for part in (M.data, M.indices, M.indptr):
+        part.flags.writeable = False
+    for v in (strided, frozen, b[::-1][::-1]):
+        assert np.array_equal(tacit.solve(M, v, precond="none")[0], exact)
+    B = np.ones((100, 6))[:, ::2]
+    X, _ = tacit.solve(A, B, precond="none")
+    assert np.allclose(X[:, 1], exact)
+
+
+def test_broken_arrays():
+    for change, match in (
+        (lambda M: M.indices.__setitem__(3, 4711), "4711"),
+        (lambda M: M.indices.__setitem__(3, -2), "-2"),
+        (lambda M: M.indptr.__setitem__(5, 10**6), "ptr"),
+        (lambda M: M.indptr.__setitem__(100, 10**6), "indptr"),
+        (lambda M: M.indptr.__setitem__(0, 1), "ptr"),
+    ):
+        M = A.copy()
+        change(M)
+        refused(ValueError, match, M, b)
+    M = A.copy()
+    M.data = M.data[:10]
+    refused(ValueError, "belong together", M, b)
+
+
+def test_names_and_numbers():
+    refused(ValueError, "cgg.*cg", A, b, method="cgg")
+    refused(ValueError, "amgg", A, b, precond="amgg")
+    refused(ValueError, "precond", A, b, precond="amg(cycle")
+    refused(ValueError, "no value", A, b, precond="amg(cycle)")
+    refused(ValueError, "cycle", A, b, precond="amg(cycle=z)")
+    refused(ValueError, "device|xpu", A, b, device="xpu")
+    refused(ValueError, "device", A, b, device=3)
+    refused(ValueError, "format|bcsr", A, b, format="bcsr")
+    refused(ValueError, "rtol", A, b, rtol=-1)
+    refused(ValueError, "rtol", A, b, rtol="small")
+    refused(ValueError, "rtol", A, b, rtol=np.nan)
+    for wrong in (-1, 0, 1.5, None, "9", 2**70):
+        refused(ValueError, "max_iterations", A, b, max_iterations=wrong)
+    refused(ValueError, "step", A, b, method="sstep", settings={"steps": 99})
+    refused(ValueError, "shift", A, b, shift=1.0)
+    refused(ValueError, "rows", lambda x: x, b)
+    refused(ValueError, "no such|poisson", "poison3d:8", b)
+    refused(OSError, "absent", "absent.mtx", b)
+    for keywords in ({"threads": "2"}, {"threads": -1}, {"method": 3},
+                     {"precond": 3}, {"format": 1}, {"callback": 3},
+                     {"settings": {"foo": 1}}, {"comm": "world"},
+                     {"device": "host\0"}, {"solves": 0}):
+        refused(ValueError, ".", A, b, **keywords)
+    refused(ValueError, "x0", A, b, x0=np.full(100, np.nan))
+    refused(ValueError, "shape|matrix", None, b)
+    for options in ({"kycle": "v"}, {"near_null": np.zeros(100)},
+                    {"near_null": np.ones(5)}, {"degree": "many"}):
+        with pytest.raises(tacit.Error):
+            tacit.Preconditioner(A, "amg", **options)
+    with pytest.raises(TypeError):
+        tacit.solve(A, b, tolerance=1)
+    for f, arguments in ((tacit.read, ["poisson3d:8"]), (tacit.gallery, ["x"]),
+                         (tacit.factor, [A, "qr"]), (tacit.factor, [np.ones((2, 3))]),
+                         (tacit.read, ["/"]), (tacit.read, ["a\0b"]),
+                         (tacit.read, [7]), (tacit.gallery, ["poisson2d:-3"]),
+                         (tacit.jacobi, [np.ones((4, 4)), "2"]),
+                         (tacit.jacobi, [b, 1]),
+                         (tacit.jacobi, [np.ones((3, 3)), -1]),
+                         (tacit.jacobi, [np.ones((3, 3)) * 1j, 1])):
+        with pytest.raises(tacit.Error):
+            f(*arguments)
+
+
+def test_symmetry_is_checked_with_row_and_column():
+    bad = A.copy()
+    bad.data[1] = 5.0
+    refused(ValueError, "row 1, column 2", bad, b, method="cg")
+    x, _ = tacit.solve(bad, b, method="direct")
+    assert residual(bad, x, b) < 1e-10
+
+
+def test_functions_that_return_nonsense():
+    refused(ValueError, "shape", lambda x: x[:5], b, rows=100)
+    refused(ValueError, "real numbers", lambda x: x * 1j, b, rows=100)
+    refused(ValueError, "real numbers", lambda x: None, b, rows=100)
+    refused(ValueError, "real numbers", A, b, precond=lambda x: "z")
+    refused(ValueError, "shape", A, b, precond=np.eye(3))
+
+
+def test_empty_and_tiny():
+    x, report = tacit.solve(np.array([[4.0]]), [2.0])
+    assert x == [0.5]
+    try:
+        x, _ = tacit.solve(sparse.csr_matrix((0, 0)), np.zeros(0))
+        assert x.shape == (0,)
+    except tacit.Error as error:
+        assert str(error)
+    x, report = tacit.solve(A, 0 * b)
+    assert not x.any() and report["result"]["iterations"] == 0
+
+
+def test_closed_objects():
+    operator = tacit.Operator(A)
+    solver = tacit.Solver(operator, precond="amg")
+    M = tacit.Preconditioner(operator, "ic0")
+    F = tacit.factor(A)
+    operator.close()
+    operator.close()
+    for use in (lambda: operator @ b, lambda: tacit.solve(operator, b),
+                lambda: operator.update(A), lambda: operator.info,
+                lambda: solver.solve(b), lambda: tacit.Solver(operator)):
+        with pytest.raises(tacit.ClosedError, match="closed"):
+            use()
+    solver.close()
+    M.close()
+    F.close()
+    for use in (lambda: solver.solve(b), lambda: solver.update(A),
+                lambda: M @ b, lambda: F.solve(b), lambda: F.info):
+        with pytest.raises(tacit.ClosedError, match="closed"):
+            use()
+
+
+def test_objects_go_in_any_order():
+    for _ in range(20):
+        operator = tacit.Operator(A)
+        M = tacit.Preconditioner(operator, "amg")
+        solver = tacit.Solver(operator, precond=M)
+        solver.ring, M.ring, operator.ring = M, operator, solver  # a cycle
+        solver.solve(b)
+        if _ % 2:
+            M.close()
+            solver.solve(b)  # M stays while the solver has it
+        del operator, M, solver
+        gc.collect()
+
+
+def test_collected_in_any_thread():
+    others = [tacit.Solver(A, precond="amg") for _ in range(3)]
+
+    def drop(iteration, residual):  # during a solve of the same context
+        if others:
+            others.pop()
+            gc.collect()
+
+    x, _ = tacit.solve(A, b, callback=drop, precond="none")
+    assert not others and residual(A, x, b) < 1e-7
+    left = [tacit.Solver(A, precond="amg")]
+    thread = threading.Thread(target=left.clear)
+    thread.start()
+    thread.join()
+    assert residual(A, tacit.solve(A, b)[0], b) < 1e-7
+
+
+def test_used_by_its_own_solve():
+    solver = tacit.Solver(A, precond="none")
+    tries = (lambda: solver.solve(b), lambda: solver.update(A),
+             lambda: solver.close(), lambda: solver.operator @ b)
+    for use in tries:
+        with pytest.raises(tacit.ClosedError, match="in use"):
+            solver.solve(b, callback=lambda i, r: use())
+        solver = tacit.Solver(A, precond="none")
+    inner = []  # another one is fine
+    solver.solve(b, callback=lambda i, r: inner.append(tacit.solve(A, b)[0])
+                 if i == 1 else None)
+    assert residual(A, inner[0], b) < 1e-7
+
+
+def test_threads_share_a_solver():
+    solver = tacit.Solver(A, precond="amg")
+    wrong = []
+
+    def work(k):
+        for _ in range(20):
+            x, _ = solver.solve(b * k)
+            if residual(A, x, b * k) > 1e-7:
+                wrong.append(k)
+            x, _ = tacit.solve(A, b * k, precond="jacobi", threads=1)
+            if residual(A, x, b * k) > 1e-7:
+                wrong.append(-k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert residual(A, solver.solve(b)[0], b) < 1e-7
+
+
+def test_fork():
+    solver = tacit.Solver(A, precond="amg")
+    solver.solve(b)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            try:
+                solver.solve(b)
+            except tacit.ClosedError as error:
+                x, _ = tacit.solve(A, b)  # new objects work
+                code = 0 if "fork" in str(error) else 2
+                code = code if residual(A, x, b) < 1e-7 else 3
+            del solver
+            gc.collect()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert residual(A, solver.solve(b)[0], b) < 1e-7

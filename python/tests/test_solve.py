@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solves: forms of matrices and vectors, methods, preconditioners, reports."""
+
+import json
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+import scipy.sparse.linalg as linalg
+import tacit
+from problems import laplacian, residual
+
+A = laplacian(20)
+b = np.arange(400.0) % 7 - 3
+CONVERGED = 2e-8
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "lil"])
+def test_sparse_formats(form):
+    x, report = tacit.solve(A.asformat(form), b)
+    assert residual(A, x, b) < CONVERGED
+    assert report["matrix"]["nonzeros"] == A.nnz
+
+
+def test_arrays_of_scipy():
+    x, _ = tacit.solve(sparse.csr_array(A), b)
+    assert residual(A, x, b) < CONVERGED
+    x, _ = tacit.solve(A.toarray(), list(b))
+    assert residual(A, x, b) < CONVERGED
+
+
+def test_coo_adds_what_is_given_twice():
+    i = np.array([0, 1, 1, 0])
+    twice = sparse.coo_matrix(([1.0, 2.0, 3.0, 1.0], (i, i)), shape=(2, 2))
+    x, _ = tacit.solve(twice, [4.0, 10.0])
+    assert np.allclose(x, [2.0, 2.0])
+
+
+def test_csr_adds_what_is_given_twice():
+    twice = sparse.csr_matrix(
+        (np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), (2, 2)
+    )
+    x, _ = tacit.solve(twice, [2.0, 4.0])
+    assert np.allclose(x, [1.0, 2.0])
+
+
+def test_wide_indices():
+    wide = A.copy()
+    wide.indices, wide.indptr = (
+        v.astype(np.int64) for v in (A.indices, A.indptr)
+    )
+    x, _ = tacit.solve(wide, b, precond="jacobi")
+    y, _ = tacit.solve(A, b, precond="jacobi")
+    assert np.array_equal(x, y)
+
+
+def test_no_copy_of_a_csr_matrix():
+    from tacit._arrays import columns_of, rows_of
+
+    rows = rows_of(A, [])
+    assert rows.vals is A.data or np.shares_memory(rows.vals, A.data)
+    assert np.shares_memory(rows.cols, A.indices)
+    assert np.shares_memory(rows.ptr, A.indptr)
+    assert np.shares_memory(columns_of(b, 400, "b", []), b)
+
+
+def test_csc_that_is_not_symmetric():
+    U = (A + sparse.diags(np.ones(399), 1)).tocsc()
+    x, report = tacit.solve(U, b)
+    assert residual(U, x, b) < CONVERGED
+    assert report["path"]["method"] == "direct"
+    with pytest.raises(tacit.InputError, match="row 1, column 2"):
+        tacit.solve(U, b, method="cg")
+
+
+def test_several_columns():
+    B = np.column_stack([b, 0 * b, np.ones(400)])
+    seen = set()
+    X, report = tacit.solve(
+        A, B, callback=lambda i, r, column: seen.add(column)
+    )
+    assert X.shape == B.shape and not X[:, 1].any()
+    assert abs(A @ X - B).max() < 1e-6
+    assert len(report["results"]) == 3 and seen == {0, 2}
+    X, _ = tacit.solve(A, np.asfortranarray(B), method="direct")
+    assert abs(A @ X - B).max() < 1e-10
+    x, _ = tacit.solve(A, b.reshape(-1, 1))
+    assert x.shape == (400, 1)
+
+
+@pytest.mark.parametrize(
+    "method", ["cg", "single", "pipelined", "pipe-pr", "flexible", "sstep",
+               "minres", "direct"]
+)
+def test_methods(method):
+    x, report = tacit.solve(A, b, method=method, precond="none")
+    assert residual(A, x, b) < CONVERGED
+    assert report["path"]["method"] == method
+
+
+@pytest.mark.parametrize("precond", ["none", "jacobi", "amg", "ic0", "ic1",
+                                     "amg(cycle=k,degree=3)", "direct"])
+def test_preconds(precond):
+    x, report = tacit.solve(A, b, precond=precond)
+    assert residual(A, x, b) < CONVERGED
+    assert report["path"]["precond"] == precond.split("(")[0]
+
+
+def test_own_preconditioners():
+    D = 1.0 / A.diagonal()
+    own = (lambda r: D * r, sparse.diags(D),
+           linalg.aslinearoperator(sparse.diags(D)))
+    for M in (*own, tacit.Preconditioner(A, "ic0")):
+        x, report = tacit.solve(A, b, precond=M)
+        assert residual(A, x, b) < CONVERGED
+        named = "function" if M in own else "ic0"
+        assert report["path"]["precond"] == named
+
+
+def test_indefinite_goes_on_by_minres():
+    D = sparse.diags(np.r_[np.arange(1.0, 20), -np.arange(1.0, 11)])
+    D = D + sparse.diags(0.1 * np.ones(28), 1) + sparse.diags(
+        0.1 * np.ones(28), -1)
+    with pytest.warns(tacit.TacitWarning, match="minres continued"):
+        x, report = tacit.solve(D, np.ones(29), precond="none")
+    assert residual(D, x, np.ones(29)) < CONVERGED
+    assert report["path"]["method"] == "minres" and report["notes"]
+    with pytest.raises(tacit.Breakdown, match="not positive definite") as e:
+        tacit.solve(D, np.ones(29), method="cg", precond="none")
+    assert e.value.report["result"]["breakdown"]["quantity"] == "p'Ap"
+    assert e.value.x.shape == (29,)
+
+
+def test_matrix_free():
+    calls = []
+
+    def product(x):
+        calls.append(1)
+        return A @ x
+
+    x, report = tacit.solve(product, b, rows=400)
+    assert residual(A, x, b) < CONVERGED and calls
+    assert report["path"]["format"] == "function"
+    x, _ = tacit.solve(linalg.aslinearoperator(A), b, norm=8.0)
+    assert residual(A, x, b) < CONVERGED
+
+
+def test_names_as_matrices(tmp_path):
+    x, report = tacit.solve("poisson2d:20", b)
+    assert residual(A, x, b) < CONVERGED
+    assert report["matrix"]["name"] == "poisson2d:20"
+
+
+def test_report_has_the_names_of_the_json():
+    x, report = tacit.solve(A, b, precond="amg")
+    assert json.loads(json.dumps(report)) == report
+    assert set(report) == {
+        "tacit", "matrix", "path", "precond", "factor", "precond_race",
+        "result", "time", "operations", "rate", "memory", "notes"}
+    true = report["result"]["true_relative_residual"]
+    assert np.isclose(true, residual(A, x, b), rtol=1e-3)
+    assert report["precond"]["levels"][0]["rows"] == 400
+    assert "<table>" in report._repr_html_() and "converged" in str(report)
+
+
+def test_not_converged_carries_x_and_report():
+    with pytest.raises(tacit.NotConverged, match="after 3 iterations") as e:
+        tacit.solve(A, b, max_iterations=3, precond="none")
+    assert e.value.report["result"]["stop"] == "max_iterations"
+    told = e.value.report["result"]["true_relative_residual"]
+    assert np.isclose(told, residual(A, e.value.x, b))
+
+
+def test_first_guess_is_used_and_not_changed():
+    exact, _ = tacit.solve(A, b, rtol=1e-12)
+    guess = exact.copy()
+    x, report = tacit.solve(A, b, x0=guess)
+    assert report["result"]["iterations"] == 0
+    assert np.array_equal(guess, exact) and x is not guess
+
+
+def test_callback():
+    seen = []
+    x, report = tacit.solve(A, b, callback=lambda i, r: seen.append((i, r)),
+                            precond="none")
+    steps = report["result"]["iterations"]
+    assert [i for i, _ in seen] == list(range(steps + 1))
+    assert seen[0][1] == 1.0 and seen[-1][1] < 1e-8
+    x, report = tacit.solve(A, b, callback=lambda i, r: i == 4)
+    assert report["result"]["stop"] == "interrupted"
+    assert not report["result"]["converged"]
+
+
+def test_what_a_callback_raises_comes_out():
+    class Own(Exception):
+        pass
+
+    def fail(iteration, residual):
+        raise Own("from inside")
+
+    with pytest.raises(Own, match="from inside"):
+        tacit.solve(A, b, callback=fail)
+    x, _ = tacit.solve(A, b)  # the thread's context still works
+    assert residual(A, x, b) < CONVERGED
+
+
+def test_what_a_function_raises_comes_out():
+    def product(x):
+        raise FloatingPointError("from the product")
+
+    with pytest.raises(FloatingPointError, match="from the product"):
+        tacit.solve(product, b, rows=400)
+    with pytest.raises(FloatingPointError, match="from the product"):
+        tacit.solve(A, b, precond=product)
+    x, _ = tacit.solve(A, b)
+    assert residual(A, x, b) < CONVERGED
+
+
+def test_ctrl_c_ends_with_what_was_reached():
+    def interrupt(iteration, residual):
+        if iteration == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(tacit.Interrupted) as e:
+        tacit.solve(A, b, callback=interrupt, precond="none")
+    assert isinstance(e.value, KeyboardInterrupt)
+    assert e.value.report["result"]["iterations"] < 20
+    assert 0 < residual(A, e.value.x, b) < 10
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_without_a_callback():
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    big = tacit.Operator("poisson3d:40")
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while timer.is_alive():
+            tacit.solve(big, np.ones(40**3), precond="none")
+        time.sleep(5)  # where the signal came between two solves
+    timer.join()
+
+
+def test_solver_of_many():
+    with tacit.Solver(A, precond="amg", rtol=1e-10) as solver:
+        for k in range(3):
+            x, _ = solver.solve(b + k)
+            assert residual(A, x, b + k) < 1e-9
+        assert np.allclose(solver @ b, linalg.spsolve(A.tocsc(), b))
+        assert (solver @ np.column_stack([b, b])).shape == (400, 2)
+        assert np.allclose(solver.T @ b, solver @ b)
+
+
+@pytest.mark.parametrize("precond", ["auto", "none", "jacobi", "amg", "ic0"])
+def test_new_values(precond):
+    M = A.copy()
+    with tacit.Solver(M, precond=precond) as solver:
+        x, _ = solver.solve(b)
+        solver.update(2.0 * M.data)
+        assert np.allclose(2.0 * solver.solve(b)[0], x, atol=1e-5)
+        solver.update(M * 4.0)
+        assert np.allclose(4.0 * solver.solve(b)[0], x, atol=1e-5)
+        M.data *= 8.0  # in place, then told
+        assert np.allclose(4.0 * solver.solve(b)[0], x, atol=1e-5)
+        solver.update()
+        assert np.allclose(8.0 * solver.solve(b)[0], x, atol=1e-5)
+        with pytest.raises(tacit.InputError, match="row 1, column 2"):
+            solver.update(M.data * np.r_[1.0, 2.0, np.ones(M.nnz - 2)])
+        with pytest.raises(tacit.Error, match="row"):
+            solver.update(M + sparse.diags(np.ones(397), 3))
+    with tacit.Solver(M, method="direct") as solver:
+        solver.update(M * 2.0)
+        assert residual(2.0 * M, solver.solve(b)[0], b) < 1e-12
+
+
+def test_within_scipy():
+    M = tacit.amg(A).aspreconditioner(cycle="V")
+    steps = []
+    x, info = linalg.cg(A, b, M=M, callback=lambda xk: steps.append(1))
+    assert info == 0 and len(steps) < 15
+    operator = tacit.Operator(A)
+    x, info = linalg.cg(operator, b)
+    assert info == 0 and np.allclose(operator @ b, A @ b)
+
+
+def test_amg_takes_near_null_vectors():
+    ones = np.ones((400, 1))
+    steps = [
+        tacit.solve(M.operator, b, precond=M)[1]["result"]["iterations"]
+        for M in (tacit.amg(A), tacit.amg(A, ones), tacit.amg(A, 0 * ones + 2))
+    ]
+    assert max(steps) <= min(steps) + 1 and steps[0] < 15
+    assert tacit.amg(A).solve(b).shape == (400,)
+
+
+def test_warnings_of_the_library():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        tacit.solve(A, b)
+    assert not said
+    F = sparse.csr_matrix([[1e-9, 1.0], [1.0, 1e-9]])
+    with pytest.warns(tacit.TacitWarning):
+        tacit.factor(F, "ldlt")
+
+
+def test_compare_ranks():
+    rows = tacit.compare(A, b, methods=["cg", "minres"],
+                         preconds=["none", "amg"])
+    times = [row["total"] for row in rows]
+    assert times == sorted(times) and len(rows) == 4
+    assert "precond" in str(rows) and "<table>" in rows._repr_html_()
+
+
+def test_read_gallery_factor(tmp_path):
+    path = str(tmp_path / "A.npz")
+    sparse.save_npz(path, A)
+    assert abs(tacit.read(path) - A).max() == 0
+    assert abs(tacit.gallery("poisson2d:20") - A).max() == 0
+    assert any(usage.startswith("poisson3d") for usage, _ in tacit.gallery())
+    np.savetxt(tmp_path / "b.txt", b)
+    assert np.array_equal(tacit.read_rhs(tmp_path / "b.txt", 400), b)
+    with tacit.factor(A) as F:
+        assert residual(A, F.solve(b), b) < 1e-13
+        assert F.solve(np.column_stack([b, b])).shape == (400, 2)
+        assert F.info["kind"] == "llt" and F.info["rows"] == 400
+
+
+def test_jacobi():
+    u = np.zeros((5, 6))
+    u[2, 3] = 4.0
+    for kind in (np.float64, np.float32):
+        v, report = tacit.jacobi(u.astype(kind), 1)
+        assert v.dtype == kind and v[1, 3] == v[2, 2] == 1.0 and v[2, 3] == 0
+    assert u[2, 3] == 4.0 and report["result"]["steps"] == 1
+    w, _ = tacit.jacobi(u, 1, periodic="xy", shape="box2d1r")
+    assert w.sum() == pytest.approx(4.0)
+    v, report = tacit.jacobi(u, 10000, rtol=1e-6, boundary=1.0)
+    assert report["result"]["converged"] and abs(v - 1).max() < 1e-4
+    with pytest.raises(tacit.NotConverged):
+        tacit.jacobi(u, 3, rtol=1e-9, norm_every=1)
+    with pytest.raises(ZeroDivisionError):
+        tacit.jacobi(u, 9, norm_every=1, callback=lambda s, c: 1 / 0)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/backward.c - the normwise backward error.
+ *
+ * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.
+ *        (2002), chapter 7: theorem 7.1, in the maximum norm. */
+#include "operator/backward.h"
+#include <math.h>
+
+/* The largest magnitude of v [n], on the device; infinity if one is not
+ * finite. */
+static double largest(tacit_queue *q, size_t n, const double *v)
+{
+    enum { PIECE = 16384 };
+    double piece[PIECE], most = 0.0;
+    for (size_t i = 0; i < n; i += PIECE) {
+        const size_t k = n - i < PIECE ? n - i : PIECE;
+        q_get(q, k, v + i, piece);
+        for (size_t j = 0; j < k; j++)
+            if (!(fabs(piece[j]) <= most))
+                most = isfinite(piece[j]) ? fabs(piece[j]) : HUGE_VAL;
+    }
+    return most;
+}
+
+double tct_backward_error(const tacit_operator *A, tacit_queue *q,
+                          const double *r, const double *x, const double *b,
+                          double sigma)
+{
+    const size_t n = (size_t)A->n;
+    double most[3] = {0.0, 0.0, 0.0};
+    if (!(A->norm > 0.0) || q->peers_know) return NAN;
+    most[0] = largest(q, n, r);
+    most[1] = largest(q, n, x);
+    most[2] = largest(q, n, b) * sigma;
+    if (tct_reduce_f64(A->world, TCT_MAX, 3, most) < 0) return NAN;
+    if (!isfinite(most[0] + most[1] + most[2])) return NAN;
+    return most[0] == 0.0 ? 0.0 : most[0] / (A->norm * most[1] + most[2]);
+}

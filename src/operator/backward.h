@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/backward.h - the backward error of a solution: how little A and b
+ * must change for x to solve A x = b exactly. */
+#ifndef TCT_OPERATOR_BACKWARD_H
+#define TCT_OPERATOR_BACKWARD_H
+#include "operator/operator.h"
+
+/* A solution whose backward error is at most this is as good as rounding
+ * allows. */
+#define TCT_BACKWARD_LEAST (10.0 * 0x1p-52)
+
+/* ||r|| / (||A|| ||x|| + ||b||) in maximum norms, 0/0 being 0, for r = b - A x:
+ * vectors on the device, in the order and scale of A as stored, and `b` times
+ * `sigma`. NAN: A's norm is not known, or a vector is not finite. Reads the
+ * vectors. Collective. */
+double tct_backward_error(const tacit_operator *A, tacit_queue *q,
+                          const double *r, const double *x, const double *b,
+                          double sigma);
+#endif

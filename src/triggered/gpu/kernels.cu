@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triggered/gpu/kernels.cu - messages of queues on a GPU, by the steps of
+ * parts.h. A start has a row of blocks for each end. A wait has a block for
+ * each part, which serves that part of all ends: a thread polls an end, and all
+ * threads copy. So it needs no more blocks at once than a message has parts,
+ * however many ends there are. */
+#include "device/gpu/lane.cuh"
+#include "triggered/gpu/kernels.h"
+
+enum { THREADS = TCT_WAIT_THREADS, NONE = INT32_MAX };
+
+static __device__ inline tct_parted *end_of(const tct_trigger_rows &R, int k)
+{
+    return R.list ? R.list[k] : R.end[k];
+}
+
+/* --- copies --------------------------------------------------------------- */
+
+static __device__ inline bool fits(const tct_part_copy &c, uintptr_t width)
+{
+    return ((uintptr_t)c.to | (uintptr_t)c.from) % width == 0;
+}
+
+/* Copy elements of type T, several on their way at once; returns the bytes. By
+ * all threads. */
+template <class T>
+static __device__ inline int64_t copy_as(const tct_part_copy &c)
+{
+    enum { AHEAD = 4 };
+    const T *const from = (const T *)(const void *)c.from;
+    T *const to = (T *)(void *)c.to;
+    const int64_t n = c.bytes / (int64_t)sizeof(T);
+    int64_t i = threadIdx.x;
+    for (; i + (AHEAD - 1) * THREADS < n; i += AHEAD * THREADS) {
+        T v[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            v[k] = tct_load_fresh(from + i + k * THREADS);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) to[i + k * THREADS] = v[k];
+    }
+    for (; i < n; i += THREADS) to[i] = tct_load_fresh(from + i);
+    return n * (int64_t)sizeof(T);
+}
+
+static __device__ inline void copy(const tct_part_copy &c)
+{
+    int64_t done = 0;
+    if (fits(c, sizeof(tct_two))) done = copy_as<tct_two>(c);
+    else if (fits(c, sizeof(uint64_t))) done = copy_as<uint64_t>(c);
+    const tct_part_copy rest = {c.to + done, c.from + done, c.bytes - done,
+                                c.way};
+    copy_as<unsigned char>(rest);
+}
+
+/* --- starts --------------------------------------------------------------- */
+
+static __global__ void __launch_bounds__(THREADS)
+    start(const __grid_constant__ tct_trigger_rows R)
+{
+    __shared__ tct_part_copy c;
+    __shared__ bool copies;
+    tct_parted *const e = end_of(R, (int)blockIdx.y);
+    const int s = (int)blockIdx.x;
+    if (s >= e->parts) return;
+    if (threadIdx.x == 0) {
+        tct_part_begin(e, s);
+        copies = e->sends && tct_part_try(e, s, &c) == TCT_PART_COPY;
+    }
+    __syncthreads();
+    if (!copies) return;
+    copy(c);
+    __syncthreads();
+    if (threadIdx.x == 0) tct_part_finish(e, s, c.way);
+}
+
+/* --- waits ---------------------------------------------------------------- */
+
+/* Tell the host which end is missing; all waits end then. */
+static __device__ void give_up(const tct_wait_job &J, const tct_parted *e,
+                               int s)
+{
+    tct_wait_board *b = J.board;
+    if (tct_draw(J.claim) == 0) {
+        tct_host_store((uint64_t *)&b->name, e->name);
+        tct_host_store((uint64_t *)&b->number, e->part[s].begun);
+        tct_host_store((uint64_t *)&b->stored,
+                       (uint64_t)(e->part[s].done == e->part[s].begun));
+        tct_fence_all();
+        tct_host_store((uint64_t *)&b->said, (uint64_t)1);
+        if (J.outbox) {
+            J.outbox->flags = 1.0;
+            tct_host_store((uint64_t *)&J.outbox->mailbox->missing,
+                           1 + (uint64_t)e->peer);
+        }
+    }
+    tct_host_store((uint64_t *)&b->gone, (uint64_t)1);
+    tct_fence_all();
+}
+
+/* A thread of a wait has every THREADS-th end. */
+struct watcher {
+    uint64_t over; /* bit k: its end k */
+    int left;      /* ends that the wait is for */
+    int copies;    /* an end with bytes to be copied, or NONE */
+    const tct_parted *missing;
+    tct_part_copy copy; /* of that end */
+};
+
+/* One look at an end; false: there is nothing to do for it any more. */
+static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
+                                   bool waited)
+{
+    tct_part_copy c;
+    tct_part_step step = tct_part_try(e, s, &c);
+    if (step == TCT_PART_COPY && c.bytes == 0) {
+        tct_part_finish(e, s, c.way);
+        step = TCT_PART_OVER;
+    }
+    if (step == TCT_PART_COPY && w.copies == NONE) {
+        w.copies = k;
+        w.copy = c;
+    }
+    if (step != TCT_PART_OVER) return true;
+    return waited && !tct_part_waited(e, s, gridDim.x > 1);
+}
+
+static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
+                                          int s)
+{
+    w.left = 0;
+    w.copies = NONE;
+    for (int k = (int)threadIdx.x, bit = 0; k < R.count; k += THREADS, bit++) {
+        if (w.over >> bit & 1) continue;
+        tct_parted *const e = end_of(R, k);
+        const bool waited = k < R.waited;
+        const bool more = s < e->parts
+                              ? look(w, e, s, k, waited)
+                              : waited && !tct_part_waited_elsewhere(e);
+        if (!more) {
+            w.over |= (uint64_t)1 << bit;
+        } else if (waited) {
+            w.left++;
+            w.missing = e;
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    wait(const __grid_constant__ tct_trigger_rows R,
+         const __grid_constant__ tct_wait_job J)
+{
+    __shared__ int chosen[2], left[2]; /* in turn */
+    __shared__ tct_part_copy c;
+    const int s = (int)blockIdx.x;
+    const tct_limit L = {J.limit_ns,
+                         (const uint64_t *)(uintptr_t)&J.board->gone};
+    watcher w = {0, 0, NONE, nullptr, {nullptr, nullptr, 0, TCT_TO_SLOT}};
+    if (tct_load_fresh(J.claim) != 0) w.over = ~(uint64_t)0; /* given up */
+    tct_wait patience = {0, 0};
+    if (threadIdx.x < 2) {
+        chosen[threadIdx.x] = NONE;
+        left[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    for (int turn = 0;; turn ^= 1) {
+        look_at_all(w, R, s);
+        if (w.copies != NONE) atomicMin(&chosen[turn], w.copies);
+        if (w.left > 0) atomicAdd(&left[turn], w.left);
+        __syncthreads();
+        const int now = chosen[turn];
+        const bool ends = now == NONE && left[turn] == 0;
+        if (now != NONE && now == w.copies) c = w.copy;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            chosen[turn] = NONE;
+            left[turn] = 0;
+        }
+        if (ends) return;
+        if (now != NONE) {
+            copy(c);
+            __syncthreads();
+            if (now % THREADS == (int)threadIdx.x)
+                tct_part_finish(end_of(R, now), s, c.way);
+            patience = {0, 0};
+        } else if (w.left > 0) {
+            const tct_wait_status status = tct_poll(&patience, L);
+            if (status == TCT_MISSED) give_up(J, w.missing, s);
+            if (status == TCT_GONE) (void)tct_draw(J.claim);
+            if (status != TCT_NOT_YET) w.over = ~(uint64_t)0;
+        }
+    }
+}
+
+static __global__ void fill(const __grid_constant__ tct_trigger_rows R,
+                            tct_parted **list)
+{
+    if ((int)threadIdx.x < R.count) list[threadIdx.x] = R.end[threadIdx.x];
+}
+
+/* --- launches ------------------------------------------------------------- */
+
+extern "C" gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
+                                     gpu_stream stream)
+{
+    const dim3 grid((unsigned)parts, (unsigned)rows->count);
+    start<<<grid, THREADS, 0, stream>>>(*rows);
+    return gpu_last_error();
+}
+
+extern "C" gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
+                                    const tct_wait_job *job, gpu_stream stream)
+{
+    wait<<<(unsigned)parts, THREADS, 0, stream>>>(*rows, *job);
+    return gpu_last_error();
+}
+
+extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,
+                                    tct_parted **list, int at,
+                                    gpu_stream stream)
+{
+    fill<<<1, TCT_ROWS_MOST, 0, stream>>>(*rows, list + at);
+    return gpu_last_error();
+}
+
+extern "C" gpu_error tct_parts_load(void)
+{
+    const void *const kernels[] = {(const void *)start, (const void *)wait,
+                                   (const void *)fill};
+    gpu_function_attributes a;
+    for (const void *k : kernels) {
+        const gpu_error error = gpu_function_get(&a, k);
+        if (error != GPU_OK) return error;
+    }
+    return GPU_OK;
+}

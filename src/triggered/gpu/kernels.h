@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triggered/gpu/kernels.h - the kernels of queues on a GPU: starts, which never
+ * wait, and waits, which also try pending sends. */
+#ifndef TCT_TRIGGERED_GPU_KERNELS_H
+#define TCT_TRIGGERED_GPU_KERNELS_H
+#include "device/gpu/gpu.h"
+#include "triggered/parts.h"
+
+enum {
+    TCT_ROWS_MOST = 128,   /* in the arguments of a kernel */
+    TCT_WAIT_THREADS = 512 /* of a block */
+};
+
+/* Ends, in device memory: those of `end`, or of `list`, if that is not NULL. A
+ * wait is for the first `waited`; others are pending sends, perhaps. */
+typedef struct tct_trigger_rows {
+    int32_t count, waited;
+    tct_parted *const *list;
+    tct_parted *end[TCT_ROWS_MOST];
+} tct_trigger_rows;
+
+/* What a wait says to the host, in memory of it. */
+typedef struct tct_wait_board {
+    volatile uint64_t gone; /* not 0: waits end; set by both sides */
+    volatile uint64_t said; /* not 0: the rest says what was missing */
+    volatile uint64_t name, number, stored;
+} tct_wait_board;
+
+typedef struct tct_wait_job {
+    uint64_t limit_ns; /* 0: none */
+    tct_wait_board *board;
+    unsigned *claim; /* the first block that gives up has the board */
+    /* Of a solver's queue, which learns of the lost rank; or NULL */
+    tct_outbox *outbox;
+} tct_wait_job;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start the messages of `rows`; no message has more than `parts`. */
+gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
+                          gpu_stream stream);
+gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
+                         const tct_wait_job *job, gpu_stream stream);
+/* Write the ends of `rows` to `list` + `at`. */
+gpu_error tct_parts_list(const tct_trigger_rows *rows, tct_parted **list,
+                         int at, gpu_stream stream);
+/* Load the kernels: the first launch of one may wait for the device. */
+gpu_error tct_parts_load(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

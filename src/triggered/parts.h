@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triggered/parts.h - messages that several blocks of a kernel carry: each has
+ * a part of the bytes. One text for kernels and for the CPU, where threads
+ * stand for blocks (tests/test_triggered_parts.c).
+ *
+ * Block s has its own counters of a part, and no other block touches them:
+ *     begun    the message that was started last
+ *     done     the message whose part was stored, or read
+ *     waited   the message whose wait is over
+ * Kernels of a queue run one after the other, and so do the blocks s of these.
+ * The counters are on the device, so that a recording can be replayed. The last
+ * block of a message sets the signal of the other end. A large message goes to
+ * the window alone: each block sees by itself that the receiver has cleared
+ * it, and needs no word of the others.
+ *
+ *     start   tct_part_begin, tct_part_try
+ *     wait    tct_part_try until it is over, tct_part_waited
+ *     both    after a step TCT_PART_COPY: copy, then tct_part_finish
+ *
+ * A block with no part of what is waited for stays, too, as it has parts of
+ * pending sends: tct_part_waited_elsewhere. What ends the wait of block 0 ends
+ * those of all others. */
+#ifndef TCT_TRIGGERED_PARTS_H
+#define TCT_TRIGGERED_PARTS_H
+#include "device/rendezvous.h"
+
+enum { TCT_PARTS_MOST = 32, TCT_PART_LEAST = 1 << 15 };
+
+typedef struct tct_part_state {
+    uint64_t begun, done, waited;
+} tct_part_state;
+
+/* An end in memory of its driver. */
+typedef struct tct_parted {
+    tct_rendezvous r;
+    char *data;
+    int32_t peer, sends; /* is it a sender? */
+    int32_t parts;
+    unsigned ticket; /* of the blocks of a message */
+    uint64_t name;   /* of the end, for the host */
+    tct_part_state part[TCT_PARTS_MOST];
+} tct_parted;
+
+/* How many blocks carry `bytes`: those of slots one. */
+TCT_BOTH int tct_parts_of(int64_t bytes)
+{
+    const int64_t parts = (bytes + TCT_PART_LEAST - 1) / TCT_PART_LEAST;
+    const int64_t most = TCT_PARTS_MOST;
+    if (bytes <= TCT_EAGER_MOST) return 1;
+    return (int)(parts < most ? parts : most);
+}
+
+typedef enum tct_part_step {
+    TCT_PART_OVER,
+    TCT_PART_LATER,
+    TCT_PART_COPY
+} tct_part_step;
+
+/* Bytes to be copied; none may be. */
+typedef struct tct_part_copy {
+    char *to;
+    const char *from;
+    int64_t bytes;
+    tct_send_way way;
+} tct_part_copy;
+
+/* Part s of the bytes: pieces are multiples of a line. */
+TCT_LANE tct_part_copy tct_part_of(const tct_parted *e, int s, char *to,
+                                   const char *from, tct_send_way way)
+{
+    const int64_t line = 128;
+    const int64_t lines = (e->r.bytes + line - 1) / line;
+    const int64_t each = (lines + e->parts - 1) / e->parts * line;
+    const int64_t first = each * s, left = e->r.bytes - first;
+    const int64_t bytes = left < 0 ? 0 : left < each ? left : each;
+    const tct_part_copy c = {to + (bytes > 0 ? first : 0),
+                             from + (bytes > 0 ? first : 0), bytes, way};
+    return c;
+}
+
+/* The start of the next message. */
+TCT_LANE void tct_part_begin(tct_parted *e, int s)
+{
+    const uint64_t number = ++e->part[s].begun;
+    if (!e->sends && s == 0) tct_receive_start(&e->r, number);
+}
+
+TCT_LANE tct_part_step tct_part_try_send(const tct_parted *e, int s,
+                                         tct_part_copy *c)
+{
+    const uint64_t number = e->part[s].begun;
+    const tct_send_way way = tct_send_way_now(&e->r, number);
+    if (way == TCT_PENDING) return TCT_PART_LATER;
+    *c = tct_part_of(e, s, tct_send_place(&e->r, number, way), e->data, way);
+    return TCT_PART_COPY;
+}
+
+/* A message that has arrived where it belongs is not copied. */
+TCT_LANE tct_part_step tct_part_try_receive(const tct_parted *e, int s,
+                                            tct_part_copy *c)
+{
+    const char *from = tct_receive_place(&e->r, e->part[s].begun);
+    if (!from) return TCT_PART_LATER;
+    *c = tct_part_of(e, s, e->data, from, TCT_TO_WINDOW);
+    if (from == e->data) c->bytes = 0;
+    return TCT_PART_COPY;
+}
+
+/* May block s go on with its part of the last message? */
+TCT_LANE tct_part_step tct_part_try(const tct_parted *e, int s,
+                                    tct_part_copy *c)
+{
+    if (e->part[s].done == e->part[s].begun) return TCT_PART_OVER;
+    return e->sends ? tct_part_try_send(e, s, c)
+                    : tct_part_try_receive(e, s, c);
+}
+
+/* Its bytes are copied. */
+TCT_LANE void tct_part_finish(tct_parted *e, int s, tct_send_way way)
+{
+    const uint64_t number = e->part[s].begun;
+    if (tct_all_done(&e->ticket, (unsigned)e->parts)) {
+        if (e->sends) tct_send_stored(&e->r, number, way);
+        else tct_receive_taken(&e->r, number);
+    }
+    e->part[s].done = number;
+}
+
+/* Is a part that is done waited for to the end? `watched`: by other blocks. */
+TCT_LANE bool tct_part_waited(tct_parted *e, int s, bool watched)
+{
+    const uint64_t number = e->part[s].begun;
+    if (e->sends && s == 0 && !tct_send_is_over(&e->r, number)) return false;
+    if (watched) tct_signal_set(&e->part[s].waited, number);
+    else e->part[s].waited = number;
+    return true;
+}
+TCT_LANE bool tct_part_waited_elsewhere(const tct_parted *e)
+{
+    return tct_signal_read(&e->part[0].waited) == e->part[0].begun;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_cycle_choice.c - option cycle auto of multigrid: k where trials on
+ * coarse levels foretell that it is faster, else v, bit for bit.
+ *
+ * RUN: np=1,2,3
+ * THREADS: 3 */
+#include "amg_problem.h"
+#include "decorated.h"
+
+static void open_amg(amg *a, const char *matrix, const char *cycle,
+                     const char *method)
+{
+    const tacit_precond_options o = {.size = sizeof o, .cycle = cycle};
+    open_amg_of(a, "host", gallery_matrix(matrix), "sell@none", method, &o);
+}
+
+static tacit_precond_info info_of(const amg *a)
+{
+    tacit_precond_info info = {.size = sizeof info};
+    OK(tacit_precond_describe(a->M, &info));
+    return info;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int64_t iterations_of(const char *matrix, const char *cycle,
+                             const char *method)
+{
+    amg a;
+    open_amg(&a, matrix, cycle, method);
+    const int64_t its = solve_amg(&a, 1e-8);
+    close_amg(&a);
+    return its;
+}
+
+static const char *const slow = "poisson2d:500";
+
+/* Iterations with v grow from level to level of a plane grid. */
+static void k_is_taken_where_v_grows(void **state)
+{
+    (void)state;
+    amg a;
+    open_amg(&a, slow, "auto", "flexible");
+    const tacit_precond_info info = info_of(&a);
+    if (!begins(info.detail, "cycle k (foretold: "))
+        fail_msg("%s", info.detail);
+    assert_non_null(strstr(info.detail, "), smoother chebyshev(2)"));
+    assert_true(info.varies);
+    const int64_t its = solve_amg(&a, 1e-8);
+    close_amg(&a);
+    assert_int_equal(its, iterations_of(slow, "k", "flexible"));
+    const int64_t v = iterations_of(slow, "v", "flexible");
+    if (3 * its > 2 * v) fail_msg("%d iterations, v %d", (int)its, (int)v);
+}
+
+/* New values keep the choice. */
+static void an_update_keeps_it(void **state)
+{
+    (void)state;
+    amg a;
+    open_amg(&a, slow, "auto", "flexible");
+    for (int64_t e = 0; e < a.p.m->A.ptr[a.p.m->A.rows]; e++)
+        a.p.m->A.val[e] *= 2.0;
+    OK(tacit_operator_update(a.p.A, a.p.m));
+    OK(tacit_precond_update(a.M, a.p.m));
+    const tacit_precond_info info = info_of(&a);
+    assert_true(begins(info.detail, "cycle k (foretold: "));
+    assert_true(info.varies);
+    assert_int_equal(solve_amg(&a, 1e-8), iterations_of(slow, "k", "flexible"));
+    close_amg(&a);
+}
+
+static void methods_that_need_a_linear_map_refuse_k(void **state)
+{
+    (void)state;
+    amg a;
+    tacit_solver *s = NULL;
+    open_amg(&a, slow, "auto", "flexible");
+    OK(tacit_solver_create(a.p.q, a.p.A, "cg", &s));
+    assert_int_equal(tacit_solver_set_precond(s, a.M), TACIT_UNSUPPORTED);
+    tacit_solver_destroy(&s);
+    close_amg(&a);
+}
+
+/* *large: is the second level large enough for trials? */
+static void expect_v(const char *matrix, bool large)
+{
+    amg a, b;
+    open_amg(&a, matrix, "v", "cg");
+    open_amg(&b, matrix, "auto", "cg");
+    const tacit_precond_level *next = tacit_precond_level_at(a.M, 1);
+    assert_non_null(next);
+    assert_int_equal(next->rows > 20000, large);
+    assert_string_equal(info_of(&a).detail, info_of(&b).detail);
+    assert_false(info_of(&b).varies);
+    double *x = random_vector(a.p.n, 7);
+    double *y = image_of(a.M, a.p.q, a.p.n, x);
+    double *z = image_of(b.M, b.p.q, b.p.n, x);
+    if (!same_bits(y, z, a.p.n)) fail_msg("%s: other bits", matrix);
+    free(x);
+    free(y);
+    free(z);
+    close_amg(&a);
+    close_amg(&b);
+}
+
+/* Few iterations are foretold; k is tried, and dearer; there is no trial. */
+static void v_stays_to_the_bit(void **state)
+{
+    (void)state;
+    expect_v("poisson3d:56", true);
+    expect_v("like:g3_circuit,300x300", true);
+    expect_v("poisson3d:24", false);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(k_is_taken_where_v_grows),
+        cmocka_unit_test(an_update_keeps_it),
+        cmocka_unit_test(methods_that_need_a_linear_map_refuse_k),
+        cmocka_unit_test(v_stays_to_the_bit),
+    };
+    TEST_MPI_MAIN(tests);
+}
