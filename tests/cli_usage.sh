@@ -114,7 +114,7 @@ accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
 grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
 grep -q '^comm	queue	yes	' out || complain 'devices: queue'
-refused 1 "unknown comm 'pigeon' (available: self, " solve poisson3d:4 --comm pigeon
+refused 1 "unknown comm 'zzz' (available: self, " solve poisson3d:4 --comm zzz
 refused 1 "link queue: for several ranks" solve poisson3d:4 --comm queue
 accepted devices
 grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||
