@@ -42,11 +42,19 @@ static tacit_status unknown(const char *name)
     return tct_unknown("method", name, names, METHODS);
 }
 
+/* Is the queue's memory plain, for the CPU to read after a wait? */
+static bool is_plain(const tacit_queue *q)
+{
+    const tct_layer *layer = q->top;
+    while (!layer->ops->alloc && layer->below) layer = layer->below;
+    return !layer->below && !q->device->seen &&
+           q->device->kind == TCT_KIND_HOST;
+}
+
 /* Room for the scalars of the recurrence, where checks see them. */
 static tacit_status make_ritz(tacit_solver *S)
 {
-    const tct_device_ops *device = S->run.q->device;
-    if (device->seen || device->kind != TCT_KIND_HOST) return TACIT_OK;
+    if (!is_plain(S->run.q)) return TACIT_OK;
     TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.alpha));
     TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.beta));
     S->ritz.room = TCT_RITZ_ROOM;
