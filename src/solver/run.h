@@ -53,8 +53,7 @@ typedef struct tct_system {
     int shift;
     tacit_stop stop;
     int64_t limit;            /* of iterations */
-    bool exactly;             /* make as many, whatever the residual */
-    bool attained;            /* rounding allows no smaller b - A x */
+    bool exactly, attained;   /* make as many; rounding allows no less */
     double norm_b, target;    /* times sigma   */
     double reference, wanted; /* in stop.norm: of what rtol is for; target */
     const tacit_operator *diagonal; /* of norm scaled: D^-1; NULL: not made */
