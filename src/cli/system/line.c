@@ -66,6 +66,7 @@ static tacit_status open_queue(cli_line *line)
 {
     const cli *c = line->c;
     TRY(tacit_trigger_comm_create(c->world, &line->comm));
+    if (line->stream) TRY(tacit_trigger_comm_use_gpu(line->comm));
     return tacit_world_agree(
         c->world, tacit_trigger_queue_create(line->comm, TACIT_TRIGGER_AUTO,
                                              line->stream, &line->queue));
