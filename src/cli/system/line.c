@@ -130,6 +130,8 @@ void cli_line_disconnect(cli_line *line)
     base_mpi_destroy(&line->mpi);
     for (int k = 0; k < line->count; k++)
         tacit_trigger_request_free(&line->request[k]);
+    if (line->stream && line->comm) /* a peer may have a buffer open */
+        (void)tacit_world_agree(line->c->world, TACIT_OK);
     free(line->request);
     line->request = NULL;
     line->count = 0;
