@@ -215,7 +215,7 @@ refused 2 'folder' solve poisson3d:8 --history folder
 refused 2 'cannot be written' convert poisson3d:8 nowhere/m.mtx
 refused 2 'cannot be written' partition poisson3d:8 -n 2 -o nowhere/p
 
-# a limit on the size of files is a full disk: status 2, one line, no file
+# a limit on the size of files is a full disk: status 5, one line, no file
 for output in '-o x.mtx' '--json x.json' '--history x.tsv'; do
     (
         ulimit -f 1 # 512 bytes, or 1024
@@ -223,7 +223,7 @@ for output in '-o x.mtx' '--json x.json' '--history x.tsv'; do
         "$TACIT" solve -q poisson3d:8 --rtol 1e-12 $output 2>limited
         echo $? >code
     )
-    [ "$(cat code)" = 2 ] || complain "ulimit, $output: status $(cat code)"
+    [ "$(cat code)" = 5 ] || complain "ulimit, $output: status $(cat code)"
     grep -q '^tacit: x.*File too large' limited ||
         complain "ulimit, $output: $(cat limited)"
 done
@@ -232,7 +232,7 @@ done
     "$TACIT" info gallery >gallery 2>limited
     echo $? >code
 )
-[ "$(cat code)" = 2 ] || complain "ulimit, standard output: status $(cat code)"
+[ "$(cat code)" = 5 ] || complain "ulimit, standard output: status $(cat code)"
 grep -q '^tacit: standard output: cannot be written: File too large' limited ||
     complain "ulimit, standard output: $(cat limited)"
 find . -name 'x*' | grep . && complain 'files are left'

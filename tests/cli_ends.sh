@@ -44,4 +44,14 @@ has out 'in norm scaled'
 accepted solve held.mtx held.txt --relative-to r0
 accepted solve poisson2d:8 --rhs ones
 grep -q 'they alone decide' err && complain 'a warning without need'
+
+# what a first solve is told; a slow one; a full disk
+accepted convert poisson2d:90 A.mtx
+accepted solve A.mtx --rtol 1e-12
+has out 'b is made up'
+has out 'made a digit of the residual'
+accepted solve A.mtx ones --precond jacobi
+grep -q 'made up' out && complain 'a notice without need'
+accepted solve poisson2d:5 --precond amg
+has out 'one level is no multigrid'
 finish

@@ -344,7 +344,7 @@ fi
 # standard output that takes nothing is an error, said once
 if [ -w /dev/full ]; then
     "$TACIT" solve poisson3d:4 >/dev/full 2>err
-    [ $? = 2 ] || complain 'a full device goes unnoticed'
+    [ $? = 5 ] || complain 'a full device goes unnoticed'
     has err 'standard output'
 fi
 finish

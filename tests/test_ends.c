@@ -34,6 +34,7 @@ static void open_problem(problem *p, const char *matrix, const char *format)
     p->n = (size_t)tacit_operator_local_rows(p->A);
     OK(tacit_queue_alloc(p->q, p->n, &p->b));
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    q_fill(p->q, p->n, 0.0, p->x);
     fill(p);
 }
 
@@ -180,6 +181,7 @@ static void open_beam(problem *p, int64_t n)
     p->n = (size_t)tacit_operator_local_rows(p->A);
     OK(tacit_queue_alloc(p->q, p->n, &p->b));
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    q_fill(p->q, p->n, 0.0, p->x);
     fill(p);
 }
 
@@ -314,6 +316,7 @@ static void open_chain(problem *p)
     p->n = (size_t)tacit_operator_local_rows(p->A);
     OK(tacit_queue_alloc(p->q, p->n, &p->b));
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    q_fill(p->q, p->n, 0.0, p->x);
     fill(p);
     if (tacit_world_rank(test_world()) == 0) p->b[0] = 1e10;
 }

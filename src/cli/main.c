@@ -140,8 +140,11 @@ static tacit_status flush_output(const cli *c, tacit_status status)
 {
     if (status < 0) return status;
     tacit_status flushed = TACIT_OK;
-    if (c->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        flushed = tacit_error_set(TACIT_IO,
+    errno = 0;
+    const bool lost = c->rank == 0 && (fflush(stdout) != 0 || ferror(stdout));
+    const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
+    if (lost)
+        flushed = tacit_error_set(full ? TACIT_NO_MEMORY : TACIT_IO,
                                   "standard output: cannot be written: %s: "
                                   "choose another place or make room",
                                   strerror(errno));

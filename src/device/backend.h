@@ -89,6 +89,8 @@ typedef struct tct_device_ops {
     void (*enter)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
     void (*free)(tacit_queue *q, void *p);
+    /* Bytes of free memory; negative: not known. OPTIONAL */
+    double (*free_memory)(const tacit_queue *q);
     /* See q_memory_pool. OPTIONAL */
     void (*pool)(tacit_queue *q, size_t slab);
     void (*run)(tacit_queue *q, const tct_op *op);

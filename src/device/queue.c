@@ -171,7 +171,10 @@ static double *alloc(tacit_queue *q, size_t n)
 double *q_alloc(tacit_queue *q, size_t n)
 {
     double *p = alloc(q, n);
-    if (!p) q_fail(q, TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    if (!p)
+        q_fail(q, TACIT_NO_MEMORY,
+               "no device memory for %zu doubles (%.3g GiB)", n,
+               (double)n * sizeof *p / 0x1p30);
     return p;
 }
 
@@ -187,13 +190,28 @@ void q_memory_pool(tacit_queue *q, size_t slab)
     if (q->device->pool && q->ranks == 1) q->device->pool(q, slab);
 }
 
+/* ", 3.2 GiB free" in `text` [size], or "". */
+static const char *free_memory(const tacit_queue *q, char *text, size_t size)
+{
+    double bytes = 0.0;
+    text[0] = '\0';
+    if (q->device->free_memory && (bytes = q->device->free_memory(q)) >= 0.0)
+        snprintf(text, size, ", %.3g GiB free", bytes / 0x1p30);
+    return text;
+}
+
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 {
+    char text[32];
     REQUIRE(queue != NULL && out != NULL);
     q_enter(queue);
     double *p = alloc(queue, n);
     if (!p && queue->device->kind == TCT_KIND_GPU)
-        FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+        FAIL(TACIT_NO_MEMORY,
+             "no device memory for %zu doubles (%.3g GiB%s): take more GPUs, "
+             "a method of fewer vectors (cg has the fewest), or the host",
+             n, (double)n * sizeof *p / 0x1p30,
+             free_memory(queue, text, sizeof text));
     if (!p)
         FAIL(TACIT_NO_MEMORY,
              "no memory for %zu doubles (%.3g GiB, %.3g GiB free)", n,

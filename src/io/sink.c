@@ -47,10 +47,13 @@ static _Thread_local struct {
     tct_sink *last;
 } held;
 
+/* A full disk is the machine's, as memory is; another failure the file's. */
 static tacit_status cannot(const char *path, const char *what)
 {
-    FAIL(TACIT_IO, "%s: cannot be %s: %s: choose another place or make room",
-         path, what, strerror(errno));
+    const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
+    FAIL(full ? TACIT_NO_MEMORY : TACIT_IO,
+         "%s: cannot be %s: %s: choose another place or make room", path, what,
+         strerror(errno));
 }
 
 int tct_sink_descriptor(const char *path)

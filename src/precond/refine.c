@@ -230,7 +230,7 @@ static void break_down(member *m, int64_t k)
     m->result.stop = TACIT_STOP_BREAKDOWN;
     m->result.breakdown_iteration = k;
     m->result.breakdown_quantity = "||b - A x||";
-    m->result.breakdown_value = m->norm;
+    m->result.breakdown_value = isnan(m->norm) ? (double)NAN : m->norm;
 }
 
 /* After `k` steps, the last of which left the residual `norm`: has the column

@@ -41,6 +41,11 @@ bool tct_has_lost(const tct_run *R, double norm_r);
 /* The phase ended by drift: does the method go on with vectors formed anew? */
 bool tct_renew_vectors(tct_run *R);
 
+/* --- explain.c ------------------------------------------------------------ */
+
+/* The status of the run, with a message if it did not succeed. */
+tacit_status tct_explain(const tct_run *R);
+
 /* --- least_squares.c ------------------------------------------------------ */
 
 /* b - A x, in v[V_R], does not meet the target, and the recurrence has found

@@ -4,6 +4,7 @@
  *
  * On a device that runs beside the CPU checks see samples, which have no alpha
  * and beta: nothing is noted there. */
+#include "solver/norms.h"
 #include "solver/solver.h"
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/convergence.c - the convergence check: the sampled scalars, the
  * monitor, the true residual. */
+#include "solver/norms.h"
 #include "solver/run.h"
 #include <math.h>
 
@@ -43,7 +44,8 @@ void tct_broke_down(tct_run *R, const char *quantity, double value)
     R->policy->end = PHASE_BROKEN;
     R->result->breakdown_iteration = R->k;
     R->result->breakdown_quantity = quantity;
-    R->result->breakdown_value = value;
+    R->result->breakdown_value =
+        isnan(value) ? (double)NAN : value; /* no -nan */
 }
 
 void tct_forget_breakdown(tct_run *R)

@@ -4,6 +4,7 @@
  * The recurrence knows the Euclidean norm only. Between two decisions in
  * another norm the ratio of both is taken to stay as it is: that gives the
  * Euclidean goal of the next phase. */
+#include "solver/norms.h"
 #include "operator/backward.h"
 #include "solver/columns/lockstep.h"
 #include "solver/solver.h"
@@ -13,6 +14,8 @@
 /* A phase aims this far below what the ratio asks for, so that it is not of
  * one iteration. */
 static const double BELOW = 0.7;
+/* A recurrence is right up to this factor. */
+static const double RIGHT = 1.5;
 
 static const char *const names[] = {"residual", "preconditioned", "scaled",
                                     "backward"};
@@ -104,7 +107,7 @@ void tct_norm_target(tct_run *R, double norm_r)
     S->target = plain ? S->wanted : S->stop.rtol * norm_r;
 }
 
-bool tct_norm_met(tct_run *R, const double *r, double norm_r)
+bool tct_norm_reached(tct_run *R, const double *r, double norm_r)
 {
     tct_system *S = R->system;
     const double is = tct_norm_of(R, r, norm_r);
@@ -113,4 +116,23 @@ bool tct_norm_met(tct_run *R, const double *r, double norm_r)
     if (S->stop.norm != TACIT_NORM_RESIDUAL && isfinite(is))
         S->target = BELOW * norm_r * (S->wanted / is);
     return false;
+}
+
+bool tct_norm_asks(const tct_run *R, double told, double norm_r)
+{
+    return R->system->stop.norm != TACIT_NORM_RESIDUAL &&
+           R->policy->end == PHASE_MET && !R->pure &&
+           norm_r <= RIGHT * fmax(told, R->policy->goal) &&
+           R->k < R->system->limit;
+}
+
+bool tct_norm_go_on(tct_run *R, double norm_r)
+{
+    tct_restart_policy *P = R->policy;
+    if (norm_r < P->best) P->best = norm_r;
+    R->low->start = norm_r;
+    P->rr = norm_r * norm_r;
+    R->resumed = false;
+    tct_restart_step(R, norm_r);
+    return !R->q->peers_know;
 }

@@ -13,13 +13,13 @@
  *        symmetric eigenproblem", Linear Algebra Appl. 34 (1980): orthogonality
  *        is lost towards what has converged, and not before. */
 #include "solver/after_phase.h"
+#include "solver/norms.h"
 #include <math.h>
 
 static const double
     ROUNDING = 0x1p-52, /* a recurrence reduced by more than this is void */
     ANOTHER = 0.1, /* goal of a phase after a wrong one, times ||r||      */
     FIRST_LOST = 1e-12, /* orthogonality at which a method may take over      */
-    RIGHT = 1.5,        /* a recurrence is right up to this factor            */
     GREW_LAST = 1e30;   /* as TCT_GREW, if no method can take over            */
 
 /* --- a phase begins ------------------------------------------------------- */
@@ -92,7 +92,7 @@ bool tct_decided(tct_run *R, const double *r, double norm_r)
 {
     const tct_system *S = R->system;
     R->result->true_relative_residual = norm_r / S->norm_b;
-    if (!tct_norm_met(R, r, norm_r)) return false;
+    if (!tct_norm_reached(R, r, norm_r)) return false;
     R->result->converged = true;
     tct_forget_breakdown(R);
     R->policy->why = S->wanted > S->stop.rtol * S->reference ? TACIT_STOP_ATOL
@@ -141,27 +141,6 @@ static void end_pure(tct_run *R)
         P->why = TACIT_STOP_STAGNATION;
 }
 
-/* Was the recurrence, with ||r|| at `told`, right, and does the chosen norm
- * alone ask for more? */
-static bool is_other_norm(const tct_run *R, double told, double norm_r)
-{
-    return R->system->stop.norm != TACIT_NORM_RESIDUAL &&
-           R->policy->end == PHASE_MET && !R->pure &&
-           norm_r <= RIGHT * fmax(told, R->policy->goal) &&
-           R->k < R->system->limit;
-}
-
-static bool go_on_in_norm(tct_run *R, double norm_r)
-{
-    tct_restart_policy *P = R->policy;
-    if (norm_r < P->best) P->best = norm_r;
-    R->low->start = norm_r;
-    P->rr = norm_r * norm_r;
-    R->resumed = false;
-    tct_restart_step(R, norm_r);
-    return !R->q->peers_know;
-}
-
 bool tct_next_phase(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
@@ -187,7 +166,7 @@ bool tct_next_phase(tct_run *R)
         return false;
     }
     tct_keep_best(R, norm_r);
-    if (is_other_norm(R, told, norm_r)) return go_on_in_norm(R, norm_r);
+    if (tct_norm_asks(R, told, norm_r)) return tct_norm_go_on(R, norm_r);
     if (!tct_unsettled(R, norm_r) || R->q->peers_know) return false;
     if (R->k >= S->limit) {
         P->why = TACIT_STOP_MAX_ITERATIONS;

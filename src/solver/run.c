@@ -3,6 +3,7 @@
  * from the last one to the result. */
 #include "operator/backward.h"
 #include "solver/after_phase.h"
+#include "solver/norms.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,69 +82,6 @@ bool tct_run_starts(tct_run *R)
     return false;
 }
 
-static tacit_status breakdown(const tacit_result *r)
-{
-    if (!isfinite(r->breakdown_value))
-        FAIL(TACIT_BREAKDOWN,
-             "breakdown at iteration %lld: %s = %.6g: the entries of the "
-             "matrix, the right-hand side or the first guess are not finite, "
-             "or of sizes too far apart for double precision",
-             (long long)r->breakdown_iteration, r->breakdown_quantity,
-             r->breakdown_value);
-    if (strcmp(r->breakdown_quantity, "||r||") == 0)
-        FAIL(TACIT_BREAKDOWN,
-             "breakdown at iteration %lld: ||r|| = %.6g, and it grows without "
-             "end: the matrix is singular and the right-hand side outside its "
-             "range, or it is not positive definite",
-             (long long)r->breakdown_iteration, r->breakdown_value);
-    FAIL(TACIT_BREAKDOWN,
-         "breakdown at iteration %lld: %s = %.6g, the %s is not positive "
-         "definite",
-         (long long)r->breakdown_iteration, r->breakdown_quantity,
-         r->breakdown_value,
-         strcmp(r->breakdown_quantity, "r'Mr") == 0 ? "preconditioner"
-                                                    : "matrix");
-}
-
-/* The status of the solve, with a message if it did not succeed. */
-static tacit_status explain(const tct_run *R)
-{
-    const tacit_result *r = R->result;
-    const char *what = "not converged";
-    tacit_status status = TACIT_NOT_CONVERGED;
-    if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
-    if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
-    if (r->stop == TACIT_STOP_STAGNATION && R->pure)
-        what = "the recurrence alone came no further: it ended";
-    else if (r->stop == TACIT_STOP_STAGNATION)
-        what = R->system->attained
-                   ? "no further progress, as far as rounding allows,"
-                   : "no further progress: b - A x stays where it is";
-    if (r->stop == TACIT_STOP_LEAST_SQUARES)
-        what = "not converged, x is a least squares solution: the matrix is "
-               "singular or nearly so, and the right-hand side outside its "
-               "range: ended";
-    if (r->stop == TACIT_STOP_INTERRUPTED) {
-        what = "interrupted";
-        status = TACIT_INTERRUPTED;
-    }
-    char limit[64] = "";
-    if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION)
-        snprintf(limit, sizeof limit, "; rounding allows about %.1e",
-                 r->attainable);
-    const tct_system *S = R->system;
-    const bool plain =
-        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
-    char which[64] = "||b - A x|| / ||b||";
-    if (!plain)
-        snprintf(which, sizeof which, "b - A x in norm %s",
-                 tct_norm_name((int)S->stop.norm));
-    FAIL(status, "%s after %lld iterations: %s is %.3g, wanted %.3g%s%s", what,
-         (long long)r->iterations, which,
-         plain ? r->true_relative_residual : r->measure, S->stop.rtol,
-         R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
-}
-
 /* Is b - A x as small as rounding allows? */
 static bool is_attained(tct_run *R)
 {
@@ -201,7 +139,7 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
     TRY(tct_agree(w, q_own_status(R->q)));
     TRY(tct_reduce_f64(w, TCT_MAX, 1, &seconds));
     fill_result(R, seconds);
-    if (within) return explain(R);
+    if (within) return tct_explain(R);
     R->result->converged = false;
     R->result->stop = TACIT_STOP_BREAKDOWN;
     FAIL(TACIT_BREAKDOWN,

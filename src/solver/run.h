@@ -83,16 +83,11 @@ typedef struct tct_restart_policy {
     double drift_most; /* of ||s||, asks for the next         */
     double apart_most; /* of (p, s): it is too late */
     int64_t made;      /* iterations in result->made          */
+    struct {
+        int64_t k;
+        double rr;
+    } mark[2]; /* checks half and a quarter as far: the rate */
 } tct_restart_policy;
-
-/* The scalars of a run's recurrence, alpha and beta, as far as there is room;
- * room 0: they are not at hand. */
-enum { TCT_RITZ_ROOM = 16384 };
-typedef struct tct_ritz {
-    int64_t count, room;
-    int64_t from, at; /* k at the start of the phase, and at the last check */
-    double *alpha, *beta;
-} tct_ritz;
 
 /* The run as methods see it. */
 struct tct_run {
@@ -117,7 +112,7 @@ struct tct_run {
     tct_system *system;
     tct_restart_policy *policy;
     tct_reduced *low;
-    tct_ritz *ritz; /* NULL: not noted */
+    struct tct_ritz *ritz; /* norms.h; NULL: not noted */
 };
 
 /* --- convergence.c -------------------------------------------------------- */
@@ -152,25 +147,6 @@ void tct_tell_monitor(tct_run *R);
 /* Note a breakdown at R->k. */
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
-
-/* --- norms.c -------------------------------------------------------------- */
-
-/* The norm's name, NULL past the end. */
-const char *tct_norm_name(int i);
-/* Can S be stopped in the norm of `stop`? Norm scaled allocates once.
- * Collective up to tct_agree.  Errors INVALID, UNSUPPORTED, INPUT, NO_MEMORY. */
-tacit_status tct_norm_open(tacit_solver *S, const tacit_stop *stop);
-/* The norm of b - A x in `r`, whose Euclidean norm is `norm_r`. */
-double tct_norm_of(tct_run *R, const double *r, double norm_r);
-/* Set the target, with the first residual in v[V_R]. */
-void tct_norm_target(tct_run *R, double norm_r);
-/* Is the target met? If not, set the Euclidean goal of the recurrence. */
-bool tct_norm_met(tct_run *R, const double *r, double norm_r);
-
-/* --- condition.c ---------------------------------------------------------- */
-
-/* Note the scalars of the iteration before the check at R->k. */
-void tct_note_ritz(tct_run *R);
 
 /* --- restart_step.c ------------------------------------------------------- */
 

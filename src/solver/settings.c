@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/settings.c - the settings of a solver by name and value, in the words
  * of the command line: a row each. */
+#include "solver/norms.h"
 #include "solver/solver.h"
 #include "solver/sstep/sstep.h"
 #include <math.h>
@@ -13,73 +14,6 @@ typedef struct {
 } setting;
 
 /* --- values --------------------------------------------------------------- */
-
-static tacit_status tolerance(const char *name, const char *value, double *out)
-{
-    double number = 0.0;
-    if (!tct_parse_double(value, &number))
-        FAIL(TACIT_INVALID, "%s '%s': not a number", name, value);
-    if (!isfinite(number) || number < 0.0)
-        FAIL(TACIT_INVALID, "%s '%s': expected a finite number, 0 or greater",
-             name, value);
-    *out = number;
-    return TACIT_OK;
-}
-
-static tacit_status set_rtol(tacit_solver *S, const char *value)
-{
-    return tolerance("rtol", value, &S->wanted.rtol);
-}
-
-static tacit_status set_atol(tacit_solver *S, const char *value)
-{
-    return tolerance("atol", value, &S->wanted.atol);
-}
-
-static tacit_status count(const char *name, const char *value, int64_t *out)
-{
-    int64_t number = 0;
-    if (!tct_parse_int64(value, &number) || number < 1)
-        FAIL(TACIT_INVALID, "%s '%s': expected a whole number greater than 0",
-             name, value);
-    *out = number;
-    return TACIT_OK;
-}
-
-static tacit_status set_max_iterations(tacit_solver *S, const char *value)
-{
-    TRY(count("max-iterations", value, &S->wanted.max_iterations));
-    S->wanted.iterations = 0;
-    return TACIT_OK;
-}
-
-static tacit_status set_iterations(tacit_solver *S, const char *value)
-{
-    return count("iterations", value, &S->wanted.iterations);
-}
-
-static tacit_status set_norm(tacit_solver *S, const char *value)
-{
-    enum { MOST = 8 };
-    const char *names[MOST];
-    int count = 0;
-    for (; count < MOST && tct_norm_name(count); count++) {
-        names[count] = tct_norm_name(count);
-        if (strcmp(names[count], value) != 0) continue;
-        S->wanted.norm = (tacit_norm)count;
-        return TACIT_OK;
-    }
-    return tct_unknown("norm", value, names, (size_t)count);
-}
-
-static tacit_status set_relative_to(tacit_solver *S, const char *value)
-{
-    const bool first = strcmp(value, "r0") == 0;
-    if (!first && strcmp(value, "b") != 0)
-        FAIL(TACIT_INVALID, "relative-to '%s': expected b or r0", value);
-    S->wanted.relative_to_first = first;
-    return TACIT_OK;
-}
 
 static tacit_status set_precond(tacit_solver *S, const char *value)
 {
@@ -184,19 +118,20 @@ static const setting settings[] = {
               "method's start or rescue, replacements and restarts; sstep then "
               "has basis monomial; off at first"},
      set_pure},
-    {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
-    {{"atol", "... or <= atol; 0 at first"}, set_atol},
+    {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"},
+     tct_set_rtol},
+    {{"atol", "... or <= atol; 0 at first"}, tct_set_atol},
     {{"norm", "of b - A x that decides: residual (at first), preconditioned, "
               "scaled by the diagonal, or backward, its backward error"},
-     set_norm},
+     tct_set_norm},
     {{"relative-to", "what rtol is relative to: b (at first), or r0, the first "
                      "residual"},
-     set_relative_to},
+     tct_set_relative_to},
     {{"max-iterations", "... or after this many; 10000 at first"},
-     set_max_iterations},
+     tct_set_max_iterations},
     {{"iterations", "make exactly this many, whatever the residual, until "
                     "max-iterations is set"},
-     set_iterations},
+     tct_set_iterations},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

@@ -2,6 +2,7 @@
  * solver/solver.c - tacit_solver_run. */
 #include "solver/solver.h"
 #include "precond/precond.h"
+#include "solver/norms.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
 #ifndef TCT_SOLVER_SOLVER_H
 #define TCT_SOLVER_SOLVER_H
 #include "solver/driver.h"
+#include "solver/norms.h"
 
 struct tacit_solver {
     const tct_driver *driver;
@@ -31,6 +32,14 @@ typedef struct {
 } tct_solver_uses;
 void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses);
 void tct_solver_end(tacit_solver *S, tct_solver_uses *uses);
+
+/* Values of settings of the stop. settings_stop.c */
+tacit_status tct_set_rtol(tacit_solver *S, const char *value);
+tacit_status tct_set_atol(tacit_solver *S, const char *value);
+tacit_status tct_set_max_iterations(tacit_solver *S, const char *value);
+tacit_status tct_set_iterations(tacit_solver *S, const char *value);
+tacit_status tct_set_norm(tacit_solver *S, const char *value);
+tacit_status tct_set_relative_to(tacit_solver *S, const char *value);
 
 /* Call before runs begin. solver.c */
 void tct_begin_runs(tacit_solver *S);

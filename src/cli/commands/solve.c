@@ -177,6 +177,8 @@ static void fill_report(const cli *c, solve_job *job)
     r->path = cli_path_of(c, p, &job->system, method_of(c, job), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);
     r->norm = c->set.relative_to && !c->set.norm ? "residual" : c->set.norm;
+    r->made_up = !c->set.precond && !c->set.rhs && c->set.operands < 2 &&
+                 strcmp(p->info.format, "gallery") != 0;
     r->condition = tacit_solver_condition(job->solver);
     r->profiled = c->set.profile;
     r->spared =

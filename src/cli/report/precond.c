@@ -35,6 +35,10 @@ void cli_print_precond(FILE *to, const tacit_operator *M)
             info.name, info.detail, info.levels, info.levels == 1 ? "" : "s",
             info.operator_complexity, cli_bytes(info.bytes, bytes), info.end,
             cli_seconds(info.setup_seconds, seconds));
+    if (info.levels == 1)
+        fputs("note     one level is no multigrid: the matrix cannot be made "
+              "smaller, or was small; jacobi costs less, direct may suit\n",
+              to);
 }
 
 double cli_measure_precond(const tacit_operator *A, const tacit_operator *M)

@@ -232,6 +232,39 @@ static void print_error(FILE *to, const cli_report *r)
                 least, 0.01 / least);
 }
 
+/* Iterations from here on are many. */
+enum { SLOW = 300 };
+
+/* A slow solve without a strong preconditioner: what was measured, and what may
+ * help. */
+static void print_hint(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    const bool weak = strcmp(r->path.precond, "none") == 0 ||
+                      strcmp(r->path.precond, "jacobi") == 0;
+    const double digits = -log10(s->true_relative_residual);
+    char time[CLI_NUMBER];
+    if (!r->solver || !weak || s->iterations < SLOW || !(digits > 0.0) ||
+        s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
+        return;
+    fprintf(to,
+            "hint     %.0f iterations (%s) made a digit of the residual: "
+            "--precond amg or ic0 may take fewer, and --precond auto finds "
+            "out while it solves\n",
+            (double)s->iterations / digits,
+            cli_seconds(s->seconds / digits, time));
+}
+
+/* Of a file: what the command line left open. */
+static void print_notice(FILE *to, const cli_report *r)
+{
+    if (!r->made_up || strcmp(r->path.precond, "none") != 0) return;
+    fputs("NOTICE   no right-hand side was given: b is made up, A times a "
+          "random x* (--rhs FILE gives yours);\n"
+          "         no preconditioner is used (--precond)\n",
+          to);
+}
+
 static void print_result(FILE *to, const cli_report *r)
 {
     if (r->solver) print_iterations(to, r);
@@ -382,6 +415,7 @@ void cli_report_print(FILE *to, const cli_report *r)
 {
     print_matrix(to, r);
     print_path(to, r);
+    print_notice(to, r);
     cli_print_race(to, r->solver);
     if (r->solver) cli_print_precond(to, r->M);
     else cli_print_factor(to, r->M);
@@ -390,6 +424,7 @@ void cli_report_print(FILE *to, const cli_report *r)
     } else {
         print_result(to, r);
         print_notes(to, r);
+        print_hint(to, r);
     }
     print_times(to, r);
     cli_print_decisions(to, r->A);

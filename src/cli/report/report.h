@@ -29,6 +29,7 @@ typedef struct cli_report {
     const tacit_operator *A;
     const tacit_backward *accuracy; /* of each column; NULL: not measured */
     const char *norm;        /* that decides; NULL: residual, relative to b */
+    bool made_up;            /* b, and no preconditioner was asked for */
     double condition;        /* lower bound; 0: not known */
     const tacit_operator *M; /* the preconditioner, or NULL */
     const tacit_solver *solver; /* may have chosen M; NULL: M solves */

@@ -209,7 +209,12 @@ static tacit_status open_links(tacit_queue *q, const char *name)
         known = true;
         if (any && links[i]->named) continue;
         if (any && links[i]->expensive && has_device_link(q)) continue;
-        if (!is_available(q, links[i], reason, sizeof reason)) continue;
+        char why[sizeof reason] = "";
+        if (!is_available(q, links[i], why, sizeof why)) {
+            /* of several the first reason counts: it is nearest to a use */
+            if (!reason[0]) snprintf(reason, sizeof reason, "%s", why);
+            continue;
+        }
         const tacit_status status = open_link(q, i);
         if (status >= 0) continue;
         if (!any || status == TACIT_INVALID) return status;

@@ -57,7 +57,9 @@ static tacit_status share_heap(tacit_world *w, tct_shared *s)
 
 static tacit_status refuse(const char *what)
 {
-    FAIL(TACIT_IO, "shared memory: %s: %s", what, strerror(errno));
+    const bool full = errno == ENOSPC || errno == EFBIG || errno == ENOMEM;
+    FAIL(full ? TACIT_NO_MEMORY : TACIT_IO, "shared memory: %s: %s", what,
+         strerror(errno));
 }
 
 static tacit_status map(int fd, tct_shared *s)

@@ -349,6 +349,7 @@ const tct_device_ops tct_device_cuda = {
     .enter = cuda_enter,
     .alloc = cuda_alloc,
     .free = cuda_free,
+    .free_memory = tct_gpu_free_memory,
     .pool = tct_gpu_memory_pool,
     .run = tct_gpu_run,
     .sync = cuda_sync,

@@ -195,6 +195,8 @@ bool tct_gpu_poisons(void);
 /* Check that `bytes` fit. Errors NO_MEMORY, naming `what` and the free
  * memory. */
 tacit_status tct_gpu_require(double bytes, const char *what);
+/* Bytes of free memory of the current device; -1: not known. */
+double tct_gpu_free_memory(const tacit_queue *q);
 
 /* --- kernels of operations ------------------------------------------------ */
 

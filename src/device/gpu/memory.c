@@ -90,6 +90,15 @@ tacit_status tct_gpu_require(double bytes, const char *what)
          what, bytes / 0x1p30, (double)unused / 0x1p30, (double)all / 0x1p30);
 }
 
+double tct_gpu_free_memory(const tacit_queue *q)
+{
+    size_t unused = 0, all = 0;
+    (void)q;
+    if (tct_gpu_status(gpu_memory_info(&unused, &all), "asking for memory") < 0)
+        return -1.0;
+    return (double)unused;
+}
+
 bool tct_gpu_poisons(void)
 {
     return getenv("TACIT_POISON") != NULL;

@@ -4,6 +4,7 @@
  * them. */
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
+#include "solver/norms.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -259,7 +259,7 @@ static bool may_be_faster(const tct_autotuning *race, const tct_candidate *c,
                more * tct_autotuning_whole(race, best);
 }
 
-/* Seconds of a solve: foreseen ones are those of its iterations so far. */
+/* Seconds of a solve: predicted ones are those of its iterations so far. */
 static double seconds_of(const tct_autotuning *race, const tct_candidate *c)
 {
     if (c->about.alone) return c->about.solve_seconds;
