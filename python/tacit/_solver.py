@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import time
 from ctypes import byref, c_void_p
@@ -14,18 +13,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from . import _structs as st
 from ._arrays import at, columns_of, guess_of, like
 from ._context import Handle
-from ._library import check, lib, message, say, warn, whole, word
-from ._operator import Function, Operator
-from ._precond import Options, Preconditioner, function_of, make, split_name
+from ._library import check, lib, say, whole, word
+from ._operator import Operator
+from ._precond import Preconditioner, function_of, make, split_name
 from ._report import Report, describe, path_of, precond_info, precond_of
 from ._report import report_of
+from ._run import Runs
 from ._watch import Callback, Watch
 
 _MOST = 2**62
-_Results = ctypes.POINTER(st.Result)
 _OUTCOMES = {1: errors.NotConverged, 3: errors.Breakdown}
 
 
@@ -39,13 +37,7 @@ def _target(value: Any, what: str) -> float:
     return min(number, 1e300)
 
 
-def _after(pointer: Any, count: int) -> int | None:
-    """The address `count` doubles on."""
-    start = pointer.value if isinstance(pointer, c_void_p) else pointer
-    return None if start is None else int(start) + 8 * count
-
-
-class Solver(LinearOperator):
+class Solver(Runs):
     """Solves with one matrix for many right-hand sides; set up once. As a
     LinearOperator it is the inverse: `solver @ b` is x.
 
@@ -124,10 +116,10 @@ class Solver(LinearOperator):
     def _set_up(self, method: str) -> None:
         A = self.operator
         self.operator_info = describe(A.handle)
-        self.handle: Handle | None = None
-        self._M: Handle | None = None
-        self._function: Function | None = None
-        self._race: dict[str, Any] | None = None
+        self.handle = None
+        self._M = None
+        self._function = None
+        self._race = None
         if self._auto and A.symmetric is False:
             method = "direct"
             self.notes.append("A is not symmetric: solved by its LU factors")
@@ -170,14 +162,11 @@ class Solver(LinearOperator):
             )
             check(lib.tacit_solver_set(pointer, *words))
         self._set_precond(self._asked)
+        # on a GPU the fastest loop, as the program has it
+        here = A.context.host or "loop" in self._settings
+        self._loop = None if here else b"auto"
         if self._loop and self._race is None:
             check(lib.tacit_solver_set(pointer, b"loop", self._loop))
-
-    @property
-    def _loop(self) -> bytes | None:
-        """On a GPU the fastest loop, as the program has it."""
-        here = self.operator.context.host or "loop" in self._settings
-        return None if here else b"auto"
 
     def _set_precond(self, asked: Any) -> None:
         assert self.handle is not None
@@ -287,22 +276,6 @@ class Solver(LinearOperator):
             given, x = c.together(take)
         return given, x
 
-    def _run_by_buffers(
-        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
-    ) -> tuple[int, str, Any]:
-        there = [dev.Buffer(self.operator.context, b.size) for _ in range(2)]
-        try:
-            there[0].put(b)
-            there[1].put(x)
-            run = self._run(
-                there[0].pointer, there[1].pointer, columns, watch, limits
-            )
-            there[1].get(x)
-            return run
-        finally:
-            for buffer in there:
-                buffer.free()
-
     def _solve_there(
         self, b: Any, x0: Any, callback: Callback | None, limits: Any
     ) -> tuple[Any, Report]:
@@ -327,134 +300,6 @@ class Solver(LinearOperator):
                     given.pointer, made.pointer, columns, watch, limits
                 )
         return self._conclude(run, x, several, watch)
-
-    def _run(
-        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
-    ) -> tuple[int, str, Any]:
-        """One run; its status, sentence and results."""
-        results = (st.Result * columns)()
-        status = self._run_once(b, x, columns, watch, limits, results)
-        if status == 3 and self._auto and self.method == "cg":
-            status = self._go_on_by_minres(
-                b, x, columns, watch, limits, results
-            )
-        said = message() if status > 0 else ""
-        if status < 0:
-            self.operator.context.spoiled = True
-            self._raise_kept(watch)
-            check(status)
-        return status, said, results
-
-    def _run_once(
-        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
-        results: Any,
-    ) -> int:
-        for r in results:
-            r.size = ctypes.sizeof(st.Result)
-        stop = watch.stop(*limits)
-        A, n = self.operator, self.operator.local_rows
-        if self.handle is None:
-            assert self._M is not None
-            return int(
-                lib.tacit_precond_solve(
-                    A.handle.pointer, self._M.pointer, columns, b, n, x, n,
-                    byref(stop), results,
-                )
-            )
-        solver = self.handle.pointer
-        if self._race is not None:
-            status = self._run_race(b, x, stop, results[0])
-            if status < 0 or columns == 1:
-                return status
-            return max(status, self._run_others(b, x, columns, watch, limits, results))
-        if columns == 1:
-            return int(
-                lib.tacit_solver_run(solver, b, x, byref(stop), results)
-            )
-        return int(
-            lib.tacit_solver_run_block(
-                solver, columns, b, n, x, n, byref(stop), results
-            )
-        )
-
-    def _run_others(
-        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
-        results: Any,
-    ) -> int:
-        """All columns but the first, which the race has solved."""
-        n = self.operator.local_rows
-        assert self.handle is not None
-        if watch.ended:
-            for r in results[1:]:
-                r.stop = 5
-            return 2
-        watch.first_column = 1
-        others = byref(results, ctypes.sizeof(st.Result))
-        status = lib.tacit_solver_run_block(
-            self.handle.pointer, columns - 1, _after(b, n), n, _after(x, n), n,
-            byref(watch.stop(*limits)), ctypes.cast(others, _Results),
-        )
-        watch.first_column = 0
-        return int(status)
-
-    def _run_race(self, b: Any, x: Any, stop: st.Stop, result: Any) -> int:
-        """The first solve, of the first column, which finds M."""
-        A, options = self.operator, self._race
-        assert self.handle is not None and options is not None
-        made = Options("auto", options, A.local_rows)
-        race = st.new(st.PrecondRace, solves=self._solves)
-        race.matrix = A.matrix.pointer if A.matrix is not None else None
-        race.options.contents = made.struct
-        race.loop = self._loop
-        status = int(
-            lib.tacit_solver_race(
-                self.handle.pointer, byref(race), b, x, byref(stop),
-                byref(result),
-            )
-        )
-        if status >= 0:
-            self._race = None
-            if self._own:
-                A.drop_entries()
-            self._describe_precond()
-        return status
-
-    def _go_on_by_minres(
-        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
-        results: Any,
-    ) -> int:
-        """A is not positive definite: method auto continues from x."""
-        if not (self._asked is None or isinstance(self._asked, str)):
-            return 3
-        if not all(math.isfinite(r.breakdown_value) for r in results):
-            return 3
-        if self._asked not in (None, "none", "auto", "jacobi"):
-            return 3
-        self.notes.append(
-            "A is not positive definite: minres continued where cg broke down"
-        )
-        warn(self.notes[-1])
-        old, self._asked = self.handle, "jacobi"
-        try:
-            self._make_solver("minres")
-        except errors.InputError:  # a diagonal with zeros
-            self._asked = "none"
-            self._make_solver("minres")
-        assert old is not None
-        old.close()
-        self.method = self.path["method"] = "minres"
-        self._race = None
-        self._describe_precond()
-        return self._run_once(b, x, columns, watch, limits, results)
-
-    def _raise_kept(self, watch: Watch) -> None:
-        """What the caller's functions raised comes out again."""
-        for f in (self._function, self.operator.function):
-            if f is not None and f.raised is not None:
-                raised, f.raised = f.raised, None
-                raise raised
-        if watch.raised is not None:
-            raise watch.raised
 
     def _conclude(
         self, run: tuple[int, str, Any], x: Any, several: bool, watch: Watch
