@@ -25,6 +25,20 @@ is host.json loop '"host"'
 paste gpu.mtx host.mtx | awk 'NR > 2 && NF == 2 && ($1 - $2 > 1e-7 || $2 - $1 > 1e-7) \
     { bad = 1 } END { exit bad }' || complain 'another solution on the GPU'
 
+# life and pingpong: each mode that this machine can have, every cell compared
+for edges in 64 40,2048; do
+    accepted life --edges $edges --steps 101 --trials 1 --device cuda
+    awk -F'\t' 'NR > 1 && $10 == 0 && $11 <= 0 { right++ } END { exit !(right >= 2 && right == NR - 1) }' out ||
+        complain "life: $(cat out)"
+done
+if [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -gt 1 ]; then
+    accepted life 1000 --steps 101 --trials 1 --gpus 2
+    awk -F'\t' 'NR > 1 && $10 == 0 { right++ } END { exit !(right >= 2 && right == NR - 1) }' out ||
+        complain "life on 2 GPUs: $(cat out)"
+    accepted pingpong --min 3000 --max 3000 --trials 1 --gpus 2
+    [ "$(wc -l <out)" -ge 3 ] || complain "pingpong on 2 GPUs: $(cat out)"
+fi
+
 # loops: each that a method can have, with the host's number of iterations
 for method in cg single pipelined pipe-pr; do
     accepted solve poisson3d:20 --device host --method $method --json host.json

@@ -72,8 +72,8 @@ static void long_solves_buy_early(void **state)
 {
     (void)state;
     const costs c = {1.0, 0.5, 0.5, 20.0, 0.1};
-    assert_int_equal(follow(c, 100, 121.0).bought, 10);
-    assert_int_equal(follow(c, 100, 119.0).bought, 40);
+    assert_int_equal(follow(c, 100, 33.0).bought, 10);
+    assert_int_equal(follow(c, 100, 31.0).bought, 40);
     assert_int_equal(follow(c, 9, 1e9).bought, -1);
 }
 

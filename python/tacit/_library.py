@@ -91,8 +91,15 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         _S, [_P, c_char_p, POINTER(c_int), POINTER(_P)],
     ),
     "tacit_matrix_free_vectors": (None, [POINTER(_P)]),
-    "tacit_operator_create": (_S, [_P, _P, c_char_p, POINTER(_P)]),
-    "tacit_operator_take": (_S, [_P, _P, c_char_p, POINTER(_P)]),
+    "tacit_operator_create_for": (
+        _S, [_P, _P, POINTER(st.OperatorOptions), POINTER(_P)],
+    ),
+    "tacit_operator_take_for": (
+        _S, [_P, _P, POINTER(st.OperatorOptions), POINTER(_P)],
+    ),
+    "tacit_operator_decision_at": (POINTER(st.Decision), [_P, c_int]),
+    "tacit_solver_condition": (c_double, [_P]),
+    "tacit_backward_error": (_S, [_P, _P, _P, POINTER(st.Backward)]),
     "tacit_operator_from_function": (
         _S, [_P, c_int64, POINTER(st.OperatorFunction), POINTER(_P)],
     ),

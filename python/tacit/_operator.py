@@ -18,6 +18,7 @@ from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, context_of
 from ._library import check, error_set, lib, text, whole, word
+from ._report import describe
 from ._watch import Watch
 
 
@@ -150,6 +151,8 @@ class Operator(LinearOperator):
     threads at most so many; 0: OMP_NUM_THREADS, or all processors
     format  of the stored matrix, "auto": measured
     shift   A + shift I instead of A; only of names
+    solves  how many it is for; 1: formats are measured in the solve, and only
+            as far as that pays
     norm    a bound of ||A|| of a function; 0: estimated by 8 products
     comm    a communicator of mpi4py: A is then this rank's rows, [local rows,
             all rows]. Collective, as is `close`
@@ -174,6 +177,7 @@ class Operator(LinearOperator):
         format: str = "auto",
         shift: float = 0.0,
         norm: float = 0.0,
+        solves: int = 100,
         comm: Any = None,
         _context: Context | None = None,
         _take: bool = False,
@@ -201,7 +205,10 @@ class Operator(LinearOperator):
                 if _is_map(A):
                     self._make_function(A, rows, norm)
                 else:
-                    self._make_matrix(A, shift, format, _take, _check)
+                    self._make_matrix(
+                        A, shift, format, _take, _check,
+                        whole(solves, "solves", 1, 2**62),
+                    )
         except BaseException:
             if self._own:
                 c.close()
@@ -237,7 +244,8 @@ class Operator(LinearOperator):
         self.shape = (int(total), int(total))
 
     def _make_matrix(
-        self, A: Any, shift: float, format: str, take: bool, check_it: bool
+        self, A: Any, shift: float, format: str, take: bool, check_it: bool,
+        solves: int,
     ) -> None:
         c = self.context
         if isinstance(A, (str, os.PathLike)):
@@ -258,10 +266,14 @@ class Operator(LinearOperator):
         total = int(lib.tacit_matrix_global_rows(m))
         self.shape = (total, total)
         take = take and self.symmetric is not False
-        make = lib.tacit_operator_take if take else lib.tacit_operator_create
+        make = lib.tacit_operator_create_for
+        if take:
+            make = lib.tacit_operator_take_for
+        options = st.new(
+            st.OperatorOptions, format=word(format, "format"), solves=solves
+        )
         pointer = c_void_p()
-        name = word(format, "format")
-        check(make(c.queue.pointer, m, name, byref(pointer)))
+        check(make(c.queue.pointer, m, byref(options), byref(pointer)))
         self.handle = Handle(
             pointer, lib.tacit_operator_destroy, (c.queue, self.matrix)
         )
@@ -399,14 +411,3 @@ def apply_handle(
         check(status)
     watch.raise_kept()
     return y
-
-
-def describe(handle: Handle) -> dict[str, Any]:
-    """tacit_operator_describe as a dict."""
-    info = st.new(st.OperatorInfo)
-    check(lib.tacit_operator_describe(handle.pointer, byref(info)))
-    out: dict[str, Any] = {}
-    for name, kind in st.OperatorInfo._fields_[1:]:  # type: ignore[misc]
-        value = getattr(info, name)
-        out[name] = text(value) if kind is ctypes.c_char_p else value
-    return out

@@ -19,11 +19,15 @@ _STOPS = (
     "breakdown",
     "interrupted",
     "least_squares",
+    "iterations",
 )
 
 
 def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+_OPERATOR_INFO = [row[0] for row in st.OperatorInfo._fields_[1:]]
 
 
 class Report(dict[str, Any]):
@@ -70,6 +74,18 @@ class Report(dict[str, Any]):
         return f"<table>{rows}</table>"
 
 
+def describe(handle: Any) -> dict[str, Any]:
+    """tacit_operator_describe as a dict."""
+    info = st.new(st.OperatorInfo)
+    lib.tacit_operator_describe(handle.pointer, byref(info))
+    return {
+        name: text(value) if isinstance(value, bytes) else value
+        for name, value in (
+            (name, getattr(info, name)) for name in _OPERATOR_INFO
+        )
+    }
+
+
 def result_of(r: st.Result, mixed: bool) -> dict[str, Any]:
     """One result, as in the JSON."""
     made = {
@@ -88,6 +104,7 @@ def result_of(r: st.Result, mixed: bool) -> dict[str, Any]:
         "iterations": r.iterations,
         "relative_residual": _number(r.relative_residual),
         "true_relative_residual": _number(r.true_relative_residual),
+        "measure": _number(r.measure),
         "error_2norm": None,
         "norm_b": _number(r.norm_b),
         "restarts": r.restarts,
@@ -101,6 +118,7 @@ def result_of(r: st.Result, mixed: bool) -> dict[str, Any]:
         "rescued_at": r.rescued_at if r.rescued_by else None,
         "made": made or None,
         "attainable": r.attainable if r.attainable > 0.0 else None,
+        "backward_error": None,
         "breakdown": broken,
     }
 
@@ -164,6 +182,33 @@ def race_of(solver: Any) -> list[dict[str, Any]] | None:
     return trials or None
 
 
+def decisions_of(operator: Any) -> list[dict[str, Any]]:
+    """What the operator has decided during solves."""
+    made: list[dict[str, Any]] = []
+    pointer = operator.handle.pointer
+    while row := lib.tacit_operator_decision_at(pointer, len(made)):
+        d = row.contents
+        made.append(
+            {
+                "what": text(d.what),
+                "outcome": text(d.outcome),
+                "products": d.products,
+                "cost": d.cost,
+                "gain": _number(d.gain),
+            }
+        )
+    return made
+
+
+def format_of(info: dict[str, Any]) -> dict[str, Any]:
+    """The members of `path` that a solve may change."""
+    return {
+        "format": info["format"],
+        "format_detail": info["detail"],
+        "bytes_per_nonzero": info["bytes_per_nonzero"],
+    }
+
+
 def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
     """What was chosen; `loop` and `precond` come with the solve."""
     c = operator.context
@@ -177,12 +222,12 @@ def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
         "comm_detail": text(lib.tacit_queue_link_detail(q)),
         "device": c.device,
         "device_name": c.device_name,
-        "format": info["format"],
-        "format_detail": info["detail"],
-        "bytes_per_nonzero": info["bytes_per_nonzero"],
+        **format_of(info),
         "precision": {0: "double", 32: "mixed", 48: "mixed48"}.get(bits),
         "order": info["order"],
         "order_seconds": info["order_seconds"],
+        "copy_seconds": info["copy_seconds"] or None,
+        "store_seconds": info["store_seconds"] or None,
         "precond": None,
         "partition": "contiguous",
         "ranks": c.ranks,
@@ -213,12 +258,14 @@ def matrix_of(operator: Any, info: dict[str, Any]) -> dict[str, Any]:
 
 
 def times_of(operator: Any, solver: Any, r: st.Result) -> dict[str, Any]:
+    setup = operator.setup_seconds + solver.setup_seconds
     return {
+        "whole": setup + r.seconds,
         "read": 0.0,
         "check": operator.check_seconds,
         "partition": 0.0,
         "context": None,
-        "setup": operator.setup_seconds + solver.setup_seconds,
+        "setup": setup,
         "solve": r.seconds,
         "per_iteration": r.seconds / r.iterations if r.iterations else None,
         "all_solves": [r.seconds],
@@ -228,10 +275,11 @@ def times_of(operator: Any, solver: Any, r: st.Result) -> dict[str, Any]:
 
 def report_of(solver: Any, results: Any, several: bool) -> Report:
     """The report of a run; `results` are those of the columns."""
-    info, mixed = solver.operator_info, solver.operator_info["low_bits"] > 0
+    info = describe(solver.operator.handle)
+    mixed = info["low_bits"] > 0
     longest = max(results, key=lambda r: int(r.iterations))
     first = next((r for r in results if r.loop), longest)
-    path = dict(solver.path)
+    path = {**solver.path, **format_of(info)}
     path["loop"] = text(first.loop)
     path["loop_detail"] = text(first.loop_detail)
     path["precond"] = solver.precond_name
@@ -248,6 +296,9 @@ def report_of(solver: Any, results: Any, several: bool) -> Report:
         out["results"] = made
     else:
         out["result"] = made[0]
+    out["norm"] = "residual"
+    out["condition"] = None  # Solver.condition, which takes time
+    out["decisions"] = decisions_of(solver.operator)
     out["time"] = times_of(solver.operator, solver, longest)
     out["operations"] = out["rate"] = out["memory"] = None
     out["notes"] = list(solver.notes)

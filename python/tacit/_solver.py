@@ -18,9 +18,10 @@ from . import _structs as st
 from ._arrays import at, columns_of, guess_of, like
 from ._context import Handle
 from ._library import check, lib, message, say, warn, whole, word
-from ._operator import Function, Operator, describe
+from ._operator import Function, Operator
 from ._precond import Options, Preconditioner, function_of, make, split_name
-from ._report import Report, path_of, precond_info, precond_of, report_of
+from ._report import Report, describe, path_of, precond_info, precond_of
+from ._report import report_of
 from ._watch import Callback, Watch
 
 _MOST = 2**62
@@ -58,7 +59,7 @@ class Solver(LinearOperator):
              LinearOperator, matrix or function that applies M
     rtol, atol      done when ||b - A x|| <= max(rtol ||b||, atol)
     max_iterations  at most
-    solves   how many solves "auto" should think of, set-up included
+    solves   how many it is for: "auto" counts the set-up
     check    look whether A is symmetric: InputError names the first entry
              without its partner
     settings        of the method by name: steps=4, basis="newton", loop="graph"
@@ -104,7 +105,7 @@ class Solver(LinearOperator):
         else:
             self.operator = Operator(
                 A, _take=plain and method != "direct", _check=check,
-                **of_operator,
+                solves=self._solves, **of_operator,
             )
         self.notes = list(self.operator.notes)
         start = time.perf_counter()
@@ -470,6 +471,18 @@ class Solver(LinearOperator):
         if status in _OUTCOMES:
             raise _OUTCOMES[status](said, x, report)
         return x, report
+
+    @property
+    def condition(self) -> float | None:
+        """A lower bound for the condition number of M A, from the last solve;
+        None: not known, as of several columns, minres, sstep and on a GPU."""
+        if self._closed:
+            raise errors.ClosedError("this solver was closed: make another")
+        if self.handle is None:
+            return None
+        with self.operator.context:
+            found = lib.tacit_solver_condition(self.handle.pointer)
+        return float(found) or None
 
     # --- a linear operator: the inverse
 

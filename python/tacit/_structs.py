@@ -39,6 +39,9 @@ class Stop(ctypes.Structure):
         ("monitor", Monitor),
         ("monitor_ctx", c_void_p),
         ("column_monitor", ColumnMonitor),
+        ("iterations", c_int64),
+        ("norm", c_int),
+        ("relative_to_first", c_bool),
     ]
 
 
@@ -72,6 +75,7 @@ class Result(ctypes.Structure):
         ("loop_detail", c_char * 96),
         ("made", Made * 4),
         ("attainable", c_double),
+        ("measure", c_double),
     ]
 
 
@@ -133,6 +137,36 @@ class OperatorInfo(ctypes.Structure):
         ("setup_seconds", c_double),
         ("threads", c_int),
         ("packed", c_bool),
+        ("copy_seconds", c_double),
+        ("store_seconds", c_double),
+    ]
+
+
+class OperatorOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("format", c_char_p),
+        ("solves", c_int64),
+        ("deterministic", c_bool),
+    ]
+
+
+class Decision(ctypes.Structure):
+    _fields_ = [
+        ("what", c_char_p),
+        ("outcome", c_char_p),
+        ("products", c_int64),
+        ("cost", c_double),
+        ("gain", c_double),
+    ]
+
+
+class Backward(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("residual", c_double),
+        ("normwise", c_double),
+        ("attainable", c_double),
     ]
 
 
@@ -330,6 +364,9 @@ NAMES: dict[str, type[ctypes.Structure]] = {
     "tacit_gallery": Gallery,
     "tacit_operator_function": OperatorFunction,
     "tacit_operator_info": OperatorInfo,
+    "tacit_operator_options": OperatorOptions,
+    "tacit_decision": Decision,
+    "tacit_backward": Backward,
     "tacit_precond_named": PrecondNamed,
     "tacit_precond_options": PrecondOptions,
     "tacit_precond_info": PrecondInfo,

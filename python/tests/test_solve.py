@@ -161,7 +161,7 @@ def test_report_has_the_names_of_the_json():
     assert json.loads(json.dumps(report)) == report
     assert set(report) == {
         "tacit", "matrix", "path", "precond", "factor", "precond_race",
-        "result", "time", "operations", "rate", "memory", "notes"}
+        "result", "norm", "condition", "decisions", "time", "operations", "rate", "memory", "notes"}
     true = report["result"]["true_relative_residual"]
     assert np.isclose(true, residual(A, x, b), rtol=1e-3)
     assert report["precond"]["levels"][0]["rows"] == 400
@@ -275,6 +275,16 @@ def test_new_values(precond):
     with tacit.Solver(M, method="direct") as solver:
         solver.update(M * 2.0)
         assert residual(2.0 * M, solver.solve(b)[0], b) < 1e-12
+
+
+def test_condition():
+    with tacit.Solver(A, precond="none", rtol=1e-12) as solver:
+        assert solver.condition is None
+        solver.solve(b)
+        exact = np.linalg.cond(A.toarray())
+        assert 0.5 * exact < solver.condition < 1.01 * exact
+    with tacit.Solver(A, method="direct") as solver:
+        assert solver.condition is None
 
 
 def test_within_scipy():

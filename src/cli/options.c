@@ -81,8 +81,8 @@ static const cli_option table[] = {
  "set-up counts once in N solves: of solve, and of the preconditioner in the "
  "ranking of compare (1)", NULL, 1, 1e9, 0},
 {"The path", "deterministic", 0, CLI_FLAG, ON_solve, AT(deterministic), NULL,
- "on the host: the format is decided on by bytes and counts, not by time; one "
- "thread or the --threads given", NULL, 0, 0, 0},
+ "on the host: format and threads are chosen by bytes and counts, not by time",
+ NULL, 0, 0, 0},
 {"The path", "pure", 0, CLI_FLAG, ON_RUNS, AT(pure), NULL,
  "the method's published recurrence alone: no other method's start or rescue, "
  "no replacements, no restarts; sstep in basis monomial", NULL, 0, 0, 0},

@@ -249,6 +249,18 @@ static tacit_status unpack(void *ctx, tacit_queue *q, const double *x,
     return device->combine(q, list, 0, (uintptr_t)y, t->element);
 }
 
+/* In a failed queue: the counters alone. */
+static tacit_status swap(void *ctx, tacit_queue *q, const double *x, double *y)
+{
+    static const tct_halo_copies none = {.count = 0};
+    const tct_arrays_turn *t = ctx;
+    tacit_halo_arrays *a = t->arrays;
+    const tct_halo_copies *list = &a->one->list[t->slot][t->way][TCT_PACKS];
+    const bool may = x && q->failed == TACIT_OK;
+    (void)y;
+    return a->carrier->swap(a, may ? list : &none, (uintptr_t)x);
+}
+
 static tct_arrays_turn *turn_of(tacit_halo_arrays *a, int k, int slot, int way,
                                 tacit_halo_reduction reduction)
 {
@@ -273,17 +285,30 @@ static bool require_cells(tacit_halo_arrays *a, void *const *cell)
     return true;
 }
 
+/* Pack, and bring the messages. */
+static void send_all(tacit_halo_arrays *a, int slot, int way,
+                     tacit_halo_reduction reduction, void *const *cell)
+{
+    if (a->carrier->swap && a->count == 1) {
+        a->carrier->count(a, slot);
+        q_call(a->q, swap, turn_of(a, 0, slot, way, reduction),
+               cell ? cell[0] : NULL, NULL);
+        return;
+    }
+    a->carrier->ready(a, slot);
+    for (int k = 0; k < a->count; k++)
+        q_call(a->q, pack, turn_of(a, k, slot, way, reduction),
+               cell ? cell[k] : NULL, NULL);
+    a->carrier->start(a, slot);
+    a->carrier->finish(a, slot);
+}
+
 static void exchange(tacit_halo_arrays *a, int way,
                      tacit_halo_reduction reduction, void *const *cell)
 {
     const bool good = require_cells(a, cell);
     const int slot = (int)(++a->number % 2);
-    a->carrier->ready(a, slot);
-    for (int k = 0; k < a->count; k++)
-        q_call(a->q, pack, turn_of(a, k, slot, way, reduction),
-               good ? cell[k] : NULL, NULL);
-    a->carrier->start(a, slot);
-    a->carrier->finish(a, slot);
+    send_all(a, slot, way, reduction, good ? cell : NULL);
     for (int k = 0; k < a->count; k++)
         q_call(a->q, unpack, turn_of(a, k, slot, way, reduction), NULL,
                good ? cell[k] : NULL);

@@ -61,6 +61,11 @@ struct tct_halo_carrier {
     void (*ready)(tacit_halo_arrays *a, int slot);
     void (*start)(tacit_halo_arrays *a, int slot);
     void (*finish)(tacit_halo_arrays *a, int slot);
+    /* All of it, packing included, for one array with these copies from its
+     * cell: a kernel; NULL: not by this carrier. */
+    tacit_status (*swap)(tacit_halo_arrays *a, const tct_halo_copies *list,
+                         uintptr_t cell);
+    void (*count)(tacit_halo_arrays *a, int slot); /* before that, at once */
 };
 
 extern const tct_halo_carrier tct_halo_fences, tct_halo_fused;

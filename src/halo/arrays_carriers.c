@@ -223,9 +223,26 @@ static void fused_finish(tacit_halo_arrays *a, int slot)
     tct_halo_finish(f->halo);
 }
 
+/* The list has the directions of the halo, in its order. */
+static tacit_status fused_swap(tacit_halo_arrays *a,
+                               const tct_halo_copies *list, uintptr_t cell)
+{
+    const fused *f = a->state;
+    return f->halo->device->swap(f->halo, list, cell);
+}
+
+static void fused_count(tacit_halo_arrays *a, int slot)
+{
+    const fused *f = a->state;
+    tct_halo_ready(f->halo, slot);
+    f->halo->near.number++;
+}
+
 const tct_halo_carrier tct_halo_fused = {.name = "fused",
                                          .open = fused_open,
                                          .close = fused_close,
                                          .ready = fused_ready,
                                          .start = fused_start,
-                                         .finish = fused_finish};
+                                         .finish = fused_finish,
+                                         .swap = fused_swap,
+                                         .count = fused_count};

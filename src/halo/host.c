@@ -98,15 +98,21 @@ static void host_close(tacit_halo *h)
 }
 
 /* A failed queue sends what it has, and tells. */
-static tacit_status host_put(tacit_halo *h, const tct_halo_copies *list,
-                             tct_halo_means means)
+static tacit_status put_from(tacit_halo *h, const tct_halo_copies *list,
+                             uintptr_t from, tct_halo_means means)
 {
     tct_halo_near *n = &h->near;
     n->made++;
-    if (means != TCT_HALO_SIGNALS) tct_halo_copies_run(list, 0, 0);
+    if (means != TCT_HALO_SIGNALS) tct_halo_copies_run(list, from, 0);
     for (int k = 0; k < n->puts.count; k++)
         if (n->put[k].other) tct_signal_send(n->put[k].other, n->made);
     return TACIT_OK;
+}
+
+static tacit_status host_put(tacit_halo *h, const tct_halo_copies *list,
+                             tct_halo_means means)
+{
+    return put_from(h, list, 0, means);
 }
 
 /* The queue fails where a rank is lost. */
@@ -133,9 +139,10 @@ static tacit_status host_await(tacit_halo *h)
     return TACIT_OK;
 }
 
-static tacit_status host_swap(tacit_halo *h, const tct_halo_copies *list)
+static tacit_status host_swap(tacit_halo *h, const tct_halo_copies *list,
+                              uintptr_t from)
 {
-    TRY(host_put(h, list, TCT_HALO_STORES));
+    TRY(put_from(h, list, from, TCT_HALO_STORES));
     return host_await(h);
 }
 

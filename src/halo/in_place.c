@@ -335,7 +335,7 @@ static tacit_status put(void *ctx, tacit_queue *q, const double *x, double *y)
     (void)q;
     (void)x;
     (void)y;
-    return t->ends ? h->device->swap(h, list)
+    return t->ends ? h->device->swap(h, list, 0)
                    : h->device->put(h, list, t->means);
 }
 

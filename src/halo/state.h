@@ -34,8 +34,9 @@ typedef struct tct_halo_device {
                         tct_halo_means means);
     /* Wait for the counters. */
     tacit_status (*await)(tacit_halo *h);
-    /* Both by STORES. */
-    tacit_status (*swap)(tacit_halo *h, const tct_halo_copies *list);
+    /* Both by STORES, of a list from the base `from`. */
+    tacit_status (*swap)(tacit_halo *h, const tct_halo_copies *list,
+                         uintptr_t from);
 } tct_halo_device;
 
 extern const tct_halo_device tct_halo_host, tct_halo_gpu;

@@ -42,19 +42,20 @@ static tacit_status unknown(const char *name)
     return tct_unknown("method", name, names, METHODS);
 }
 
-/* Is the queue's memory plain, for the CPU to read after a wait? */
-static bool is_plain(const tacit_queue *q)
+/* Are scalars in memory of the host, and there once they are enqueued? Layers
+ * with a sync run later, memcheck in memory of its own. */
+static bool sees_scalars(const tacit_queue *q)
 {
-    const tct_layer *layer = q->top;
-    while (!layer->ops->alloc && layer->below) layer = layer->below;
-    return !layer->below && !q->device->seen &&
-           q->device->kind == TCT_KIND_HOST;
+    if (q->device->seen || q->device->kind != TCT_KIND_HOST) return false;
+    for (const tct_layer *l = q->top; l; l = l->below)
+        if (l->ops != &tct_base_layer && l->ops->sync) return false;
+    return true;
 }
 
 /* Room for the scalars of the recurrence, where checks see them. */
 static tacit_status make_ritz(tacit_solver *S)
 {
-    if (!is_plain(S->run.q)) return TACIT_OK;
+    if (!sees_scalars(S->run.q)) return TACIT_OK;
     TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.alpha));
     TRY(TCT_ALLOC(TCT_RITZ_ROOM, "the solver", &S->ritz.beta));
     S->ritz.room = TCT_RITZ_ROOM;

@@ -82,6 +82,10 @@ typedef struct tct_restart_policy {
     double drift_most; /* of ||s||, asks for the next         */
     double apart_most; /* of (p, s): it is too late */
     int64_t made;      /* iterations in result->made          */
+    struct {
+        int64_t k;
+        double rr;
+    } mark[2]; /* checks half and a quarter as far: the rate */
 } tct_restart_policy;
 
 /* The run as methods see it. */

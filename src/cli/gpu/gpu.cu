@@ -52,6 +52,7 @@ extern "C" tacit_status cli_gpu_alloc(size_t bytes, void **out)
     void *p = NULL;
     cudaError_t error = cudaMalloc(&p, bytes);
     if (error == cudaSuccess) error = cudaMemset(p, 0, bytes);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
     if (error == cudaSuccess) *out = p;
     else cudaFree(p);
     return status_of(error, "memory of the GPU");

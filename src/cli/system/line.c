@@ -66,6 +66,7 @@ static tacit_status open_queue(cli_line *line)
 {
     const cli *c = line->c;
     TRY(tacit_trigger_comm_create(c->world, &line->comm));
+    if (line->stream) TRY(tacit_trigger_comm_use_gpu(line->comm));
     return tacit_world_agree(
         c->world, tacit_trigger_queue_create(line->comm, TACIT_TRIGGER_AUTO,
                                              line->stream, &line->queue));
@@ -129,6 +130,8 @@ void cli_line_disconnect(cli_line *line)
     base_mpi_destroy(&line->mpi);
     for (int k = 0; k < line->count; k++)
         tacit_trigger_request_free(&line->request[k]);
+    if (line->stream && line->comm) /* a peer may have a buffer open */
+        (void)tacit_world_agree(line->c->world, TACIT_OK);
     free(line->request);
     line->request = NULL;
     line->count = 0;

@@ -209,7 +209,7 @@ static gpu_error start(const tacit_halo *h, const tct_halo_copies *list,
 {
     const near_gpu *own = h->near.device;
     const tct_halo_signals *s = &own->signals;
-    if (means == TCT_HALO_STORES) return tct_halo_put_boxes(list, s, stream);
+    if (means == TCT_HALO_STORES) return tct_halo_put_boxes(list, 0, s, stream);
     if (means == TCT_HALO_COPIES) return copy_and_tell(list, s, stream);
     return tct_halo_tell(s, stream);
 }
@@ -231,12 +231,13 @@ static gpu_error finish(const tacit_halo *h, gpu_stream stream)
 
 /* Without a neighbour there is nothing to wait for. */
 static gpu_error swap(const tacit_halo *h, const tct_halo_copies *list,
-                      gpu_stream stream)
+                      uintptr_t from, gpu_stream stream)
 {
     const near_gpu *own = h->near.device;
     const tct_peer_common *C = tct_halo_common(h);
-    if (!C || list->count == 0) return start(h, list, TCT_HALO_STORES, stream);
-    return tct_halo_swap_boxes(C, list, &own->signals, stream);
+    if (!C || list->count == 0)
+        return tct_halo_put_boxes(list, from, &own->signals, stream);
+    return tct_halo_swap_boxes(C, list, from, &own->signals, stream);
 }
 
 static tacit_status gpu_put(tacit_halo *h, const tct_halo_copies *list,
@@ -252,9 +253,10 @@ static tacit_status gpu_await(tacit_halo *h)
                           "waiting for cells of a halo");
 }
 
-static tacit_status gpu_swap(tacit_halo *h, const tct_halo_copies *list)
+static tacit_status gpu_swap(tacit_halo *h, const tct_halo_copies *list,
+                             uintptr_t from)
 {
-    return tct_gpu_status(swap(h, list, tct_gpu_of(h->q)->stream),
+    return tct_gpu_status(swap(h, list, from, tct_gpu_of(h->q)->stream),
                           "swapping cells of a halo");
 }
 

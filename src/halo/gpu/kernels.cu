@@ -95,6 +95,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* The copies of a list to peers; `blocks` that work on them. */
 struct putting {
     const tct_halo_copy *list;
+    uintptr_t from; /* their base */
     unsigned blocks;
 };
 
@@ -106,7 +107,7 @@ put_all(const putting &w, const tct_halo_signals &L, uint64_t number)
     const tct_halo_copy &c = w.list[blockIdx.y];
     const int blocks = tct_halo_blocks(tct_halo_copy_bytes(&c));
     if ((int)blockIdx.x >= blocks) return false;
-    copy(c, blocks, 0, 0);
+    copy(c, blocks, w.from, 0);
     __syncthreads();
     return threadIdx.x == 0 &&
            tct_halo_block_done(&L, (int)blockIdx.y, (unsigned)blocks, w.blocks,
@@ -174,9 +175,9 @@ static dim3 grid_of(const tct_halo_copies *list)
     return dim3((unsigned)most, (unsigned)list->count);
 }
 
-static putting putting_of(const tct_halo_copies *list)
+static putting putting_of(const tct_halo_copies *list, uintptr_t from)
 {
-    putting w = {list->gpu, 0};
+    putting w = {list->gpu, from, 0};
     for (int k = 0; k < list->count; k++)
         w.blocks +=
             (unsigned)tct_halo_blocks(tct_halo_copy_bytes(&list->copy[k]));
@@ -203,22 +204,24 @@ extern "C" gpu_error tct_halo_combine_box(const tct_halo_copy *copy,
 }
 
 extern "C" gpu_error tct_halo_put_boxes(const tct_halo_copies *list,
+                                        uintptr_t from,
                                         const tct_halo_signals *signals,
                                         gpu_stream stream)
 {
     if (list->count == 0) return tct_halo_tell(signals, stream);
-    put_boxes<<<grid_of(list), THREADS, 0, stream>>>(putting_of(list),
+    put_boxes<<<grid_of(list), THREADS, 0, stream>>>(putting_of(list, from),
                                                      *signals);
     return gpu_last_error();
 }
 
 extern "C" gpu_error tct_halo_swap_boxes(const tct_peer_common *C,
                                          const tct_halo_copies *list,
+                                         uintptr_t from,
                                          const tct_halo_signals *signals,
                                          gpu_stream stream)
 {
-    swap_boxes<<<grid_of(list), THREADS, 0, stream>>>(*C, putting_of(list),
-                                                      *signals);
+    swap_boxes<<<grid_of(list), THREADS, 0, stream>>>(
+        *C, putting_of(list, from), *signals);
     return gpu_last_error();
 }
 

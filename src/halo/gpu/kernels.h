@@ -30,12 +30,12 @@ gpu_error tct_halo_combine_box(const tct_halo_copy *copy, uintptr_t from,
                                uintptr_t to, tct_halo_element e,
                                gpu_stream stream);
 /* Make copies to peers, whose counters then get the next number. */
-gpu_error tct_halo_put_boxes(const tct_halo_copies *list,
+gpu_error tct_halo_put_boxes(const tct_halo_copies *list, uintptr_t from,
                              const struct tct_halo_signals *signals,
                              gpu_stream stream);
 /* The same, and the wait for the neighbours' cells. */
 gpu_error tct_halo_swap_boxes(const tct_peer_common *C,
-                              const tct_halo_copies *list,
+                              const tct_halo_copies *list, uintptr_t from,
                               const struct tct_halo_signals *signals,
                               gpu_stream stream);
 /* The counters alone: cells were stored by earlier work of the stream. */

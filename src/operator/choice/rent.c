@@ -6,8 +6,8 @@
 /* A trial may take this part of what the products before it have. */
 static const double TRIAL = 0.2;
 /* A format is bought early, after 1 / EARLY of the products that would have
- * paid for it, if SURE times those are foretold. */
-static const double EARLY = 4.0, SURE = 3.0;
+ * paid for it, if SURE times those are foretold, which are rather too few. */
+static const double EARLY = 4.0, SURE = 0.8;
 /* Products that are slower than before by this ratio undo it. */
 static const double SLOWER = 1.1;
 

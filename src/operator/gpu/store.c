@@ -133,9 +133,24 @@ static tacit_status send_rows(const tct_local *A, tct_staged *s,
                            n * sizeof *A->val);
 }
 
+static double bytes_of(const tct_store_rows *R)
+{
+    return 12.0 * (double)R->entries + 8.0 * (double)(R->rows + 1);
+}
+
+static tacit_status copy_few(const tct_local *A, tct_store_rows *R)
+{
+    const size_t n = (size_t)R->entries;
+    TRY(tct_gpu_upload(A->ptr, (size_t)(R->rows + 1) * sizeof *R->ptr,
+                       &R->ptr));
+    TRY(tct_gpu_upload(A->col, n * sizeof *R->col, &R->col));
+    return tct_gpu_upload(A->val, n * sizeof *R->val, &R->val);
+}
+
 static tacit_status copy_rows(tacit_queue *q, const tct_local *A,
                               tct_store_rows *R)
 {
+    if (bytes_of(R) < TCT_GPU_STAGED) return copy_few(A, R);
     ring r = {.stream = stream_of(q)};
     const tct_staged_device device = {&r, pin, unpin, send, wait};
     const size_t n = (size_t)R->entries;
@@ -172,8 +187,7 @@ static const char *refusal(const tct_local *A)
 
 static tacit_status bring(tacit_queue *q, const tct_local *A, tct_store_rows *R)
 {
-    const double bytes = 12.0 * (double)R->entries + 8.0 * (double)R->rows;
-    TRY(tct_gpu_require(bytes + tct_store_scratch(R->kernels, R->rows),
+    TRY(tct_gpu_require(bytes_of(R) + tct_store_scratch(R->kernels, R->rows),
                         "the rows of the matrix"));
     return copy_rows(q, A, R);
 }
@@ -194,7 +208,6 @@ tacit_status tct_gpu_rows_bring(tacit_queue *q, const tct_local *A,
     if (status < 0) tct_gpu_rows_drop(R);
     if (status == TACIT_OK && !why)
         tct_log(TCT_DETAIL, "rows copied to the device in %.2f ms, %.3f GB",
-                1e3 * (tct_seconds() - start),
-                1e-9 * (12.0 * (double)R->entries + 8.0 * (double)R->rows));
+                1e3 * (tct_seconds() - start), 1e-9 * bytes_of(R));
     return status == TACIT_NO_MEMORY ? TACIT_OK : status;
 }

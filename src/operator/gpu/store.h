@@ -13,6 +13,10 @@ extern "C" {
 
 /* --- store.c -------------------------------------------------------------- */
 
+/* Bytes of rows that are worth the ring's pinned memory: fewer are copied by the
+ * driver. */
+enum { TCT_GPU_STAGED = 96 << 20 };
+
 extern const tct_store_kernels tct_gpu_store_kernels;
 
 /* --- store.cu ------------------------------------------------------------- */

@@ -45,75 +45,118 @@ static void write_columns(const tct_slice *s, const tct_view *v, uint8_t *index,
 
 /* --- values --------------------------------------------------------------- */
 
-static void put(const tct_slices *S, const tct_value_set *values, int64_t at,
-                double v)
+/* Where values go. Copied into registers, since a byte that is stored may
+ * change any memory. */
+typedef struct {
+    void *value;
+    const uint64_t *key;
+    const uint16_t *code;
+    int bits;
+} target;
+
+static target target_of(const tct_builder *B)
+{
+    return (target){.value = B->S->value,
+                    .key = B->values.key,
+                    .code = B->values.code,
+                    .bits = B->values.bits};
+}
+
+static uint8_t code_of(const target *t, double v)
 {
     uint64_t bits;
-    switch (S->kind) {
-    case VALUE_F64: ((double *)S->value)[at] = v; return;
-    case VALUE_F32: ((float *)S->value)[at] = (float)v; return;
-    case VALUE_DICT16:
-    case VALUE_DICT32:
-    case VALUE_DICT:
-    case VALUE_KINDS: break;
-    }
     memcpy(&bits, &v, sizeof bits);
-    ((uint8_t *)S->value)[at] = (uint8_t)tct_value_set_code(values, bits);
+    size_t at = tct_value_slot(bits, t->bits);
+    if (bits == 0) return 0;
+    while (t->key[at] != bits) at = (at + 1) & (((size_t)1 << t->bits) - 1);
+    return (uint8_t)t->code[at];
+}
+
+/* `kind` is a constant in the callers' loops. */
+TCT_LANEWISE void put(const target *t, value_kind kind, int64_t at, double v)
+{
+    if (kind == VALUE_F64) ((double *)t->value)[at] = v;
+    else if (kind == VALUE_F32) ((float *)t->value)[at] = (float)v;
+    else ((uint8_t *)t->value)[at] = code_of(t, v);
 }
 
 /* The values of a row without gaps from the first column on; `to` is its lane
  * in the first. */
-static void write_whole_row(const tct_builder *B, const double *val, int n,
-                            int64_t to)
+TCT_LANEWISE void write_whole_row(const target *t, value_kind kind,
+                                  const double *val, int n, int64_t to)
 {
-    double *doubles = (double *)B->S->value + to;
-    for (int k = 0; k < n && B->S->kind == VALUE_F64; k++)
-        doubles[LANES * k] = val[k];
-    for (int k = 0; k < n && B->S->kind != VALUE_F64; k++)
-        put(B->S, &B->values, to + LANES * k, val[k]);
+    for (int k = 0; k < n; k++) put(t, kind, to + LANES * k, val[k]);
 }
 
 /* The values of a slice of rows, from element `to` of `value`. */
-static void write_rows(const tct_builder *B, const tct_slice *s,
-                       const tct_view *v, const uint8_t *some, int64_t to)
+TCT_LANEWISE void write_rows(const tct_builder *B, value_kind kind,
+                             const tct_slice *s, const tct_view *v,
+                             const uint8_t *some, int64_t to)
 {
     const tct_local *A = B->slicing.A;
+    const target t = target_of(B);
     for (int l = 0; l < v->lanes; l++) {
         const double *val = A->val + A->ptr[v->group[l]];
         if (s->kind != SLICE_RUN || s->full == s->width) {
-            write_whole_row(B, val, v->length[l], to + l);
+            write_whole_row(&t, kind, val, v->length[l], to + l);
             continue;
         }
         for (int k = 0; k < s->width; k++)
             if (tct_slice_lanes(s, some, k) >> l & 1)
-                put(B->S, &B->values, to + LANES * k + l, *val++);
+                put(&t, kind, to + LANES * k + l, *val++);
     }
 }
 
-/* The same for a slice of blocks. */
-static void write_blocks(const tct_builder *B, const tct_slice *s,
-                         const tct_view *v, const uint8_t *some, int64_t to)
+/* The entries of a block's row from `e` on, whose first column is `first`,
+ * to element `to` of `value`; returns the next one. */
+TCT_LANEWISE int64_t write_block_row(const target *t, value_kind kind,
+                                     const tct_local *A, int64_t e, int64_t end,
+                                     int32_t first, int b, int64_t to)
 {
-    const tct_local *A = B->slicing.A;
+    for (; e < end && A->col[e] < first + b; e++)
+        put(t, kind, to + LANES * (A->col[e] - first), A->val[e]);
+    return e;
+}
+
+/* The same for a slice of blocks. */
+TCT_LANEWISE void write_blocks(const tct_builder *B, value_kind kind,
+                               const tct_slice *s, const tct_view *v,
+                               const uint8_t *some, int64_t to)
+{
+    const tct_local A = *B->slicing.A;
+    const target t = target_of(B);
     const int b = B->S->b;
     tct_cursors c;
     int32_t entry[LANES] = {0};
-    tct_cursors_open(&c, A, b, v, LANES);
+    tct_cursors_open(&c, &A, b, v, LANES);
     for (int k = 0; k < s->width; k++, to += LANES * b * b) {
         const unsigned lanes = tct_slice_lanes(s, some, k);
         for (int l = 0; l < v->lanes; l++) {
             if (!(lanes >> l & 1)) continue;
             const int32_t first = b * v->col[l][entry[l]++];
-            for (int i = 0; i < b; i++) {
-                const int64_t end = A->ptr[b * v->group[l] + i + 1];
-                for (int64_t *e = &c.at[l][i];
-                     *e < end && A->col[*e] < first + b; ++*e)
-                    put(B->S, &B->values,
-                        to + LANES * (b * i + A->col[*e] - first) + l,
-                        A->val[*e]);
-            }
+            for (int i = 0; i < b; i++)
+                c.at[l][i] = write_block_row(&t, kind, &A, c.at[l][i],
+                                             A.ptr[b * v->group[l] + i + 1],
+                                             first, b, to + LANES * b * i + l);
         }
     }
+}
+
+TCT_LANEWISE void write_slice(const tct_builder *B, value_kind kind,
+                              const tct_slice *s, const tct_view *v,
+                              const uint8_t *some, int64_t to)
+{
+    if (B->S->b == 1) write_rows(B, kind, s, v, some, to);
+    else write_blocks(B, kind, s, v, some, to);
+}
+
+/* Kinds of codes differ in their products only. */
+static void write_values(const tct_builder *B, const tct_slice *s,
+                         const tct_view *v, const uint8_t *some, int64_t to)
+{
+    if (B->S->kind == VALUE_F64) write_slice(B, VALUE_F64, s, v, some, to);
+    else if (B->S->kind == VALUE_F32) write_slice(B, VALUE_F32, s, v, some, to);
+    else write_slice(B, VALUE_DICT, s, v, some, to);
 }
 
 static void fill_slice(const tct_builder *B, const tct_window *w,
@@ -133,8 +176,7 @@ static void fill_slice(const tct_builder *B, const tct_window *w,
     if (S->b > 1 || v.lanes < LANES || s->full < s->width)
         memset((char *)S->value + (size_t)(at->cell * cell) * size, 0,
                (size_t)(s->width * cell) * size);
-    if (S->b == 1) write_rows(B, s, &v, some, at->cell * cell);
-    else write_blocks(B, s, &v, some, at->cell * cell);
+    write_values(B, s, &v, some, at->cell * cell);
 }
 
 void tct_slices_next(const tct_slices *S, tct_slices_at *at)

@@ -19,8 +19,7 @@ const tct_option tct_amg_table[] = {
     {.about = {.name = "cycle", .value = "NAME",
                .summary = "how levels are visited; auto is v or k, whichever "
                           "is foretold to be faster",
-               .initial = "v; solve without --method, of one right-hand "
-                          "side: auto",
+               .initial = "v; auto where no method is given",
                .choices = cycles},
      TCT_OPTION(tct_amg_options, cycle)},
     {.about = {.name = "smoother", .value = "NAME",

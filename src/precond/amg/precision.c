@@ -72,20 +72,49 @@ static inline const double *vectors_at(const smoothness *s, int64_t col)
     return s->ghost_w + tct_ghost_place(&s->ghosts, col) * s->vectors;
 }
 
-/* Add row `i` for all vectors; for ones, sums of the row. */
-static void add_row(const smoothness *s, int64_t i, double *energy,
-                    double *size)
+/* Sums of rows [from, to) for the vector of ones, in lanes of their own. */
+static void add_entries(const tct_csr *A, int64_t from, int64_t to, double *sum)
+{
+    enum { LANES = 8 };
+    const double *val = A->val;
+    const int64_t end = A->ptr[to];
+    double energy[LANES] = {0.0}, size[LANES] = {0.0};
+    int64_t k = A->ptr[from];
+    for (; k + LANES <= end; k += LANES)
+        for (int l = 0; l < LANES; l++) {
+            energy[l] += val[k + l];
+            size[l] += fabs(val[k + l]);
+        }
+    for (; k < end; k++) {
+        energy[0] += val[k];
+        size[0] += fabs(val[k]);
+    }
+    for (int l = 0; l < LANES; l++) {
+        sum[0] += energy[l];
+        sum[1] += size[l];
+    }
+}
+
+/* Add row `i` for `count` vectors: constant where it is inlined. */
+static inline void add_row(const smoothness *s, int64_t i, int count,
+                           double *sum)
 {
     const tct_csr *A = &s->m->A;
-    const double one = 1.0, *own = s->w ? s->w + i * s->vectors : &one;
+    const double *own = s->w + i * count;
+    double energy[MOST / 2], size[MOST / 2];
+    for (int v = 0; v < count; v++) energy[v] = size[v] = 0.0;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const double *other = s->w ? vectors_at(s, tct_csr_col(A, k)) : &one;
+        const double *other = vectors_at(s, tct_csr_col(A, k));
         const double a = A->val[k];
-        for (int v = 0; v < s->vectors; v++) {
-            const double part = a * (own[v] * other[v]);
+        for (int v = 0; v < count; v++) {
+            const double part = a * other[v];
             energy[v] += part;
             size[v] += fabs(part);
         }
+    }
+    for (int v = 0; v < count; v++) {
+        sum[v] += own[v] * energy[v];
+        sum[count + v] += fabs(own[v]) * size[v];
     }
 }
 
@@ -93,10 +122,15 @@ static void add_part(void *work, int64_t part)
 {
     smoothness *s = work;
     const int64_t rows = s->m->A.rows;
+    const int64_t from = tct_part_first(rows, (int)part, s->parts);
+    const int64_t to = tct_part_first(rows, (int)part + 1, s->parts);
     double sum[MOST] = {0.0};
-    for (int64_t i = tct_part_first(rows, (int)part, s->parts);
-         i < tct_part_first(rows, (int)part + 1, s->parts); i++)
-        add_row(s, i, sum, sum + s->vectors);
+    if (!s->w) add_entries(&s->m->A, from, to, sum);
+    for (int64_t i = from; s->w && i < to; i++) {
+        if (s->vectors == 6) add_row(s, i, 6, sum);
+        else if (s->vectors == 1) add_row(s, i, 1, sum);
+        else add_row(s, i, s->vectors, sum);
+    }
     memcpy(s->part[part], sum, sizeof sum);
 }
 

@@ -6,11 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-static double absolute_sum(const tct_csr *A, int64_t i)
+/* One look over the entries of a row: its diagonal, and the sum of |a|. */
+static double look_over(const tct_csr *A, int64_t i, double *sum)
 {
-    double sum = 0.0;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) sum += fabs(A->val[k]);
-    return sum;
+    const int64_t own = A->first + i;
+    double diagonal = 0.0;
+    *sum = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        *sum += fabs(A->val[k]);
+        if (tct_csr_col(A, k) == own) diagonal = A->val[k];
+    }
+    return diagonal;
 }
 
 enum { PARTS = 64 }; /* of a matrix for several threads */
@@ -21,6 +27,7 @@ typedef struct {
     int exponent, parts;
     tct_amg_rows *out;
     double bound[PARTS];
+    bool bad[PARTS]; /* a diagonal is not positive */
 } summing;
 
 static void sum_rows(void *work, int64_t part)
@@ -31,8 +38,9 @@ static void sum_rows(void *work, int64_t part)
     for (int64_t k = tct_part_first(n, (int)part, s->parts);
          k < tct_part_first(n, (int)part + 1, s->parts); k++) {
         const int64_t i = s->order ? s->order->old[k] : k;
-        const double d = tct_csr_diagonal(s->A, i);
-        const double sum = absolute_sum(s->A, i);
+        double sum;
+        const double d = look_over(s->A, i, &sum);
+        s->bad[part] = s->bad[part] || !(d > 0.0);
         s->out->diagonal[k] = s->exponent ? ldexp(d, -s->exponent) : d;
         s->out->sum[k] = s->exponent ? ldexp(sum, -s->exponent) : sum;
         if (sum / d > bound) bound = sum / d;
@@ -45,13 +53,20 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
 {
     const int64_t n = m->A.rows;
     *out = (tct_amg_rows){.bound = 0.0};
-    TRY(tct_check_diagonal(m, "preconditioner amg"));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->diagonal));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->sum));
-    summing s = {&m->A, order, exponent, n > TCT_SHORT ? PARTS : 1, out, {0}};
+    summing s = {.A = &m->A,
+                 .order = order,
+                 .exponent = exponent,
+                 .parts = n > TCT_SHORT ? PARTS : 1,
+                 .out = out};
+    bool bad = false;
     tct_parallel_each(s.parts, sum_rows, &s);
-    for (int p = 0; p < s.parts; p++) out->bound = fmax(out->bound, s.bound[p]);
-    return TACIT_OK;
+    for (int p = 0; p < s.parts; p++) {
+        out->bound = fmax(out->bound, s.bound[p]);
+        bad = bad || s.bad[p];
+    }
+    return bad ? tct_check_diagonal(m, "preconditioner amg") : TACIT_OK;
 }
 
 void tct_amg_rows_free(tct_amg_rows *rows)

@@ -6,6 +6,7 @@
  * steps change nothing once the target is met. */
 #include "solver/driver.h"
 #include <math.h>
+#include <string.h>
 
 bool tct_iterate_text(void *run)
 {
@@ -14,13 +15,27 @@ bool tct_iterate_text(void *run)
     return R->policy->end == PHASE_PAUSED;
 }
 
-/* At the mean rate of the residual so far; 0: unknown. */
-static double iterations_left(const tct_run *R)
+/* Keep a check of a quarter to a half of R->k: residuals fall fast at first,
+ * and more slowly then. */
+static void mark(tct_run *R)
+{
+    tct_restart_policy *P = R->policy;
+    if (R->k < P->mark[1].k) memset(P->mark, 0, sizeof P->mark);
+    if (R->k < 2 * P->mark[1].k) return;
+    P->mark[0] = P->mark[1];
+    P->mark[1].k = R->k;
+    P->mark[1].rr = P->rr;
+}
+
+/* At the rate since then; 0: unknown. */
+static double iterations_left(tct_run *R)
 {
     const tct_restart_policy *P = R->policy;
-    const double done = (double)(R->k - P->begun);
-    if (!(P->rr > 0.0 && P->rr < P->ref_rr && P->goal > 0.0)) return 0.0;
-    return done * log(P->rr / (P->goal * P->goal)) / log(P->ref_rr / P->rr);
+    mark(R);
+    const double then = P->mark[0].rr, goal = P->goal * P->goal;
+    if (!(P->rr > goal && P->rr < then && goal > 0.0)) return 0.0;
+    return (double)(R->k - P->mark[0].k) * log(P->rr / goal) /
+           log(then / P->rr);
 }
 
 /* An update enqueued before the check is part of an x that did not meet the

@@ -66,8 +66,8 @@ void tct_gpu_leave(int before);
 /* --- memory.c; the caller holds the communicator's lock ------------------- */
 
 /* A zeroed piece. NULL: no memory, or the device fails, with the message. */
-char *tct_gpu_take(struct tct_trigger_gpu *g, size_t bytes);
-void tct_gpu_give(struct tct_trigger_gpu *g, const void *piece);
+char *tct_trigger_take(struct tct_trigger_gpu *g, size_t bytes);
+void tct_trigger_give(struct tct_trigger_gpu *g, const void *piece);
 /* Where `p` is, for a peer; false: its memory cannot be opened by others. */
 bool tct_gpu_place_of(struct tct_trigger_gpu *g, const void *p,
                       tct_gpu_place *out);

@@ -86,9 +86,10 @@ static tacit_status open_gpu(tacit_trigger_comm *c, struct tct_trigger_gpu *g,
     if (status >= 0)
         status = tct_gpu_status(tct_parts_load(), "loading kernels");
     if (status >= 0) {
-        char *first = tct_gpu_take(g, 1); /* an arena, before kernels wait */
+        char *first =
+            tct_trigger_take(g, 1); /* an arena, before kernels wait */
         status = first ? TACIT_OK : TACIT_DEVICE;
-        tct_gpu_give(g, first);
+        tct_trigger_give(g, first);
     }
     return tct_agree(c->world, status);
 }
@@ -165,8 +166,9 @@ static tacit_status prepare(tacit_trigger_comm *c, tct_trigger_end *e,
     tct_offer *o = &e->mine;
     o->gpu_direct = o->direction == TCT_RECEIVES && o->bytes > 0 &&
                     tct_gpu_place_of(c->gpu, e->data, &o->gpu_window);
-    g->block = tct_gpu_take(c->gpu, block_bytes(o));
-    g->parted = (tct_parted *)(void *)tct_gpu_take(c->gpu, sizeof *g->parted);
+    g->block = tct_trigger_take(c->gpu, block_bytes(o));
+    g->parted =
+        (tct_parted *)(void *)tct_trigger_take(c->gpu, sizeof *g->parted);
     if (!g->block || !g->parted) return TACIT_NO_MEMORY;
     (void)tct_gpu_place_of(c->gpu, g->block, &o->gpu_block);
     return TACIT_OK;
@@ -251,8 +253,8 @@ void tct_gpu_end_free(tacit_trigger_comm *c, struct tct_gpu_end *g)
 {
     if (!g || !c->gpu) return; /* the GPU's memory is left */
     tct_gpu_end_leave(c, g);
-    tct_gpu_give(c->gpu, g->parted);
-    tct_gpu_give(c->gpu, g->block);
+    tct_trigger_give(c->gpu, g->parted);
+    tct_trigger_give(c->gpu, g->block);
     tct_free(g);
 }
 

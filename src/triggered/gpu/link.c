@@ -143,7 +143,7 @@ void tct_gpu_link_close(tacit_queue *q, tct_queue_link *l)
 static tacit_status take(tacit_trigger_comm *c, size_t bytes, double **out)
 {
     pthread_mutex_lock(&c->lock);
-    *out = (double *)(void *)tct_gpu_take(c->gpu, bytes);
+    *out = (double *)(void *)tct_trigger_take(c->gpu, bytes);
     pthread_mutex_unlock(&c->lock);
     return *out ? TACIT_OK : TACIT_NO_MEMORY;
 }
@@ -175,8 +175,8 @@ void tct_gpu_link_plan_close(tct_plan *plan, tct_queue_plan *p)
     tacit_trigger_comm *c = tct_queue_link_of(plan->q)->comm;
     if (!p->gpu) return;
     pthread_mutex_lock(&c->lock);
-    tct_gpu_give(c->gpu, p->gpu->pack);
-    tct_gpu_give(c->gpu, p->gpu->landing);
+    tct_trigger_give(c->gpu, p->gpu->pack);
+    tct_trigger_give(c->gpu, p->gpu->landing);
     pthread_mutex_unlock(&c->lock);
     tct_fork_close(&p->gpu->fork);
     tct_free(p->gpu);

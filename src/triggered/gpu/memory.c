@@ -70,7 +70,7 @@ static char *take_from(tct_gpu_arena *a, tct_piece **gap, size_t at,
     return a->at + at;
 }
 
-char *tct_gpu_take(struct tct_trigger_gpu *g, size_t bytes)
+char *tct_trigger_take(struct tct_trigger_gpu *g, size_t bytes)
 {
     const size_t need = (bytes + LINE) / LINE * LINE;
     size_t at = 0;
@@ -82,7 +82,7 @@ char *tct_gpu_take(struct tct_trigger_gpu *g, size_t bytes)
     if (!gap) gap = find_gap(a, need, &at);
     char *piece = take_from(a, gap, at, need);
     if (piece && tct_gpu_copy_aside(g, piece, NULL, need, false) < 0) {
-        tct_gpu_give(g, piece);
+        tct_trigger_give(g, piece);
         return NULL;
     }
     return piece;
@@ -95,7 +95,7 @@ static tct_gpu_arena *arena_of(const struct tct_trigger_gpu *g, const char *p)
     return a;
 }
 
-void tct_gpu_give(struct tct_trigger_gpu *g, const void *piece)
+void tct_trigger_give(struct tct_trigger_gpu *g, const void *piece)
 {
     tct_gpu_arena *a = piece ? arena_of(g, piece) : NULL;
     if (!a) return;

@@ -134,7 +134,7 @@ static tacit_status grow_list(tacit_trigger_queue *q, int count)
     if (!l) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
     l->room = 2 * count;
     pthread_mutex_lock(&q->comm->lock);
-    l->ends = (tct_parted **)(void *)tct_gpu_take(
+    l->ends = (tct_parted **)(void *)tct_trigger_take(
         q->comm->gpu, (size_t)l->room * sizeof *l->ends);
     pthread_mutex_unlock(&q->comm->lock);
     if (!l->ends) {
@@ -307,7 +307,8 @@ static tacit_status open_memory(tacit_trigger_queue *q)
                        "host memory for the GPU"));
     g->board_gpu = board;
     pthread_mutex_lock(&q->comm->lock);
-    g->claim = (unsigned *)(void *)tct_gpu_take(q->comm->gpu, sizeof *g->claim);
+    g->claim =
+        (unsigned *)(void *)tct_trigger_take(q->comm->gpu, sizeof *g->claim);
     pthread_mutex_unlock(&q->comm->lock);
     return g->claim ? TACIT_OK : TACIT_NO_MEMORY;
 }
@@ -345,10 +346,10 @@ static void unlist(tacit_trigger_queue *q)
 static void free_lists(tacit_trigger_queue *q)
 {
     pthread_mutex_lock(&q->comm->lock);
-    tct_gpu_give(q->comm->gpu, q->gpu->claim);
+    tct_trigger_give(q->comm->gpu, q->gpu->claim);
     for (tct_trigger_list *l = q->gpu->list, *older; l; l = older) {
         older = l->older;
-        tct_gpu_give(q->comm->gpu, l->ends);
+        tct_trigger_give(q->comm->gpu, l->ends);
         tct_free(l);
     }
     pthread_mutex_unlock(&q->comm->lock);
