@@ -12,7 +12,7 @@ valid_json report.json
 for field in tacit matrix name rows nonzeros nonzeros_per_row min mean max path \
     method loop loop_detail comm comm_detail device device_name format precision precond ranks threads \
     result converged stop iterations relative_residual true_relative_residual \
-    error_2norm reliable_updates fallback time read partition setup solve per_iteration all_solves \
+    error_2norm reliable_updates fallback time whole decisions read partition setup solve per_iteration all_solves \
     operations spmv dot nrm2 axpy reduce exchange count seconds flops bytes \
     messages moved_bytes rate gflops gbytes_per_second copy_gbytes_per_second \
     fraction_of_copy; do

@@ -72,20 +72,17 @@ typedef struct tct_restart_policy {
     double rr;             /* at the last check                   */
 
     /* progress of the solve */
-    int64_t begun;     /* k of the last start from x_0        */
-    double ref_rr;     /* of r_0                              */
-    double best;       /* ||b - A x|| so far                  */
-    int futile;        /* phases in a row without gain        */
-    double kept;       /* ||b - A x|| of V_BEST               */
-    int64_t kept_at;   /* ... and its iteration               */
-    int64_t renewed;   /* iteration of the last renewal       */
-    double drift_most; /* of ||s||, asks for the next         */
-    double apart_most; /* of (p, s): it is too late */
-    int64_t made;      /* iterations in result->made          */
-    struct {
-        int64_t k;
-        double rr;
-    } mark[2]; /* checks half and a quarter as far: the rate */
+    int64_t begun;                /* k of the last start from x_0        */
+    double ref_rr;                /* of r_0                              */
+    double best;                  /* ||b - A x|| so far                  */
+    int futile;                   /* phases in a row without gain        */
+    double kept;                  /* ||b - A x|| of V_BEST               */
+    int64_t kept_at;              /* ... and its iteration               */
+    int64_t renewed;              /* iteration of the last renewal       */
+    double drift_most;            /* of ||s||, asks for the next         */
+    double apart_most;            /* of (p, s): it is too late */
+    int64_t made;                 /* iterations in result->made          */
+    double mark_k[2], mark_rr[2]; /* checks half, a quarter as far: rates */
 } tct_restart_policy;
 
 /* The run as methods see it. */
@@ -104,10 +101,8 @@ struct tct_run {
     bool pure; /* a setting: the method's recurrence alone */
     tacit_result *result;
     bool (*look)(tct_run *R); /* the driver's: tct_done        */
-    tct_loop *loop;           /* the solver's; where checks stand for blocks
-                               * of iterations, the method sets its block,
-                               * since and period */
-    void *drive;              /* the driver's state: driver.h */
+    tct_loop *loop; /* the solver's; methods of blocks set their members */
+    void *drive;    /* the driver's state: driver.h */
     tct_system *system;
     tct_restart_policy *policy;
     tct_reduced *low;

@@ -6,7 +6,6 @@
  * steps change nothing once the target is met. */
 #include "solver/driver.h"
 #include <math.h>
-#include <string.h>
 
 bool tct_iterate_text(void *run)
 {
@@ -20,11 +19,13 @@ bool tct_iterate_text(void *run)
 static void mark(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
-    if (R->k < P->mark[1].k) memset(P->mark, 0, sizeof P->mark);
-    if (R->k < 2 * P->mark[1].k) return;
-    P->mark[0] = P->mark[1];
-    P->mark[1].k = R->k;
-    P->mark[1].rr = P->rr;
+    const double k = (double)R->k;
+    if (k < P->mark_k[1]) P->mark_k[1] = 0.0;
+    if (k < 2.0 * P->mark_k[1]) return;
+    P->mark_k[0] = P->mark_k[1];
+    P->mark_rr[0] = P->mark_rr[1];
+    P->mark_k[1] = k;
+    P->mark_rr[1] = P->rr;
 }
 
 /* At the rate since then; 0: unknown. */
@@ -32,9 +33,9 @@ static double iterations_left(tct_run *R)
 {
     const tct_restart_policy *P = R->policy;
     mark(R);
-    const double then = P->mark[0].rr, goal = P->goal * P->goal;
+    const double then = P->mark_rr[0], goal = P->goal * P->goal;
     if (!(P->rr > goal && P->rr < then && goal > 0.0)) return 0.0;
-    return (double)(R->k - P->mark[0].k) * log(P->rr / goal) /
+    return ((double)R->k - P->mark_k[0]) * log(P->rr / goal) /
            log(then / P->rr);
 }
 
