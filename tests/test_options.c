@@ -18,9 +18,9 @@ typedef struct {
 } context;
 
 static const context contexts[] = {
-    {"solve poisson2d:4", "amortize"},
-    {"solve poisson2d:4 b.txt", "seed amortize"},
-    {"solve poisson2d:4 --rhs ones", "seed amortize"},
+    {"solve poisson2d:4", ""},
+    {"solve poisson2d:4 b.txt", "seed"},
+    {"solve poisson2d:4 --rhs ones", "seed"},
     {"compare poisson2d:4", "type"},
     {"info poisson2d:4", "precond"}, /* jacobi, below */
     {"info gallery", "precond comm device threads shift drop-zeros"},
