@@ -180,6 +180,9 @@ static tacit_status find_boundary(bench *b, candidate *c)
         best = t->step_seconds;
         c->boundary = t->boundary_tiles;
     }
+    if (best > 0.0 && c->boundary == 0) /* the formula's, as a number */
+        c->boundary =
+            c->last.boundary_formula > 1.0 ? (int)c->last.boundary_formula : 1;
     return TACIT_OK;
 }
 

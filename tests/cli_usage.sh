@@ -112,10 +112,10 @@ cmp -s out "$source/docs/tacit.1" ||
 # what is missing says why
 accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
-grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
+grep -q '^file	plain	yes	.*(reads vectors, reads several vectors)$' out ||
+    complain 'devices: plain'
 grep -q '^comm	queue	yes	' out || complain 'devices: queue'
 refused 1 "unknown comm 'zzz' (available: self, " solve poisson3d:4 --comm zzz
-refused 1 "link queue: for several ranks" solve poisson3d:4 --comm queue
 accepted devices
 grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||
     grep -q '^comm	nccl	no	.' out || complain 'devices: nccl'

@@ -245,9 +245,11 @@ static void settings_take_what_is_listed(void **state)
                 else assert_int_equal(status, TACIT_UNSUPPORTED);
                 if (k == 0) assert_int_equal(status, TACIT_OK);
             }
-        const char *const value = strcmp(name, "basis") == 0  ? "newton"
-                                  : strcmp(name, "pure") == 0 ? "off"
-                                                              : "7";
+        const char *const value = strcmp(name, "basis") == 0         ? "newton"
+                                  : strcmp(name, "pure") == 0        ? "off"
+                                  : strcmp(name, "norm") == 0        ? "scaled"
+                                  : strcmp(name, "relative-to") == 0 ? "r0"
+                                                                     : "7";
         if (taken == 0) OK(tacit_solver_set(a.s, name, value));
     }
     close_asked(&a);

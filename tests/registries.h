@@ -148,11 +148,12 @@ static inline tacit_status ask_precond(asked *a, const char *word)
 /* A value that is one of any setting's: no setting's is another's. */
 static inline tacit_status ask_setting(asked *a, const char *word)
 {
-    static const char *const values[] = {"1", "host", "newton", "off", "none"};
-    for (int i = 0; i < 4; i++)
+    static const char *const values[] = {"1", "host",     "newton", "off",
+                                         "b", "residual", "none"};
+    for (int i = 0; i < 6; i++)
         if (tacit_solver_set(a->s, word, values[i]) == TACIT_OK)
             return TACIT_OK;
-    return tacit_solver_set(a->s, word, values[4]);
+    return tacit_solver_set(a->s, word, values[6]);
 }
 static inline tacit_status ask_file_format(asked *a, const char *word)
 {

@@ -10,15 +10,18 @@
  * finite. */
 static double largest(tacit_queue *q, size_t n, const double *v)
 {
-    enum { PIECE = 16384 };
-    double piece[PIECE], most = 0.0;
-    for (size_t i = 0; i < n; i += PIECE) {
-        const size_t k = n - i < PIECE ? n - i : PIECE;
+    enum { PIECE = 1 << 20 };
+    double *piece = NULL, most = 0.0;
+    const size_t room = n < PIECE ? n + 1 : PIECE;
+    if (TCT_ALLOC(room, "a piece of a vector", &piece) < 0) return HUGE_VAL;
+    for (size_t i = 0; i < n; i += room) {
+        const size_t k = n - i < room ? n - i : room;
         q_get(q, k, v + i, piece);
         for (size_t j = 0; j < k; j++)
             if (!(fabs(piece[j]) <= most))
                 most = isfinite(piece[j]) ? fabs(piece[j]) : HUGE_VAL;
     }
+    tct_free(piece);
     return most;
 }
 
