@@ -207,7 +207,7 @@ static void steps_go_on_until_they_are_futile(void **state)
     assert_true(first < 1e-9);
     OK(tacit_queue_fill(d.p.q, d.p.n, 0.0, d.X));
     stop.max_iterations = 0;
-    assert_int_equal(solve(&d, &stop, &result), TACIT_NOT_CONVERGED);
+    OK(solve(&d, &stop, &result)); /* as far as rounding allows */
     assert_int_equal(result.stop, TACIT_STOP_STAGNATION);
     assert_in_range(result.iterations, 2, 8);
     assert_true(residual_of(&d, 0) <= 2.0 * first);

@@ -81,5 +81,5 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(fences),
                                        cmocka_unit_test(fused),
                                        cmocka_unit_test(it_chooses)};
-    TEST_MPI_MAIN(tests);
+    TEST_GPU_MAIN(tests);
 }

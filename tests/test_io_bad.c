@@ -835,7 +835,8 @@ static void outputs_that_cannot_be(void **state)
                 (const char *const[]){"is a folder", NULL});
     assert_int_equal(count_files(), files); /* nothing is left behind */
     if (access("/dev/full", W_OK) == 0)
-        assert_says(tct_write_matrix(world, "/dev/full", &named, &A), TACIT_IO,
+        assert_says(tct_write_matrix(world, "/dev/full", &named, &A),
+                    TACIT_NO_MEMORY,
                     (const char *const[]){"/dev/full", "No space", NULL});
     assert_int_equal(count_files(), files);
     /* the longest name that a file may have, and one more */
@@ -947,7 +948,7 @@ static void outputs_beyond_the_limit(void **state)
                 tct_write_matrix(world, in_folder(names[k]), NULL, &A);
             assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
             assert_says(
-                got, TACIT_IO,
+                got, TACIT_NO_MEMORY,
                 (const char *const[]){names[k], "File too large", NULL});
             assert_int_equal(count_files(), files);
         }

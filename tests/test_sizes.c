@@ -205,7 +205,7 @@ static void every_setting_has_a_name_and_a_summary(void **state)
         assert_message("'moon'");
         close_problem(&p);
     }
-    assert_int_equal(count, 8);
+    assert_int_equal(count, 11);
     assert_null(tacit_solver_setting(-1));
 }
 
@@ -293,7 +293,7 @@ static void nothing_is_set_while_a_run_goes_on(void **state)
                              .monitor_ctx = &m};
     tacit_result result = {.size = sizeof result};
     OK(tacit_solver_run(p.s, p.b, p.x, &stop, &result));
-    assert_int_equal(m.refused, 9 * (result.iterations + 1));
+    assert_int_equal(m.refused, 12 * (result.iterations + 1));
     OK(tacit_solver_set(p.s, "loop", "host")); /* a run is over */
     OK(tacit_solver_run(p.s, p.b, p.x, NULL, &result));
     close_problem(&p);
