@@ -264,6 +264,11 @@ static int64_t trips_of(const trip *t, double warm)
     return (int64_t)fmax(1.0, fmin(most, fit));
 }
 
+static bool prints_table(const cli *c)
+{
+    return cli_prints(c) && !cli_output_taken(c);
+}
+
 static tacit_status measure(trip *t)
 {
     trip_row *r = &t->row[t->rows];
@@ -279,6 +284,7 @@ static tacit_status measure(trip *t)
     base_interval(t->seconds, trials, &r->mean, &r->half);
     r->median = base_median(t->seconds, trials);
     t->rows++;
+    if (prints_table(t->c)) pingpong_print(r);
     return TACIT_OK;
 }
 
@@ -352,9 +358,8 @@ static tacit_status pingpong(const cli *c, trip *t)
     TRY(tacit_world_agree(c->world,
                           ALLOC(c->set.trials, "the times", &t->seconds)));
     TRY(open_stream(t));
+    if (prints_table(c)) pingpong_print_head();
     TRY(cli_each_mode(c, t->stream, run_mode, t));
-    if (cli_prints(c) && !cli_output_taken(c)) pingpong_print(t->row, t->rows);
-    fflush(stdout);
     if (!c->set.json) return TACIT_OK;
     return cli_write_json(c, c->set.json, pingpong_json(c, t->row, t->rows));
 }

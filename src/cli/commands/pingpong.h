@@ -11,7 +11,9 @@ typedef struct trip_row {
     double mean, median, half; /* ... and half of the 95 % interval */
 } trip_row;
 
-void pingpong_print(const trip_row *rows, int count);
+/* Rows are printed as they come: all sizes take minutes. */
+void pingpong_print_head(void);
+void pingpong_print(const trip_row *row);
 cJSON *pingpong_json(const cli *c, const trip_row *rows, int count);
 
 #endif

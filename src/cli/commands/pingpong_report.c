@@ -3,6 +3,7 @@
  * JSON. */
 #include "cli/commands/pingpong.h"
 #include <inttypes.h>
+#include <math.h>
 
 /* Bytes of one way per second. */
 static double gbytes(const trip_row *r)
@@ -10,21 +11,21 @@ static double gbytes(const trip_row *r)
     return 1e-9 * (double)r->bytes / (r->median / 2);
 }
 
-void pingpong_print(const trip_row *rows, int count)
+void pingpong_print_head(void)
 {
-    cli_table table = {0};
-    cli_table_row(&table, "bytes\tmode\ttrips\tround trip us\tmedian us\t"
-                          "95 %% +- us\tone way us\tGB/s");
-    for (int k = 0; k < count; k++) {
-        const trip_row *r = &rows[k];
-        cli_table_row(
-            &table,
-            "%" PRId64 "\t%s\t%" PRId64 "\t%.4g\t%.4g\t%.2g\t%.4g\t%.4g",
-            r->bytes, r->mode, r->trips, 1e6 * r->mean, 1e6 * r->median,
-            1e6 * r->half, 1e6 * r->median / 2, gbytes(r));
-    }
-    cli_table_print(&table, stdout);
-    cli_table_free(&table);
+    printf("bytes\tmode\ttrips\tround trip us\tmedian us\t95 %% +- us\t"
+           "one way us\tGB/s\n");
+    fflush(stdout);
+}
+
+void pingpong_print(const trip_row *r)
+{
+    printf("%" PRId64 "\t%s\t%" PRId64 "\t%.4g\t%.4g\t", r->bytes, r->mode,
+           r->trips, 1e6 * r->mean, 1e6 * r->median);
+    if (isfinite(r->half)) printf("%.2g", 1e6 * r->half);
+    else printf("-");
+    printf("\t%.4g\t%.4g\n", 1e6 * r->median / 2, gbytes(r));
+    fflush(stdout);
 }
 
 static cJSON *row_json(const trip_row *r)
