@@ -184,7 +184,7 @@ static void lose_solver(const int grid[3], int lost)
     double B[400], X[400];
     for (int i = 0; i < 400; i++) B[i] = 1.0;
     OK(tacit_trsv_solve(T, 1, B, 400, X, 400));
-    if (rank == lost) usleep(1500000);
+    if (rank == lost) usleep(2200000);
     const double start = tct_seconds();
     EXPECT(TACIT_COMM, tacit_trsv_solve(T, 1, B, 400, X, 400));
     char said[96], name[64];

@@ -46,7 +46,7 @@ static tacit_status unknown(const char *name)
  * with a sync run later, memcheck in memory of its own. */
 static bool sees_scalars(const tacit_queue *q)
 {
-    if (q->device->seen || q->device->kind != TCT_KIND_HOST) return false;
+    if (q->device != &tct_device_host) return false;
     for (const tct_layer *l = q->top; l; l = l->below)
         if (l->ops != &tct_base_layer && l->ops->sync) return false;
     return true;
