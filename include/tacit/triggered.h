@@ -20,7 +20,8 @@
  * Ranks are threads or processes of one machine. With buffers in host memory a
  * queue is a thread that does its tasks in order. With buffers on GPUs it is a
  * stream: kernels store into memory of the other GPU, and the CPU takes no
- * part. A recording of starts and waits may be replayed.
+ * part. A recording of starts and waits may be replayed; record in relaxed mode,
+ * since the first start may copy to the GPU.
  *
  *     tacit_trigger_comm_use_gpu(c);                         // collective
  *     tacit_trigger_queue_create(c, TACIT_TRIGGER_KERNEL, stream, &q);

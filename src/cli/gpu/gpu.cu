@@ -74,7 +74,7 @@ extern "C" void cli_gpu_copy(void *stream, void *to, const void *from,
 extern "C" tacit_status cli_gpu_record(void *stream)
 {
     return status_of(cudaStreamBeginCapture(stream_of(stream),
-                                            cudaStreamCaptureModeThreadLocal),
+                                            cudaStreamCaptureModeRelaxed),
                      "recording steps");
 }
 
