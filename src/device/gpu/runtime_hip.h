@@ -86,7 +86,6 @@ typedef hipMemcpy3DParms gpu_copy_3d;
 #define gpu_graph_destroy         hipGraphDestroy
 #define gpu_graph_exec_destroy    hipGraphExecDestroy
 #define gpu_function_attribute    hipFuncSetAttribute
-#define gpu_launch_host           hipLaunchHostFunc
 #define gpu_function_attributes   hipFuncAttributes
 #define gpu_function_get          hipFuncGetAttributes
 #define gpu_enable_peer           hipDeviceEnablePeerAccess
@@ -97,6 +96,17 @@ typedef hipMemcpy3DParms gpu_copy_3d;
 #define gpu_stream_wait_event     hipStreamWaitEvent
 #define gpu_event_create_with     hipEventCreateWithFlags
 #define GPU_EVENT_NO_TIMING       hipEventDisableTiming
+
+/* The header declares hipLaunchHostFunc, the library of 5.2 has it not: tasks of
+ * triggered queues are refused. */
+static inline hipError_t gpu_launch_host(hipStream_t stream,
+                                         void (*task)(void *), void *ctx)
+{
+    (void)stream;
+    (void)task;
+    (void)ctx;
+    return hipErrorNotSupported;
+}
 
 /* An address of the host in a constant table. HIP keeps such tables for the GPU,
  * too, and would look for the function in its code. */
