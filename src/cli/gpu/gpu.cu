@@ -73,9 +73,9 @@ extern "C" void cli_gpu_copy(void *stream, void *to, const void *from,
 
 extern "C" tacit_status cli_gpu_record(void *stream)
 {
-    return status_of(cudaStreamBeginCapture(stream_of(stream),
-                                            cudaStreamCaptureModeRelaxed),
-                     "recording steps");
+    return status_of(
+        cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeRelaxed),
+        "recording steps");
 }
 
 extern "C" tacit_status cli_gpu_recorded(void *stream, void **recording)
