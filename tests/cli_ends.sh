@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the program says at the end of a solve, and with which status.
+# Reports at the end of a solve, and their status.
 . "$(dirname "$0")/cli/common.sh"
 cd "$work" || exit 1
 value() { sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" "$1" | head -1; }

@@ -17,14 +17,18 @@ in_shm() {
 before=$(in_shm)
 
 # The names in a report, in their order.
-# but for what a format cost and gained: none may have been tried yet
-fields() { grep -o '"[a-z0-9_]*":' "$1" | grep -vE '"(what|outcome|products|cost|gain)":'; }
+# names; and the values of decisions, which --deterministic takes from no clock
+fields() {
+    grep -o '"[a-z0-9_]*":' "$1"
+    grep -E '"(what|outcome|products|cost|gain)":' "$1"
+}
 
 # the same bits as ranks of MPI that share memory, and the same report
 for n in 1 2 3 4; do
     accepted solve poisson3d:17 --ranks $n --rtol 1e-9 --deterministic -o own.mtx --json own.json
     valid_json own.json
     grep -q "\"ranks\":[[:space:]]*$n," own.json || complain "$n ranks: not in the report"
+    grep -q '"outcome":' own.json || complain "$n ranks: nothing was decided"
     [ -n "$MPIRUN" ] || continue
     comm=shm
     [ $n -gt 1 ] || comm=auto

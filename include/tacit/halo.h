@@ -112,7 +112,7 @@ typedef enum tacit_halo_type {
     TACIT_HALO_F64
 } tacit_halo_type;
 
-/* What becomes of a cell and the value of a neighbour's ghost of it. */
+/* How a cell and the value of a neighbour's ghost of it are combined. */
 typedef enum tacit_halo_reduction {
     TACIT_HALO_REPLACE,
     TACIT_HALO_SUM,

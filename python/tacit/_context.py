@@ -153,7 +153,7 @@ class Context:
         return self._name
 
     def together(self, work: Callable[[], Any]) -> Any:
-        """What `work`, of this rank alone, returns; an exception on any rank
+        """The result of `work`, of this rank alone; an exception on any rank
         is one on all: its own, elsewhere its sentence. Collective."""
         if self.ranks == 1:
             return work()

@@ -40,7 +40,7 @@ class FileError(Error, OSError):
 
 
 class NoMemory(Error, MemoryError):
-    """What is needed is not free."""
+    """Memory, a file or a device that is needed is not free."""
 
     status = "NO_MEMORY"
 

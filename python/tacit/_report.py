@@ -31,9 +31,9 @@ _OPERATOR_INFO = [row[0] for row in st.OperatorInfo._fields_[1:]]
 
 
 class Report(dict[str, Any]):
-    """What happened in a solve: `matrix`, `path`, `precond`, `precond_race`,
+    """The course of a solve: `matrix`, `path`, `precond`, `precond_race`,
     `result` (or `results`, one for each column), `time` in seconds, `notes`.
-    What does not apply is None, as in the program's JSON."""
+    Keys that do not apply are None, as in the program's JSON."""
 
     @property
     def worst(self) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def race_of(solver: Any) -> list[dict[str, Any]] | None:
 
 
 def decisions_of(operator: Any) -> list[dict[str, Any]]:
-    """What the operator has decided during solves."""
+    """Decisions of the operator during solves."""
     made: list[dict[str, Any]] = []
     pointer = operator.handle.pointer
     while row := lib.tacit_operator_decision_at(pointer, len(made)):
@@ -210,7 +210,7 @@ def format_of(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
-    """What was chosen; `loop` and `precond` come with the solve."""
+    """Choices; `loop` and `precond` come with the solve."""
     c = operator.context
     q = c.queue.pointer
     bits = info["low_bits"]

@@ -187,7 +187,7 @@ class Runs(LinearOperator):
         return self._run_once(b, x, columns, watch, limits, results)
 
     def _raise_kept(self, watch: Watch) -> None:
-        """What the caller's functions raised comes out again."""
+        """Exceptions of the caller's functions come out again."""
         for f in (self._function, self.operator.function):
             if f is not None and f.raised is not None:
                 raised, f.raised = f.raised, None

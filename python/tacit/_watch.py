@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is looked at in each iteration: the caller's callback and Ctrl-C."""
+"""Looks in each iteration: the caller's callback and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Watch:
             self.raised = error
 
     def raise_kept(self) -> None:
-        """What a signal or the callback has raised."""
+        """The exception of a signal or the callback."""
         if self.raised is not None:
             raise self.raised
         if self.ctrl_c:

@@ -179,7 +179,7 @@ const cli_option *cli_option_find(const cli_command *command, const char *name);
 
 /* Did the command line have `o`, a row of the table? */
 bool cli_was_said(const cli_settings *set, const cli_option *o);
-/* What no option says. */
+/* Values that no option gives. */
 void cli_set_defaults(cli_settings *set);
 /* Note that it was said. Of a deprecated option, which is no row, nothing is
  * noted. A file that is written is said once: who says two expects two.

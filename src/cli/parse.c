@@ -174,7 +174,7 @@ static tacit_status check_precond(const cli_settings *set)
     return check_varying(set);
 }
 
-/* What makes sense only together. */
+/* Options that make sense only together. */
 static tacit_status check_together(const cli_settings *set)
 {
     if (set->operands < set->command->takes[0])

@@ -65,7 +65,7 @@ static bool is_over(const tct_team *t, const tct_team_job *j)
     return atomic_load(&t->left) == 0 || atomic_load(&t->round) != j->round;
 }
 
-/* Who helps with another part takes its data out of another processor's cache,
+/* A helper with another part takes its data out of another processor's cache,
  * which costs more than to wait for a little: for GRACE of the time since
  * `start`, that of the own part. */
 static void give_time(const tct_team *t, const tct_team_job *j, double start)

@@ -66,7 +66,7 @@ static tacit_status describe(tacit_halo_arrays *a,
     return TACIT_OK;
 }
 
-/* What must be alike besides shapes. */
+/* Properties that must be alike besides shapes. */
 typedef struct {
     int count;
     tacit_halo_type type[TACIT_HALO_ARRAYS_MOST];

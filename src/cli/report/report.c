@@ -195,7 +195,7 @@ static void print_accuracy(FILE *to, const tacit_backward *a)
     fputc('\n', to);
 }
 
-/* What the residual says of the error. */
+/* The error that the residual allows. */
 static void print_condition(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;

@@ -46,8 +46,10 @@ static tacit_status make_operator(const cli *c, const cli_problem *p,
                                   const char *format, cli_company company,
                                   cli_system *s)
 {
-    const tacit_operator_options o = {
-        .size = sizeof o, .format = format, .solves = solves_of(c, company)};
+    const tacit_operator_options o = {.size = sizeof o,
+                                      .format = format,
+                                      .solves = solves_of(c, company),
+                                      .deterministic = c->set.deterministic};
     const bool takes =
         company == CLI_ALONE && !is_of_matrix(c) && !is_chosen(c);
     return takes ? tacit_operator_take_for(s->queue, p->matrix, &o, &s->A)

@@ -150,7 +150,7 @@ TCT_BOTH uint64_t tct_shared_claim(uint64_t *to, uint64_t v)
 #endif
 }
 
-/* What was claimed, or 0, which may be old. */
+/* The claimed value, or 0, which may be old. */
 TCT_BOTH uint64_t tct_shared_peek(const uint64_t *from)
 {
 #if TCT_ON_GPU
@@ -160,7 +160,7 @@ TCT_BOTH uint64_t tct_shared_peek(const uint64_t *from)
 #endif
 }
 
-/* What another thread may have changed meanwhile. */
+/* A value that another thread may have changed meanwhile. */
 TCT_BOTH int64_t tct_shared_read(const int64_t *from)
 {
 #if TCT_ON_GPU

@@ -42,7 +42,7 @@ void tct_gpu_slices_build_free(tct_gpu_arrays *host);
 
 /* --- slices_about.c ------------------------------------------------------- */
 
-/* What is told of the arrays `a`, of which the host needs `long_ptr` alone. */
+/* The description of the arrays `a`, of which the host needs `long_ptr` alone. */
 struct tct_gpu_maker;
 struct tct_gpu_plan;
 void tct_gpu_tell(const struct tct_gpu_maker *M, const struct tct_gpu_plan *P,

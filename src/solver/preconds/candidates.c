@@ -140,7 +140,7 @@ static bool is_host(const tacit_queue *q)
     return q->device->kind == TCT_KIND_HOST;
 }
 
-/* What an iteration and a sweep cost on the rank with the most entries. */
+/* Costs of an iteration and a sweep on the rank with the most entries. */
 static tacit_status model_costs(tct_autotuning *race)
 {
     const tacit_matrix *m = race->wish.matrix;

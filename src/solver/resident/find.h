@@ -6,7 +6,7 @@
 #include "solver/resident/job.h"
 #include "solver/run.h"
 
-/* What the kernels of `method` with the preconditioner `M` have in common; NULL:
+/* Properties that the kernels of `method` with the preconditioner `M` have in common; NULL:
  * there are none. */
 const tct_resident_kernel *tct_resident_of(const tct_method *method,
                                            const tacit_operator *M);

@@ -19,7 +19,7 @@ typedef struct tct_trigger_rows {
     tct_parted *end[TCT_ROWS_MOST];
 } tct_trigger_rows;
 
-/* What a wait says to the host, in memory of it. */
+/* The message of a wait to the host, in memory of it. */
 typedef struct tct_wait_board {
     volatile uint64_t gone; /* not 0: waits end; set by both sides */
     volatile uint64_t said; /* not 0: the rest says what was missing */

@@ -42,7 +42,7 @@ static double limit_of(const tacit_trigger_comm *c)
     return limit;
 }
 
-/* What a wait has said when it gave up. */
+/* The message of a wait that gave up. */
 static void note_missing(tacit_trigger_queue *q)
 {
     const tct_wait_board *b = q->gpu->board;

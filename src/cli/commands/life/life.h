@@ -18,7 +18,7 @@ enum { LIFE_MESSAGES = 2 * (LIFE_DIRECTIONS - 1) /* of a step */ };
  * most so many steps. */
 enum { LIFE_SERIAL = 512, LIFE_SERIAL_STEPS = 64 };
 
-/* What a task of a step needs. */
+/* Data of a task of a step. */
 typedef struct life_turn {
     struct life_field *field;
     int parity;

@@ -133,7 +133,7 @@ static tacit_status foretell(tct_amg *M, int l, int krylov, double *out)
     return TACIT_OK;
 }
 
-/* What grows from `before` to `now`, on the next level. */
+/* A value that grows from `before` to `now`, on the next level. */
 static double extrapolate(double before, double now)
 {
     return now > before && before > 0.0 ? now * (now / before) : now;
