@@ -66,6 +66,9 @@ typedef struct tacit_factor_panels {
     const double *row_scale;    /* [rows] and ...                             */
     const double *col_scale;    /* [rows] by original number: the factors are of
                               * diag(row_scale) A diag(col_scale); NULL: of A */
+    const int32_t *row_order; /* [rows] ... with its rows permuted: row i is row
+                               * row_order[i]; `original` numbers these rows
+                               * and, as ever, the columns; NULL: unchanged */
 } tacit_factor_panels;
 
 /* OK if `panels` are valid: sizes and starts; columns without a gap; rows

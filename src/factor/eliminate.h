@@ -15,6 +15,10 @@ typedef struct tct_strip {
     double *lower;    /* L, or its values before elimination        */
     double *upper;    /* U'; NULL: L' or D L'                       */
     double *diagonal; /* D [width] for kind LDLT, else NULL         */
+    double least;     /* kind LU: a smaller pivot gets this size; 0 */
+    int32_t *row;     /* kind LU: [width] numbers that follow the rows, which
+                       * are exchanged within blocks of columns; the factor is
+                       * then of no use but for its pivots; NULL: no exchange */
 } tct_strip;
 
 /* The same columns, from row `rows` on. */

@@ -7,6 +7,8 @@
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char *const what = "the check of a factor's pivots";
 
@@ -18,6 +20,7 @@ static const char *const what = "the check of a factor's pivots";
 
 static int64_t original_of(const tacit_factor *L, int64_t row)
 {
+    if (L->b_row) return L->b_row[row];
     return L->order.old ? L->order.old[row] : row;
 }
 
@@ -127,8 +130,8 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
         for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
             const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
             const double p = pivot_of(L, c, at);
-            if ((L->upper && !tct_divides(p)) ||
-                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
+            if (!L->match.row && ((L->upper && !tct_divides(p)) ||
+                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST))
                 return refuse(L, w, c, p);
             tct_note_pivot(L, c, p, w->weight[c]);
         }
@@ -174,6 +177,7 @@ static double backward_error(const tacit_factor *L, const tct_entries *A,
 
 static tacit_status judge_solve(tacit_factor *L, const weights *w)
 {
+    if (L->match.row) return TACIT_OK;
     const double error = L->info.backward_error;
     const char *kind = tct_factor_kind_name(L->panels.kind);
     if (error < BACKWARD_SMALL) return TACIT_OK;
@@ -191,6 +195,40 @@ static tacit_status judge_solve(tacit_factor *L, const weights *w)
          kind, error, row, w->largest);
 }
 
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+static void experiment(const tacit_factor *L, const tct_entries *A)
+{
+    int64_t n = A->rows, rep = 0;
+    double *b = calloc(n, 8), *x = calloc(n, 8), *r = calloc(n, 8), *s = calloc(n, 8), *z=calloc(n,8);
+    double *scratch = calloc(tct_factor_scratch(L, 1, 1), 8);
+    double least=INFINITY;
+    for (int32_t q = 0; q < L->info.panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
+            rep += fabs(L->upper[at]) == L->least_pivot;
+            least=fmin(least,fabs(L->upper[at]));
+        }
+    }
+    tct_sweeps dummy; (void)dummy;
+    tacit_factor T = *L; T.b_scale = T.x_scale = NULL; T.b_row = NULL;
+    printf("%lld rows, %lld repaired of %g, least %g entries %lld\n", (long long)n, (long long)rep, L->least_pivot, least, (long long)L->info.nonzeros);
+    for (int kind = 0; kind < 2; kind++) {
+    for (int64_t i = 0; i < n; i++) z[i] = kind ? tct_uniform((uint64_t)i, 17) - 0.5 : 0.5+tct_uniform((uint64_t)i, 17);
+    if (kind) memcpy(b, z, n*8); else multiply(A, z, b, s);
+    memset(x, 0, n*8); memcpy(r, b, n*8);
+    for (int k = 0; k < 30; k++) {
+        tct_factor_apply(&T, NULL, NULL, 1, r, (size_t)n, z, (size_t)n, scratch);
+        for (int64_t i = 0; i < n; i++) x[i] += z[i];
+        multiply(A, x, r, s);
+        double worst = 0, nr = 0, nx = 0;
+        for (int64_t i = 0; i < n; i++) { r[i] = b[i] - r[i]; nr=fmax(nr,fabs(r[i])); nx=fmax(nx,fabs(x[i])); worst = fmax(worst, fabs(r[i]) / (s[i] + fabs(b[i]))); }
+        if (k < 6 || k % 5 == 4) printf("  %d: componentwise %.1e normwise %.1e |x| %.1e\n", k, worst, nr/(nx+1), nx);
+        if (worst < 3e-16) break;
+    }
+    }
+}
+
 static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
                               const weights *w)
 {
@@ -200,6 +238,7 @@ static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
         status = TCT_ALLOC(tct_factor_scratch(L, 1, 1), what, &scratch);
     if (status >= 0) {
         L->info.backward_error = backward_error(L, A, v, scratch);
+        if (L->match.row) experiment(L, A);
         status = judge_solve(L, w);
     }
     TCT_FREE(v, scratch);
