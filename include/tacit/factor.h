@@ -172,6 +172,11 @@ typedef struct tacit_factor_info {
     int64_t least_row;  /* ... its row, from 0, in original numbers           */
     double least_share; /* ... over the terms of its difference; others: 0    */
     double backward_error; /* of the system solved as a check of LDLT or LU   */
+    int trials;       /* of kind LU: factorizations, if rows are permuted and
+                       * scaled for the sake of pivots; 0: they are not      */
+    int64_t repaired; /* ... pivots below 2^-26 of the largest scaled entry,
+                       * which were made that large                          */
+    double refined_error; /* ... backward_error after iterative refinement    */
 } tacit_factor_info;
 
 /* Describe `factor` in `out`, whose size is set.

@@ -97,7 +97,7 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     TRY(tct_rows_order_find(o->order, TCT_ORDER_ND, &order));
     L->info.order = tct_rows_orders[order];
     L->panels.kind = o->kind;
-    TRY(tct_factor_predict(&g, o->kind, order));
+    if (!L->order.old) TRY(tct_factor_predict(&g, o->kind, order));
     if (!L->order.old) TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
@@ -107,13 +107,14 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
         tct_branches_predict(F->rows, L->info.panels,
                              L->row_start[L->info.panels])));
     TRY(tct_factor_list_rows(L, F));
-    TRY(tct_factor_open_matched(L));
+    TRY(tct_factor_open_matched(L, A));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
     if (tct_factor_exchanges(L) > 0) return TACIT_OK; /* a trial */
     tct_factor_show(L);
     TRY(tct_factor_branch(L));
     TRY(o->kind == TACIT_FACTOR_LLT ? tct_check_definite(L, A)
+        : L->match.row              ? tct_factor_judge_matched(L, A)
                                     : tct_factor_weigh(L, A));
     clock_in(&start, &L->info.numeric_seconds);
     return TACIT_OK;
@@ -139,7 +140,7 @@ tacit_status tct_factor_make(const tct_entries *A,
                              const tacit_factor_options *o,
                              tct_factor_rows *rows, tacit_factor **out)
 {
-    if (A->added > 0)
+    if (A->added > 0 && !rows)
         tct_log(TCT_NOTE,
                 "factor %s: the pattern is not symmetric: %" PRId64
                 " zeros are added to the %" PRId64 " entries to make it so",
@@ -162,10 +163,6 @@ static tacit_status make_any(const tct_csr *A, int exponent,
     if (status >= 0) status = tct_factor_make(&E, o, NULL, out);
     tct_entries_close(&E);
     if (status != TACIT_INPUT || o->kind != TACIT_FACTOR_LU) return status;
-    tct_log(TCT_NOTE,
-            "factor lu without pivoting fails, so rows are matched to large "
-            "diagonal entries: %s",
-            tacit_error_message());
     return tct_factor_make_matched(A, exponent, o, out);
 }
 
@@ -190,6 +187,18 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
 
 /* --- solving -------------------------------------------------------------- */
 
+static tacit_status solve_once(const tacit_factor *L, tct_team *team,
+                               int columns, const double *B, size_t ldb,
+                               double *X, size_t ldx)
+{
+    double *scratch = NULL;
+    TRY(TCT_ALLOC(tct_factor_scratch(L, columns, tct_team_size(team)),
+                  "a solve", &scratch));
+    tct_factor_apply(L, team, NULL, columns, B, ldb, X, ldx, scratch);
+    tct_free(scratch);
+    return TACIT_OK;
+}
+
 tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
                                 const double *B, size_t ldb, double *X,
                                 size_t ldx)
@@ -198,14 +207,11 @@ tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
     REQUIRE(ldb >= (size_t)factor->panels.rows &&
             ldx >= (size_t)factor->panels.rows);
     tct_team *team = NULL;
-    double *scratch = NULL;
     const bool taken = tct_lent_team_take(factor->lent, &team);
     const tacit_status status =
-        TCT_ALLOC(tct_factor_scratch(factor, columns, tct_team_size(team)),
-                  "a solve", &scratch);
-    if (status >= 0)
-        tct_factor_apply(factor, team, NULL, columns, B, ldb, X, ldx, scratch);
+        factor->match.row
+            ? tct_factor_solve_refined(factor, team, columns, B, ldb, X, ldx)
+            : solve_once(factor, team, columns, B, ldb, X, ldx);
     if (taken) tct_lent_team_leave(factor->lent, &team);
-    tct_free(scratch);
     return status;
 }

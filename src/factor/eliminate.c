@@ -200,8 +200,8 @@ int64_t tct_strip_eliminate(const tct_dense *D, const tct_strip *s,
         const tct_strip now = part(s, j, left < COLUMNS ? left : COLUMNS, j),
                         before = part(s, 0, j, j);
         if (j > 0) tct_strip_update(D, &before, 1.0, &now, scratch);
-        const int64_t bad = now.row ? eliminate_with_exchanges(&now)
-                                    : eliminate_square(&now);
+        const int64_t bad =
+            now.row ? eliminate_with_exchanges(&now) : eliminate_square(&now);
         if (bad) return j + bad;
         solve_below(D, &now);
     }

@@ -200,11 +200,12 @@ struct tacit_factor {
     int exponent;    /* the matrix is scaled by 2^-exponent                  */
     tct_matching match; /* of rows and columns, or no arrays                 */
     double least_pivot; /* smaller ones get this size; 0: they are errors    */
+    tct_entries system; /* the matched matrix, owned                         */
     bool trial;         /* of pivots; see matched.c */
     int32_t *exchanged; /* [rows] row that a trial's pivoting brings here    */
     int32_t *b_row;     /* [rows] if matched: row of b of each row, and ...  */
     double *b_scale, *x_scale; /* ... its scales                             */
-    tct_branches branches; /* of an exact factor */
+    tct_branches branches;     /* of an exact factor */
     struct tct_lent_team
         *lent; /* for tacit_factor_solve; NULL: single-threaded */
     tacit_factor_info info;
@@ -262,6 +263,7 @@ typedef struct tct_factor_rows {
     tct_matching match;
     tct_nesting order; /* no arrays: to be found */
     bool exchanges;    /* a trial: rows are exchanged within panels */
+    int trials;        /* before it */
 } tct_factor_rows;
 
 /* Make a factor of the requested kind; logs an unsymmetric pattern. `rows` NULL:
@@ -279,9 +281,34 @@ tacit_status tct_factor_make_matched(const tct_csr *A, int exponent,
 void tct_factor_take_rows(tacit_factor *L, tct_factor_rows *rows);
 /* Room and places of a matched factor, in the new order.
  * Errors      NO_MEMORY. */
-tacit_status tct_factor_open_matched(tacit_factor *L);
+tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A);
+/* Solve a test system, into the info.
+ * Errors      INPUT (it has no solution), NO_MEMORY. */
+tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A);
 /* Rows that a trial has exchanged. */
 int64_t tct_factor_exchanges(const tacit_factor *L);
+
+/* --- refined.c ------------------------------------------------------------ */
+
+/* A solve with a matched factor L, in its scaled system. */
+typedef struct tct_refinement {
+    tacit_factor scaled; /* L without its row order and scales          */
+    double *v;           /* [5 rows] b, x, and scratch                   */
+    double *scratch;
+    double first, error; /* componentwise backward errors [OP64] of the first
+                          * x and of the last                           */
+    double norm;         /* largest |b - A x| over largest |A| |x| + |b| */
+    int steps;           /* the first solve included                    */
+} tct_refinement;
+tacit_status tct_refinement_open(const tacit_factor *L, tct_refinement *R);
+void tct_refinement_close(tct_refinement *R);
+/* Solve A x = b, `A` of L's matrix, until the error is rounding or stops
+ * falling. */
+void tct_refine(tct_refinement *R, tct_team *team, const tct_entries *A);
+/* As tacit_factor_solve. */
+tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
+                                      int columns, const double *B, size_t ldb,
+                                      double *X, size_t ldx);
 
 /* --- pivots.c ------------------------------------------------------------- */
 
@@ -341,6 +368,8 @@ typedef struct tct_lent_team {
 } tct_lent_team;
 tacit_status tct_lent_team_create(int threads, tct_lent_team **out);
 void tct_lent_team_destroy(tct_lent_team **lent);
+/* Threads of a team that may be taken, at most. */
+int tct_lent_threads(tct_lent_team *c);
 /* False: no other threads, or lent to another solve. */
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team);
 void tct_lent_team_leave(tct_lent_team *c, tct_team **team);

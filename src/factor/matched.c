@@ -20,15 +20,17 @@ void tct_factor_take_rows(tacit_factor *L, tct_factor_rows *rows)
     L->order = rows->order;
     L->trial = rows->exchanges;
     L->least_pivot = TCT_PIVOT_REPAIRED;
+    L->info.trials = rows->trials + 1;
     rows->match = (tct_matching){.row = NULL};
     rows->order = (tct_nesting){.leaves = 0};
 }
 
-tacit_status tct_factor_open_matched(tacit_factor *L)
+tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A)
 {
     const tct_matching *m = &L->match;
     const int64_t n = L->info.rows;
     if (!m->row) return TACIT_OK;
+    L->info.bytes += 48.0 * (double)n + 20.0 * (double)A->ptr[n];
     TRY(TCT_ALLOC(n, what, &L->b_row));
     TRY(TCT_ALLOC(n, what, &L->b_scale));
     TRY(TCT_ALLOC(n, what, &L->x_scale));
@@ -64,6 +66,71 @@ static void learn(tacit_factor **trial, tct_factor_rows *rows)
     tacit_factor_destroy(trial);
 }
 
+/* --- judgement ------------------------------------------------------------ */
+
+/* Residual, beside |A| |x| + |b|, that refinement must come below. */
+#define RESIDUAL_MOST 1e-12
+/* First residual that is worth a warning. */
+#define RESIDUAL_LARGE 1e-10
+
+/* The least pivot, and how many were repaired. */
+static void count_repaired(tacit_factor *L)
+{
+    tacit_factor_info *info = &L->info;
+    for (int32_t q = 0; q < info->panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const double p =
+                L->upper[L->value_start[q] + (c - L->first[q]) * (h + 1)];
+            info->repaired += fabs(p) == L->least_pivot;
+            if (c > 0 && fabs(p) >= fabs(info->least_pivot)) continue;
+            info->least_pivot = p;
+            info->least_row = L->b_row[c];
+        }
+    }
+}
+
+static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
+{
+    const tacit_factor_info *info = &L->info;
+    if (!(R->norm <= RESIDUAL_MOST))
+        FAIL(TACIT_INPUT,
+             "the matrix is singular, or nearly so: with rows permuted and "
+             "scaled for large pivots, row %" PRId64 " comes to one of %.1e%s, "
+             "and a solve leaves a residual of %.1e: solve another matrix, A + "
+             "shift I",
+             info->least_row + 1, fabs(info->least_pivot),
+             info->repaired ? " at most" : "", R->norm);
+    if (!(R->first < RESIDUAL_LARGE))
+        tct_log(TCT_WARN,
+                "factor %s: a solve leaves a residual of %.1e, of %.1e after "
+                "%d steps of iterative refinement",
+                tct_factor_kind_name(L->panels.kind), R->first, R->error,
+                R->steps - 1);
+    return TACIT_OK;
+}
+
+/* A right-hand side that no matrix has made: the solution of a singular system
+ * would come from one that was. */
+tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A)
+{
+    tct_refinement R;
+    tacit_status status = tct_refinement_open(L, &R);
+    if (status >= 0) {
+        count_repaired(L);
+        for (int64_t i = 0; i < A->rows; i++)
+            R.v[i] = tct_uniform((uint64_t)i, 17) - 0.5;
+        tct_refine(&R, NULL, A);
+        L->info.backward_error = R.first;
+        L->info.refined_error = R.error;
+        status = judge(L, &R);
+    }
+    tct_refinement_close(&R);
+    return status;
+}
+
+/* --- trials --------------------------------------------------------------- */
+
 /* One factor, or a trial, of these rows. */
 static tacit_status make_one(const tct_csr *A, int exponent,
                              const tacit_factor_options *o,
@@ -72,30 +139,51 @@ static tacit_status make_one(const tct_csr *A, int exponent,
     tct_entries E;
     TRY(tct_entries_matched(A, exponent, &rows->match, &E));
     const tacit_status status = tct_factor_make(&E, o, rows, out);
-    tct_entries_close(&E);
+    if (status < 0 || tct_factor_exchanges(*out) > 0) tct_entries_close(&E);
+    else (*out)->system = E;
     return status;
+}
+
+static tacit_status make_by_trials(const tct_csr *A, int exponent,
+                                   const tacit_factor_options *o,
+                                   tct_factor_rows *rows, tacit_factor **out)
+{
+    TRY(tct_matching_create(A, &rows->match));
+    for (int64_t i = 0; i < A->rows; i++)
+        rows->match.row_scale[i] = ldexp(rows->match.row_scale[i], exponent);
+    for (;; rows->trials++) {
+        rows->exchanges = rows->trials < TRIALS;
+        TRY(make_one(A, exponent, o, rows, out));
+        if (tct_factor_exchanges(*out) == 0) return TACIT_OK;
+        learn(out, rows);
+    }
 }
 
 tacit_status tct_factor_make_matched(const tct_csr *A, int exponent,
                                      const tacit_factor_options *o,
                                      tacit_factor **out)
 {
-    tct_factor_rows rows = {.exchanges = true};
+    const double start = tct_seconds();
+    char why[400];
+    tct_factor_rows rows = {.trials = 0};
     tacit_factor *L = NULL;
-    TRY(tct_matching_create(A, &rows.match));
-    for (int64_t i = 0; i < A->rows; i++)
-        rows.match.row_scale[i] = ldexp(rows.match.row_scale[i], exponent);
-    tacit_status status = TACIT_OK;
-    for (int k = 0; status >= 0; k++) {
-        rows.exchanges = k < TRIALS;
-        status = make_one(A, exponent, o, &rows, &L);
-        if (status < 0) break;
-        printf("trial %d: %lld exchanges, entries %lld\n", k, (long long)tct_factor_exchanges(L), (long long)L->info.nonzeros);
-        if (status < 0 || tct_factor_exchanges(L) == 0) break;
-        learn(&L, &rows);
-    }
+    snprintf(why, sizeof why, "%s", tacit_error_message());
+    const tacit_status status = make_by_trials(A, exponent, o, &rows, &L);
     tct_matching_clear(&rows.match);
     tct_nesting_clear(&rows.order);
-    if (status >= 0) *out = L;
-    return status;
+    if (status == TACIT_INPUT) {
+        char now[400];
+        snprintf(now, sizeof now, "%s", tacit_error_message());
+        FAIL(status, "%s: %s", why, now);
+    }
+    TRY(status);
+    tacit_factor_info *info = &L->info;
+    info->order_seconds =
+        tct_seconds() - start - info->symbolic_seconds - info->numeric_seconds;
+    tct_log(TCT_NOTE,
+            "%s, so rows are permuted and scaled for large entries on the "
+            "diagonal: %d trial%s, %" PRId64 " pivots made larger",
+            why, info->trials, info->trials == 1 ? "" : "s", info->repaired);
+    *out = L;
+    return TACIT_OK;
 }

@@ -109,7 +109,6 @@ static tacit_status describe(tacit_factor *L, const tct_fronts *F)
                   32.0 * (double)info->panels + 8.0 * (double)info->rows;
     if (L->panels.kind == TACIT_FACTOR_LDLT)
         info->bytes += 8.0 * (double)info->rows;
-    if (L->match.row) info->bytes += 40.0 * (double)info->rows;
     TRY(TCT_ALLOC(info->panels, what, &depth));
     info->depth = depth_of(L, info->panels, depth);
     tct_free(depth);
@@ -196,8 +195,10 @@ void tacit_factor_destroy(tacit_factor **factor)
     tct_nesting_clear(&L->order);
     tct_branches_clear(&L->branches);
     tct_matching_clear(&L->match);
+    tct_entries_close(&L->system);
     tct_lent_team_destroy(&L->lent);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
-             L->value, L->upper, L->exchanged, L->b_row, L->b_scale, L->x_scale, L->diagonal, L->inverse, L->panel, L);
+             L->value, L->upper, L->exchanged, L->b_row, L->b_scale, L->x_scale,
+             L->diagonal, L->inverse, L->panel, L);
     *factor = NULL;
 }

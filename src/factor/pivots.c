@@ -7,8 +7,6 @@
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *const what = "the check of a factor's pivots";
 
@@ -17,6 +15,18 @@ static const char *const what = "the check of a factor's pivots";
 #define ADVICE                                                          \
     "nothing is pivoted here: permute or scale the matrix so that its " \
     "diagonal is safe, or solve another one, A + shift I"
+
+/* What follows the fault of a pivot. Kind LU goes on with other rows
+ * (matched.c). */
+static const char *advice(const tacit_factor *L, bool singular)
+{
+    if (L->panels.kind == TACIT_FACTOR_LU) return "";
+    if (L->panels.kind == TACIT_FACTOR_LDLT)
+        return singular ? ": the matrix is singular, or it needs pivots: kind "
+                          "lu has them"
+                        : ": it needs pivots: kind lu has them";
+    return singular ? ": the matrix is singular, or " ADVICE : ": " ADVICE;
+}
 
 static int64_t original_of(const tacit_factor *L, int64_t row)
 {
@@ -41,16 +51,14 @@ tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
 {
     const char *kind = tct_factor_kind_name(L->panels.kind);
     if (!tct_divides(pivot))
-        FAIL(TACIT_INPUT,
-             "factor %s: row %" PRId64 " comes to the pivot %g: the matrix is "
-             "singular, or " ADVICE,
-             kind, original_of(L, row) + 1, tct_as_given(L, pivot));
+        FAIL(TACIT_INPUT, "factor %s: row %" PRId64 " comes to the pivot %g%s",
+             kind, original_of(L, row) + 1, tct_as_given(L, pivot),
+             advice(L, true));
     FAIL(TACIT_INPUT,
          "factor %s: row %" PRId64 " comes to the pivot %g, which is but "
-         "rounding beside the terms of %g that it is the difference of: the "
-         "matrix is singular, or " ADVICE,
+         "rounding beside the terms of %g that it is the difference of%s",
          kind, original_of(L, row) + 1, tct_as_given(L, pivot),
-         tct_as_given(L, weight));
+         tct_as_given(L, weight), advice(L, true));
 }
 
 void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight)
@@ -117,10 +125,10 @@ static tacit_status refuse(const tacit_factor *L, const weights *w, int64_t c,
     FAIL(TACIT_INPUT,
          "factor %s: the pivot of row %" PRId64 " is 1 / %.1e of what it is to "
          "eliminate, so that row %" PRId64 " comes to %g, which is but "
-         "rounding beside terms of %g: " ADVICE,
+         "rounding beside terms of %g%s",
          tct_factor_kind_name(L->panels.kind), original_of(L, w->column) + 1,
          w->largest, original_of(L, c) + 1, tct_as_given(L, p),
-         tct_as_given(L, w->weight[c]));
+         tct_as_given(L, w->weight[c]), advice(L, false));
 }
 
 static tacit_status judge_pivots(tacit_factor *L, const weights *w)
@@ -130,8 +138,8 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
         for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
             const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
             const double p = pivot_of(L, c, at);
-            if (!L->match.row && ((L->upper && !tct_divides(p)) ||
-                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST))
+            if ((L->upper && !tct_divides(p)) ||
+                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
                 return refuse(L, w, c, p);
             tct_note_pivot(L, c, p, w->weight[c]);
         }
@@ -177,7 +185,6 @@ static double backward_error(const tacit_factor *L, const tct_entries *A,
 
 static tacit_status judge_solve(tacit_factor *L, const weights *w)
 {
-    if (L->match.row) return TACIT_OK;
     const double error = L->info.backward_error;
     const char *kind = tct_factor_kind_name(L->panels.kind);
     if (error < BACKWARD_SMALL) return TACIT_OK;
@@ -191,42 +198,8 @@ static tacit_status judge_solve(tacit_factor *L, const weights *w)
     }
     FAIL(TACIT_INPUT,
          "factor %s: a solve leaves a residual of %.1e: the pivot of row "
-         "%" PRId64 " is 1 / %.1e of what it is to eliminate, and " ADVICE,
-         kind, error, row, w->largest);
-}
-
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-static void experiment(const tacit_factor *L, const tct_entries *A)
-{
-    int64_t n = A->rows, rep = 0;
-    double *b = calloc(n, 8), *x = calloc(n, 8), *r = calloc(n, 8), *s = calloc(n, 8), *z=calloc(n,8);
-    double *scratch = calloc(tct_factor_scratch(L, 1, 1), 8);
-    double least=INFINITY;
-    for (int32_t q = 0; q < L->info.panels; q++) {
-        const int64_t h = L->row_start[q + 1] - L->row_start[q];
-        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
-            const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
-            rep += fabs(L->upper[at]) == L->least_pivot;
-            least=fmin(least,fabs(L->upper[at]));
-        }
-    }
-    tct_sweeps dummy; (void)dummy;
-    tacit_factor T = *L; T.b_scale = T.x_scale = NULL; T.b_row = NULL;
-    printf("%lld rows, %lld repaired of %g, least %g entries %lld\n", (long long)n, (long long)rep, L->least_pivot, least, (long long)L->info.nonzeros);
-    for (int kind = 0; kind < 2; kind++) {
-    for (int64_t i = 0; i < n; i++) z[i] = kind ? tct_uniform((uint64_t)i, 17) - 0.5 : 0.5+tct_uniform((uint64_t)i, 17);
-    if (kind) memcpy(b, z, n*8); else multiply(A, z, b, s);
-    memset(x, 0, n*8); memcpy(r, b, n*8);
-    for (int k = 0; k < 30; k++) {
-        tct_factor_apply(&T, NULL, NULL, 1, r, (size_t)n, z, (size_t)n, scratch);
-        for (int64_t i = 0; i < n; i++) x[i] += z[i];
-        multiply(A, x, r, s);
-        double worst = 0, nr = 0, nx = 0;
-        for (int64_t i = 0; i < n; i++) { r[i] = b[i] - r[i]; nr=fmax(nr,fabs(r[i])); nx=fmax(nx,fabs(x[i])); worst = fmax(worst, fabs(r[i]) / (s[i] + fabs(b[i]))); }
-        if (k < 6 || k % 5 == 4) printf("  %d: componentwise %.1e normwise %.1e |x| %.1e\n", k, worst, nr/(nx+1), nx);
-        if (worst < 3e-16) break;
-    }
-    }
+         "%" PRId64 " is 1 / %.1e of what it is to eliminate%s",
+         kind, error, row, w->largest, advice(L, false));
 }
 
 static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
@@ -238,7 +211,6 @@ static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
         status = TCT_ALLOC(tct_factor_scratch(L, 1, 1), what, &scratch);
     if (status >= 0) {
         L->info.backward_error = backward_error(L, A, v, scratch);
-        if (L->match.row) experiment(L, A);
         status = judge_solve(L, w);
     }
     TCT_FREE(v, scratch);

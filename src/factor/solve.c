@@ -208,10 +208,15 @@ void tct_lent_team_destroy(tct_lent_team **lent)
     *lent = NULL;
 }
 
+int tct_lent_threads(tct_lent_team *c)
+{
+    return c ? atomic_load(&c->threads) : 1;
+}
+
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team)
 {
     *team = NULL;
-    const int threads = c ? atomic_load(&c->threads) : 1;
+    const int threads = tct_lent_threads(c);
     if (threads < 2 || atomic_exchange(&c->taken, true)) return false;
     if (tct_team_take(threads, team) < 0) *team = NULL;
     /* requests no more than the system grants */
