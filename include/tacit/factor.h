@@ -174,7 +174,7 @@ typedef struct tacit_factor_info {
     double backward_error; /* of the system solved as a check of LDLT or LU   */
     int trials;       /* of kind LU: factorizations, if rows are permuted and
                        * scaled for the sake of pivots; 0: they are not      */
-    int64_t repaired; /* ... pivots below 2^-26 of the largest scaled entry,
+    int64_t repaired; /* ... pivots below 2^-40 of the largest scaled entry,
                        * which were made that large                          */
     double refined_error; /* ... backward_error after iterative refinement    */
 } tacit_factor_info;

@@ -110,7 +110,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     TRY(tct_factor_open_matched(L, A));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
-    if (tct_factor_exchanges(L) > 0) return TACIT_OK; /* a trial */
+    if (L->trial) TRY(tct_factor_learn(L, F));
+    if (L->trial) return TACIT_OK; /* the next one has another order */
     tct_factor_show(L);
     TRY(tct_factor_branch(L));
     TRY(o->kind == TACIT_FACTOR_LLT ? tct_check_definite(L, A)

@@ -4,12 +4,7 @@
 #include "factor/eliminate.h"
 #include <math.h>
 
-enum { COLUMNS = 32 }; /* of a block */
-#ifndef DIAGONAL_LEAST
-/* A smaller diagonal entry beside the largest of its column is not taken. */
-#define DIAGONAL_LEAST 0.01
-#endif
-
+enum { COLUMNS = TCT_BLOCK_COLUMNS };
 static bool is_llt(const tct_strip *s)
 {
     return !s->upper && !s->diagonal;
@@ -95,75 +90,6 @@ static int64_t eliminate_square(const tct_strip *s)
     return 0;
 }
 
-/* Columns of a square of `w`, whole: of s's L and U', or back into them. */
-static void unfold(const tct_strip *s, double *g)
-{
-    const int64_t w = s->width, ld = s->ld;
-    for (int64_t c = 0; c < w; c++)
-        for (int64_t r = 0; r < w; r++)
-            g[c * w + r] = r < c ? s->upper[r * ld + c] : s->lower[c * ld + r];
-}
-
-static void fold(const tct_strip *s, const double *g)
-{
-    const int64_t w = s->width, ld = s->ld;
-    for (int64_t c = 0; c < w; c++)
-        for (int64_t r = 0; r < w; r++)
-            if (r <= c) s->upper[r * ld + c] = g[c * w + r];
-            else s->lower[c * ld + r] = g[c * w + r];
-    for (int64_t c = 0; c < w; c++) s->lower[c * ld + c] = 1.0;
-}
-
-static void swap(double *a, double *b)
-{
-    const double t = *a;
-    *a = *b;
-    *b = t;
-}
-
-/* Rows `j` and `p`, of the square and of U to its right. */
-static void exchange(const tct_strip *s, double *g, int64_t j, int64_t p)
-{
-    const int64_t w = s->width;
-    const int32_t t = s->row[j];
-    for (int64_t c = 0; c < w; c++) swap(&g[c * w + j], &g[c * w + p]);
-    for (int64_t i = w; i < s->height; i++)
-        swap(&s->upper[j * s->ld + i], &s->upper[p * s->ld + i]);
-    s->row[j] = s->row[p];
-    s->row[p] = t;
-}
-
-/* The row of the largest entry of column `j`, if that of the diagonal is much
- * smaller. */
-static int64_t best_row(const double *g, int64_t w, int64_t j)
-{
-    int64_t p = j;
-    for (int64_t i = j + 1; i < w; i++)
-        if (fabs(g[j * w + i]) > fabs(g[j * w + p])) p = i;
-    return fabs(g[j * w + j]) < DIAGONAL_LEAST * fabs(g[j * w + p]) ? p : j;
-}
-
-/* As eliminate_square, with exchanges of rows. */
-static int64_t eliminate_with_exchanges(const tct_strip *s)
-{
-    const int64_t w = s->width;
-    double g[COLUMNS * COLUMNS];
-    unfold(s, g);
-    for (int64_t j = 0; j < w; j++) {
-        const int64_t p = best_row(g, w, j);
-        double *pivot = &g[j * w + j];
-        if (p != j) exchange(s, g, j, p);
-        if (fabs(*pivot) < s->least) *pivot = copysign(s->least, *pivot);
-        if (!isfinite(*pivot)) return j + 1;
-        for (int64_t i = j + 1; i < w; i++) g[j * w + i] /= *pivot;
-        for (int64_t c = j + 1; c < w; c++)
-            for (int64_t i = j + 1; i < w; i++)
-                g[c * w + i] -= g[j * w + i] * g[c * w + j];
-    }
-    fold(s, g);
-    return 0;
-}
-
 /* The rows below eliminated columns: L by U, U' by L. */
 static void solve_below(const tct_dense *D, const tct_strip *s)
 {
@@ -188,7 +114,8 @@ static tct_strip part(const tct_strip *s, int64_t from, int64_t width,
                        .upper = s->upper ? s->upper + at : NULL,
                        .diagonal = s->diagonal ? s->diagonal + from : NULL,
                        .least = s->least,
-                       .row = s->row ? s->row + from : NULL};
+                       .row = s->row ? s->row + from : NULL,
+                       .col = s->col ? s->col + from : NULL};
 }
 
 int64_t tct_strip_eliminate(const tct_dense *D, const tct_strip *s,
@@ -200,8 +127,11 @@ int64_t tct_strip_eliminate(const tct_dense *D, const tct_strip *s,
         const tct_strip now = part(s, j, left < COLUMNS ? left : COLUMNS, j),
                         before = part(s, 0, j, j);
         if (j > 0) tct_strip_update(D, &before, 1.0, &now, scratch);
-        const int64_t bad =
-            now.row ? eliminate_with_exchanges(&now) : eliminate_square(&now);
+        if (now.row) {
+            tct_strip_try(&now);
+            continue;
+        }
+        const int64_t bad = eliminate_square(&now);
         if (bad) return j + bad;
         solve_below(D, &now);
     }

@@ -201,9 +201,11 @@ struct tacit_factor {
     tct_matching match; /* of rows and columns, or no arrays                 */
     double least_pivot; /* smaller ones get this size; 0: they are errors    */
     tct_entries system; /* the matched matrix, owned                         */
-    bool trial;         /* of pivots; see matched.c */
-    int32_t *exchanged; /* [rows] row that a trial's pivoting brings here    */
-    int32_t *b_row;     /* [rows] if matched: row of b of each row, and ...  */
+    bool trial;         /* of pivots: see matched.c                          */
+    int32_t *trial_row, *trial_col; /* [rows] the row and column that pivoting
+                                     * brings to each place               */
+    int64_t left_out; /* ... columns without a pivot, which now are elsewhere */
+    int32_t *b_row;   /* [rows] if matched: row of b of each row, and ...  */
     double *b_scale, *x_scale; /* ... its scales                             */
     tct_branches branches;     /* of an exact factor */
     struct tct_lent_team
@@ -267,7 +269,7 @@ typedef struct tct_factor_rows {
 } tct_factor_rows;
 
 /* Make a factor of the requested kind; logs an unsymmetric pattern. `rows` NULL:
- * as they are. A trial that has exchanged rows has no use but for `exchanged`.
+ * as they are. A trial that has changes has no use but for its order and matching.
  * Errors      as tacit_factor_create. */
 tacit_status tct_factor_make(const tct_entries *A,
                              const tacit_factor_options *o,
@@ -285,8 +287,10 @@ tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A);
 /* Solve a test system, into the info.
  * Errors      INPUT (it has no solution), NO_MEMORY. */
 tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A);
-/* Rows that a trial has exchanged. */
-int64_t tct_factor_exchanges(const tacit_factor *L);
+/* After a trial: take its row order, and put columns that it left out into the
+ * next front. L->trial remains true if there are any changes.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_learn(tacit_factor *L, const tct_fronts *F);
 
 /* --- refined.c ------------------------------------------------------------ */
 
@@ -315,8 +319,10 @@ tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
 /* Least pivot relative to the sum of its terms' magnitudes. */
 #define TCT_PIVOT_LEAST 1e-13
 #define TCT_PIVOT_SMALL 1e-8
-/* Size of repaired pivots of a matrix whose entries are 1 at most. */
-#define TCT_PIVOT_REPAIRED 0x1p-26
+/* Of a matched matrix, whose entries are 1 at most: the size of repaired pivots,
+ * and the least one that a trial takes. */
+#define TCT_PIVOT_REPAIRED 0x1p-40
+#define TCT_PIVOT_TAKEN    0x1p-26
 
 /* Measure the loss of accuracy of kinds LDLT and LU into `info`, with a
  * warning: see tacit_factor_create.

@@ -5,6 +5,7 @@
  * pattern of L. So its pivots are taken for a better order of rows, and the
  * factor is made again, until nothing is exchanged. A pivot that is still small
  * gets a larger size. */
+#include "factor/eliminate.h"
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
@@ -12,14 +13,14 @@
 
 static const char *const what = "the rows of a factor";
 
-enum { TRIALS = 3 };
+enum { TRIALS = 16 };
 
 void tct_factor_take_rows(tacit_factor *L, tct_factor_rows *rows)
 {
     L->match = rows->match;
     L->order = rows->order;
     L->trial = rows->exchanges;
-    L->least_pivot = TCT_PIVOT_REPAIRED;
+    L->least_pivot = L->trial ? TCT_PIVOT_TAKEN : TCT_PIVOT_REPAIRED;
     L->info.trials = rows->trials + 1;
     rows->match = (tct_matching){.row = NULL};
     rows->order = (tct_nesting){.leaves = 0};
@@ -34,33 +35,105 @@ tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A)
     TRY(TCT_ALLOC(n, what, &L->b_row));
     TRY(TCT_ALLOC(n, what, &L->b_scale));
     TRY(TCT_ALLOC(n, what, &L->x_scale));
-    if (L->trial) TRY(TCT_ALLOC(n, what, &L->exchanged));
+    if (L->trial) TRY(TCT_ALLOC(n, what, &L->trial_row));
+    if (L->trial) TRY(TCT_ALLOC(n, what, &L->trial_col));
     for (int64_t k = 0; k < n; k++) {
         const int32_t j = L->order.old[k];
         L->b_row[k] = m->row[j];
         L->b_scale[k] = m->row_scale[m->row[j]];
         L->x_scale[k] = m->col_scale[j];
-        if (L->trial) L->exchanged[k] = (int32_t)k;
+        if (L->trial) L->trial_row[k] = L->trial_col[k] = (int32_t)k;
     }
     return TACIT_OK;
 }
 
-int64_t tct_factor_exchanges(const tacit_factor *L)
+/* --- what a trial teaches ------------------------------------------------- */
+
+typedef struct {
+    const tct_fronts *F;
+    int32_t *next;  /* [rows] places that go to the same front */
+    int32_t *head;  /* [fronts] the first of them; -1: none    */
+    int32_t *place; /* [rows] of the trial, in the new order   */
+    int64_t count, left_out;
+} lesson;
+
+static void append(lesson *s, int64_t place)
 {
-    int64_t count = 0;
-    for (int64_t k = 0; L->exchanged && k < L->info.rows; k++)
-        count += L->exchanged[k] != k;
-    return count;
+    s->place[s->count++] = (int32_t)place;
 }
 
-/* The rows of a trial, with its exchanges; it is freed. */
-static void learn(tacit_factor **trial, tct_factor_rows *rows)
+/* The places of front `f`: its own, those left out far from its end, and those
+ * that its children left out. A column at the end of a front has all of its
+ * rows. */
+static void list_front(lesson *s, const tacit_factor *L, int32_t f)
+{
+    const int64_t from = s->F->first[f], end = s->F->first[f + 1];
+    const int32_t up = s->F->parent[f];
+    for (int64_t k = from; k < end; k++)
+        if (L->trial_col[k] >= 0) append(s, k);
+    for (int64_t k = from; k < end; k++) {
+        if (L->trial_col[k] >= 0) continue;
+        if (up < 0 || k < end - TCT_BLOCK_COLUMNS) append(s, k);
+        else {
+            s->next[k] = s->head[up];
+            s->head[up] = (int32_t)k;
+        }
+    }
+    for (int32_t k = s->head[f]; k >= 0; k = s->next[k]) append(s, k);
+}
+
+/* List all places; the tree nodes of `x` get their new sizes. */
+static void list_places(lesson *s, const tacit_factor *L, tct_nesting *x)
+{
+    int k = 0;
+    for (int32_t f = 0; f < s->F->count; f++) s->head[f] = -1;
+    for (int32_t f = 0; f < s->F->count; f++) {
+        while (x->node[k] != s->F->node[f]) x->start[++k] = s->count;
+        list_front(s, L, f);
+    }
+    while (k < 2 * x->leaves - 2) x->start[++k] = s->count;
+}
+
+/* Is anything new? */
+static bool take_places(lesson *s, tacit_factor *L)
+{
+    bool changed = false;
+    int32_t *old = s->next; /* of no more use */
+    for (int64_t k = 0; k < s->F->rows; k++) old[k] = L->order.old[k];
+    for (int64_t k = 0; k < s->F->rows; k++) {
+        const int32_t p = s->place[k], c = L->trial_col[p],
+                      col = c < 0 ? ~c : c, now = old[col];
+        L->order.old[k] = now;
+        L->order.now[now] = (int32_t)k;
+        L->match.row[now] = L->b_row[L->trial_row[p]];
+        s->left_out += c < 0;
+        changed = changed || col != k || L->trial_row[p] != k;
+    }
+    return changed;
+}
+
+tacit_status tct_factor_learn(tacit_factor *L, const tct_fronts *F)
+{
+    lesson s = {.F = F};
+    tacit_status status = TCT_ALLOC(F->rows, what, &s.next);
+    if (status >= 0) status = TCT_ALLOC(F->count, what, &s.head);
+    if (status >= 0) status = TCT_ALLOC(F->rows, what, &s.place);
+    if (status >= 0) {
+        list_places(&s, L, &L->order);
+        const bool changed = take_places(&s, L);
+        L->trial = changed || s.left_out > 0;
+        L->left_out = changed ? s.left_out : 0;
+    }
+    TCT_FREE(s.next, s.head, s.place);
+    return status;
+}
+
+/* The rows of a trial; it is freed. */
+static void take_rows(tacit_factor **trial, tct_factor_rows *rows)
 {
     tacit_factor *L = *trial;
     rows->match = L->match;
     rows->order = L->order;
-    for (int64_t k = 0; k < L->info.rows; k++)
-        rows->match.row[L->order.old[k]] = L->b_row[L->exchanged[k]];
     L->match = (tct_matching){.row = NULL};
     L->order = (tct_nesting){.leaves = 0};
     tacit_factor_destroy(trial);
@@ -69,7 +142,7 @@ static void learn(tacit_factor **trial, tct_factor_rows *rows)
 /* --- judgement ------------------------------------------------------------ */
 
 /* Residual, beside |A| |x| + |b|, that refinement must come below. */
-#define RESIDUAL_MOST 1e-12
+#define RESIDUAL_MOST 1e-14
 /* First residual that is worth a warning. */
 #define RESIDUAL_LARGE 1e-10
 
@@ -139,7 +212,7 @@ static tacit_status make_one(const tct_csr *A, int exponent,
     tct_entries E;
     TRY(tct_entries_matched(A, exponent, &rows->match, &E));
     const tacit_status status = tct_factor_make(&E, o, rows, out);
-    if (status < 0 || tct_factor_exchanges(*out) > 0) tct_entries_close(&E);
+    if (status < 0 || (*out)->trial) tct_entries_close(&E);
     else (*out)->system = E;
     return status;
 }
@@ -152,10 +225,11 @@ static tacit_status make_by_trials(const tct_csr *A, int exponent,
     for (int64_t i = 0; i < A->rows; i++)
         rows->match.row_scale[i] = ldexp(rows->match.row_scale[i], exponent);
     for (;; rows->trials++) {
-        rows->exchanges = rows->trials < TRIALS;
         TRY(make_one(A, exponent, o, rows, out));
-        if (tct_factor_exchanges(*out) == 0) return TACIT_OK;
-        learn(out, rows);
+        if (!(*out)->trial) return TACIT_OK;
+        /* if all columns had a pivot, the same ones will do */
+        rows->exchanges = (*out)->left_out > 0 && rows->trials < TRIALS;
+        take_rows(out, rows);
     }
 }
 
@@ -165,7 +239,7 @@ tacit_status tct_factor_make_matched(const tct_csr *A, int exponent,
 {
     const double start = tct_seconds();
     char why[400];
-    tct_factor_rows rows = {.trials = 0};
+    tct_factor_rows rows = {.exchanges = true};
     tacit_factor *L = NULL;
     snprintf(why, sizeof why, "%s", tacit_error_message());
     const tacit_status status = make_by_trials(A, exponent, o, &rows, &L);

@@ -198,7 +198,7 @@ void tacit_factor_destroy(tacit_factor **factor)
     tct_entries_close(&L->system);
     tct_lent_team_destroy(&L->lent);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
-             L->value, L->upper, L->exchanged, L->b_row, L->b_scale, L->x_scale,
-             L->diagonal, L->inverse, L->panel, L);
+             L->value, L->upper, L->trial_row, L->trial_col, L->b_row,
+             L->b_scale, L->x_scale, L->diagonal, L->inverse, L->panel, L);
     *factor = NULL;
 }
