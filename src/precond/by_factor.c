@@ -140,7 +140,7 @@ static tacit_status open_on_gpu(tct_by_factor *M)
         M->about.bytes = tct_rows_about(M->R).bytes;
         return TACIT_OK;
     }
-    TRY(tct_factor_solver_new(q, P, M->place, &options, &M->S));
+    TRY(tct_factor_solver_new(q, P, M->place, M->b_place, &options, &M->S));
     TRY(tacit_factor_solver_describe(M->S, &info));
     M->about.bytes = info.bytes;
     return TACIT_OK;
