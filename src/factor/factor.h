@@ -328,6 +328,9 @@ tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
  * warning: see tacit_factor_create.
  * Errors      INPUT, NO_MEMORY. */
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
+/* Keep the least ratio of a pivot to its terms in the info, for kind LU.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_note_pivots(tacit_factor *L);
 /* For kind LLT: does each pivot exceed rounding errors of the diagonal?
  * Errors      INPUT. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);

@@ -146,21 +146,37 @@ static void take_rows(tacit_factor **trial, tct_factor_rows *rows)
 /* First residual that is worth a warning. */
 #define RESIDUAL_LARGE 1e-10
 
-/* The least pivot, and how many were repaired. */
-static void count_repaired(tacit_factor *L)
+/* Count the repaired pivots; returns the row of the last, or -1. */
+static int64_t count_repaired(tacit_factor *L)
 {
-    tacit_factor_info *info = &L->info;
-    for (int32_t q = 0; q < info->panels; q++) {
+    int64_t row = -1;
+    for (int32_t q = 0; q < L->info.panels; q++) {
         const int64_t h = L->row_start[q + 1] - L->row_start[q];
         for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
-            const double p =
-                L->upper[L->value_start[q] + (c - L->first[q]) * (h + 1)];
-            info->repaired += fabs(p) == L->least_pivot;
-            if (c > 0 && fabs(p) >= fabs(info->least_pivot)) continue;
-            info->least_pivot = p;
-            info->least_row = L->b_row[c];
+            const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
+            if (fabs(L->upper[at]) != L->least_pivot) continue;
+            L->info.repaired++;
+            row = L->b_row[c];
         }
     }
+    return row;
+}
+
+/* A pivot that is rounding alone in spite of pivoting. If trials came to no
+ * end, the solve decides. */
+static tacit_status judge_pivots(tacit_factor *L)
+{
+    const tacit_factor_info *info = &L->info;
+    const int64_t row = count_repaired(L);
+    TRY(tct_factor_note_pivots(L));
+    if (info->trials > TRIALS ||
+        (row < 0 && info->least_share >= TCT_PIVOT_LEAST))
+        return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "the matrix is singular, or nearly so: with rows permuted and scaled "
+         "for large pivots, row %" PRId64 " comes to one that is but rounding: "
+         "solve another matrix, A + shift I",
+         (row < 0 ? info->least_row : row) + 1);
 }
 
 static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
@@ -169,11 +185,9 @@ static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
     if (!(R->norm <= RESIDUAL_MOST))
         FAIL(TACIT_INPUT,
              "the matrix is singular, or nearly so: with rows permuted and "
-             "scaled for large pivots, row %" PRId64 " comes to one of %.1e%s, "
-             "and a solve leaves a residual of %.1e: solve another matrix, A + "
-             "shift I",
-             info->least_row + 1, fabs(info->least_pivot),
-             info->repaired ? " at most" : "", R->norm);
+             "scaled for large pivots, the least of row %" PRId64 ", a solve "
+             "leaves a residual of %.1e: solve another matrix, A + shift I",
+             info->least_row + 1, R->norm);
     if (!(info->backward_error < RESIDUAL_LARGE))
         tct_log(TCT_WARN,
                 "factor %s: a solve leaves a residual of %.1e, of %.1e after "
@@ -183,13 +197,17 @@ static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
     return TACIT_OK;
 }
 
-/* b = A x, 0.5 <= x < 1.5 */
-static void make_b(const tct_entries *A, double *b)
+/* b = A x, 0.5 <= x < 1.5 before x is scaled. */
+static void make_b(const tacit_factor *L, const tct_entries *A, double *b)
 {
+    const double *scale = L->match.col_scale;
     for (int64_t i = 0; i < A->rows; i++) {
         b[i] = 0.0;
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-            b[i] += A->value[k] * (0.5 + tct_uniform((uint64_t)A->col[k], 17));
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            const int32_t j = A->col[k];
+            b[i] +=
+                A->value[k] * ((0.5 + tct_uniform((uint64_t)j, 17)) / scale[j]);
+        }
     }
 }
 
@@ -198,10 +216,10 @@ static void make_b(const tct_entries *A, double *b)
 tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A)
 {
     tct_refinement R;
+    TRY(judge_pivots(L));
     tacit_status status = tct_refinement_open(L, &R);
-    count_repaired(L);
     for (int k = 0; k < 2 && status >= 0; k++) {
-        if (k == 0) make_b(A, R.v);
+        if (k == 0) make_b(L, A, R.v);
         for (int64_t i = 0; k == 1 && i < A->rows; i++)
             R.v[i] = tct_uniform((uint64_t)i, 17) - 0.5;
         tct_refine(&R, NULL, A);
@@ -239,7 +257,7 @@ static tacit_status make_by_trials(const tct_csr *A, int exponent,
         TRY(make_one(A, exponent, o, rows, out));
         if (!(*out)->trial) return TACIT_OK;
         /* if all columns had a pivot, the same ones will do */
-        rows->exchanges = (*out)->left_out > 0 && rows->trials < TRIALS;
+        rows->exchanges = (*out)->left_out > 0 && rows->trials + 1 < TRIALS;
         take_rows(out, rows);
     }
 }

@@ -4,6 +4,7 @@
  * c_ij - u_i - v_j >= 0, with 0 for chosen entries; each row without a column
  * gets one along a shortest path. */
 #include "factor/matching.h"
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static bool augment(search *s, int32_t i)
 
 static bool counts(double a)
 {
-    return a != 0.0 && isfinite(a);
+    return fabs(a) >= DBL_MIN && isfinite(a);
 }
 
 /* Costs, duals of columns, and no entry chosen; `largest` gets log(max_j
@@ -195,10 +196,10 @@ static tacit_status match(search *s)
     for (int32_t i = 0; i < s->n; i++)
         if (s->col[i] < 0 && !augment(s, i))
             FAIL(TACIT_INPUT,
-                 "the matrix is singular, whatever its values: %" PRId32
-                 " rows, row %" PRId32 " one of them, have entries other than "
-                 "0 in only %" PRId32 " columns",
-                 s->reaches + 1, i + 1, s->reaches);
+                 "the matrix is singular: row %" PRId32 " and %" PRId32
+                 " others have entries of 2.2e-308 or more in only %" PRId32
+                 " columns",
+                 i + 1, s->reaches, s->reaches);
     return TACIT_OK;
 }
 
@@ -207,7 +208,7 @@ static tacit_status match(search *s)
 /* exp(x), kept within the range of doubles. */
 static double scale_of(double x)
 {
-    return exp(fmax(-690.0, fmin(690.0, x)));
+    return exp(fmax(-708.0, fmin(708.0, x)));
 }
 
 static tacit_status solve(search *s, double *largest, tct_matching *out)

@@ -16,8 +16,8 @@ typedef struct tct_matching {
     double *row_scale, *col_scale; /* [rows] by numbers in A */
 } tct_matching;
 
-/* Of square `A` with columns of 32 bits; entries that are 0 or not finite do
- * not count. Exact: shortest augmenting paths, each O(entries log rows), and
+/* Of square `A` with columns of 32 bits; entries below 2.2e-308 and those that
+ * are not finite do not count. Exact: shortest augmenting paths, each O(entries log rows), and
  * few where most rows find a large entry at once.
  * Errors      INPUT (no entry can be chosen in each row and column: with a row
  *             that has none), NO_MEMORY. */

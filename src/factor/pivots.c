@@ -22,9 +22,12 @@ static const char *advice(const tacit_factor *L, bool singular)
 {
     if (L->panels.kind == TACIT_FACTOR_LU) return "";
     if (L->panels.kind == TACIT_FACTOR_LDLT)
-        return singular ? ": the matrix is singular, or it needs pivots: kind "
-                          "lu has them"
-                        : ": it needs pivots: kind lu has them";
+        return singular ? ": the matrix is singular, or needs the pivots of "
+                          "kind lu, or solve another one, A + shift I"
+                        : ": take the pivots of kind lu";
+    return singular ? ": the matrix is singular, or it needs pivots: kind "
+                      "lu has them"
+                    : ": it needs pivots: kind lu has them";
     return singular ? ": the matrix is singular, or " ADVICE : ": " ADVICE;
 }
 
@@ -217,14 +220,35 @@ static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
     return status;
 }
 
+static tacit_status weigh_all(const tacit_factor *L, int64_t rows, weights *w)
+{
+    TRY(TCT_ALLOC(rows, what, &w->weight));
+    memset(w->weight, 0, (size_t)rows * sizeof *w->weight);
+    for (int32_t q = 0; q < L->info.panels; q++)
+        for (int64_t j = 0; j < L->first[q + 1] - L->first[q]; j++)
+            weigh_column(L, q, j, w);
+    return TACIT_OK;
+}
+
+tacit_status tct_factor_note_pivots(tacit_factor *L)
+{
+    weights w = {.column = 0};
+    TRY(weigh_all(L, L->info.rows, &w));
+    for (int32_t q = 0; q < L->info.panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
+            tct_note_pivot(L, c, pivot_of(L, c, at), w.weight[c]);
+        }
+    }
+    tct_free(w.weight);
+    return TACIT_OK;
+}
+
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
 {
     weights w = {.column = 0};
-    TRY(TCT_ALLOC(A->rows, what, &w.weight));
-    memset(w.weight, 0, (size_t)A->rows * sizeof *w.weight);
-    for (int32_t q = 0; q < L->info.panels; q++)
-        for (int64_t j = 0; j < L->first[q + 1] - L->first[q]; j++)
-            weigh_column(L, q, j, &w);
+    TRY(weigh_all(L, A->rows, &w));
     tacit_status status = judge_pivots(L, &w);
     tct_free(w.weight);
     if (status >= 0) status = try_solve(L, A, &w);

@@ -10,7 +10,7 @@ enum { COLUMNS = TCT_BLOCK_COLUMNS };
  * for the largest of the block, ... */
 #define DIAGONAL_LEAST 0.01
 /* ... and a column is left out if that is smaller beside those below, too. */
-#define BLOCK_LEAST 1e-2
+#define BLOCK_LEAST 0.01
 
 /* The square of s's rows and columns, whole; rows below are in place. */
 typedef struct {

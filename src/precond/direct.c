@@ -80,9 +80,9 @@ static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
     TRY(factor_any((const direct *)(const void *)M, m, &M->F));
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
-             "%s, %lld entries of L in %d panels, dense operations by %s",
-             shapes[info->kind], (long long)info->nonzeros, (int)info->panels,
-             info->dense);
+             "%s%s, %lld entries of L in %d panels, dense operations by %s",
+             shapes[info->kind], info->trials ? " of permuted rows" : "",
+             (long long)info->nonzeros, (int)info->panels, info->dense);
     return TACIT_OK;
 }
 
