@@ -25,9 +25,6 @@ static const char *advice(const tacit_factor *L, bool singular)
         return singular ? ": the matrix is singular, or needs the pivots of "
                           "kind lu, or solve another one, A + shift I"
                         : ": take the pivots of kind lu";
-    return singular ? ": the matrix is singular, or it needs pivots: kind "
-                      "lu has them"
-                    : ": it needs pivots: kind lu has them";
     return singular ? ": the matrix is singular, or " ADVICE : ": " ADVICE;
 }
 
