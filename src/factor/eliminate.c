@@ -4,7 +4,7 @@
 #include "factor/eliminate.h"
 #include <math.h>
 
-enum { COLUMNS = TCT_BLOCK_COLUMNS };
+enum { COLUMNS = TCT_ELIMINATE_COLUMNS };
 static bool is_llt(const tct_strip *s)
 {
     return !s->upper && !s->diagonal;

@@ -8,7 +8,7 @@
 #define TCT_FACTOR_ELIMINATE_H
 #include "factor/dense.h"
 
-enum { TCT_BLOCK_COLUMNS = 32 }; /* that are eliminated at once */
+enum { TCT_ELIMINATE_COLUMNS = 32 }; /* that are eliminated at once */
 
 /* Columns of a panel or of an update square, with the rows from the first
  * column's on. */
@@ -47,7 +47,7 @@ int64_t tct_strip_eliminate(const tct_dense *dense, const tct_strip *s,
 
 /* --- trial.c -------------------------------------------------------------- */
 
-/* Kind LU: eliminate the columns of `s`, at most TCT_BLOCK_COLUMNS, as a trial.
+/* Kind LU: eliminate the columns of `s`, at most TCT_ELIMINATE_COLUMNS, as a trial.
  * Rows and columns are exchanged within the block, and `row` and `col`, numbers
  * of s's rows and columns, with them. A column without a large entry there is
  * left out, and ~ its number is in `col`. L and U are then good for the columns

@@ -73,7 +73,7 @@ static void list_front(lesson *s, const tacit_factor *L, int32_t f)
         if (L->trial_col[k] >= 0) append(s, k);
     for (int64_t k = from; k < end; k++) {
         if (L->trial_col[k] >= 0) continue;
-        if (up < 0 || k < end - TCT_BLOCK_COLUMNS) append(s, k);
+        if (up < 0 || k < end - TCT_ELIMINATE_COLUMNS) append(s, k);
         else {
             s->next[k] = s->head[up];
             s->head[up] = (int32_t)k;
@@ -191,7 +191,8 @@ static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
     if (!(info->backward_error < RESIDUAL_LARGE))
         tct_log(TCT_WARN,
                 "factor %s: a solve leaves a residual of %.1e, of %.1e after "
-                "iterative refinement (which solve --method direct does)",
+                "iterative refinement, which triangular solves by themselves "
+                "do not have",
                 tct_factor_kind_name(L->panels.kind), info->backward_error,
                 info->refined_error);
     return TACIT_OK;

@@ -4,7 +4,7 @@
 #include "factor/eliminate.h"
 #include <math.h>
 
-enum { COLUMNS = TCT_BLOCK_COLUMNS };
+enum { COLUMNS = TCT_ELIMINATE_COLUMNS };
 
 /* A diagonal entry that is smaller beside the others of its column is exchanged
  * for the largest of the block, ... */
