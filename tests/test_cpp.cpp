@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit.hpp: C++17, C++20, one process and, with TEST_MPI, ranks of MPI. */
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#if TEST_MPI
+#include <tacit/mpi.h>
+#endif
+#if TEST_EIGEN
+#include <Eigen/Sparse>
+#endif
+#include <tacit/tacit.hpp>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace
+{
+
+int failures = 0;
+
+#define CHECK(condition)                                                    \
+    ((condition)                                                            \
+         ? (void)0                                                          \
+         : (void)(failures++, std::fprintf(stderr, "%s:%d: %s\n", __FILE__, \
+                                           __LINE__, #condition)))
+
+/* `work` throws an E with this status, whose sentence has `part`. */
+template <class E = tacit::error, class Work>
+void refused(int line, tacit_status status, const char *part, Work &&work)
+{
+    try {
+        work();
+    } catch (const E &e) {
+        if (e.status() == status && std::strstr(e.what(), part)) return;
+        std::fprintf(stderr, "line %d: %s: %s\n", line,
+                     tacit_status_name(e.status()), e.what());
+        failures++;
+        return;
+    }
+    std::fprintf(stderr, "line %d: nothing is thrown\n", line);
+    failures++;
+}
+#define REFUSED(...) refused(__LINE__, __VA_ARGS__)
+
+struct mine : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/* A mine comes out of `work`. */
+template <class Work> bool mine_of(Work &&work)
+{
+    try {
+        work();
+    } catch (const mine &) {
+        return true;
+    }
+    return false;
+}
+
+using vector = std::vector<double>;
+
+tacit::world everyone()
+{
+#if TEST_MPI
+    return tacit::from_mpi(MPI_COMM_WORLD);
+#else
+    return tacit::world();
+#endif
+}
+
+struct arrays {
+    std::vector<std::int64_t> ptr = {0}, cols = {};
+    vector vals = {};
+};
+
+/* Rows [first, end) of the chain of n springs of strength k, tied to walls. */
+arrays chain(std::int64_t n, std::int64_t first, std::int64_t end, double k = 1)
+{
+    arrays a;
+    for (std::int64_t i = first; i < end; i++) {
+        for (std::int64_t j = i - 1; j <= i + 1; j++) {
+            if (j < 0 || j >= n) continue;
+            a.cols.push_back(j);
+            a.vals.push_back(i == j ? 2.0 * k : -k);
+        }
+        a.ptr.push_back(static_cast<std::int64_t>(a.cols.size()));
+    }
+    return a;
+}
+
+constexpr std::int64_t N = 300;
+
+struct part {
+    std::int64_t first, end;
+    std::size_t rows() const { return static_cast<std::size_t>(end - first); }
+};
+
+part part_of(const tacit::world &w)
+{
+    return {N * w.rank() / w.size(), N * (w.rank() + 1) / w.size()};
+}
+
+tacit::matrix springs(const tacit::world &w, double k = 1)
+{
+    const part own = part_of(w);
+    const arrays a = chain(N, own.first, own.end, k);
+    return tacit::matrix(w, N, own.first, a.ptr, a.cols, a.vals);
+}
+
+/* Largest error of this rank's x, the sag of k-springs under force 1. */
+double error_of(const tacit::world &w, const vector &x, double k = 1)
+{
+    const part own = part_of(w);
+    double worst = 0.0;
+    for (std::int64_t i = own.first; i < own.end; i++) {
+        const double exact = 0.5 * double(i + 1) * double(N - i) / k;
+        const double found = x[static_cast<std::size_t>(i - own.first)];
+        worst = std::max(worst, std::abs(found / exact - 1.0));
+    }
+    return w.max(worst);
+}
+
+/* --- spans ---------------------------------------------------------------- */
+
+std::size_t length(tacit::span<const double> s)
+{
+    return s.size();
+}
+
+/* What arrays of Eigen tell of themselves. */
+template <bool ByRows> struct strided {
+    static constexpr bool IsRowMajor = ByRows;
+    vector v;
+    long inner, outer, step, next;
+    const double *data() const { return v.data(); }
+    long size() const { return inner * outer; }
+    long innerSize() const { return inner; }
+    long outerSize() const { return outer; }
+    long innerStride() const { return step; }
+    long outerStride() const { return next; }
+};
+
+void spans()
+{
+    vector v = {1, 2, 3};
+    const vector &constant = v;
+    std::array<double, 2> a = {4, 5};
+    double c[] = {6, 7, 8, 9};
+    CHECK(length(v) == 3 && length(constant) == 3 && length(a) == 2);
+    CHECK(length(c) == 4 && length({v.data(), 2}) == 2);
+    tacit::span<double> all = v;
+    all[1] = 20;
+    CHECK(v[1] == 20 && tacit::span<const double>(all).data() == v.data());
+    CHECK(!(std::is_constructible_v<tacit::span<double>, const vector &>));
+    CHECK(!(std::is_constructible_v<tacit::span<const double>,
+                                    const std::vector<float> &>));
+#if __cplusplus >= 202002L
+    CHECK(length(std::span(v)) == 3);
+    CHECK(length(std::span<const double>(c)) == 4);
+#endif
+    CHECK(length(strided<false>{{1, 2, 3, 4}, 2, 2, 1, 2}) == 4);
+    CHECK(length(strided<true>{{1, 2}, 1, 2, 1, 1}) == 2);
+    REFUSED(TACIT_INVALID, "column-major", [] {
+        length(strided<false>{{1, 2, 3, 4}, 2, 1, 2, 4}); /* every other one */
+    });
+    REFUSED(TACIT_INVALID, "column-major", [] {
+        length(strided<false>{{1, 2, 3, 4, 5, 6}, 2, 2, 1, 3}); /* a block */
+    });
+    REFUSED(TACIT_INVALID, "column-major", [] {
+        length(strided<true>{{1, 2, 3, 4}, 2, 2, 1, 2});
+    });
+}
+
+/* --- objects -------------------------------------------------------------- */
+
+void vectors(const tacit::world &w)
+{
+    const tacit::queue q(w, "memcheck:host");
+    CHECK(!q.on_host() && tacit::queue(w).on_host() && q.threads() >= 1);
+    tacit::device_vector x(q, vector(4, 2.0));
+    CHECK(x.size() == 4 && x.host() == vector(4, 2.0));
+    CHECK(std::abs(x.norm() - 4.0 * std::sqrt(double(w.size()))) < 1e-12);
+    x.fill(3.0);
+    const tacit::device_vector y = std::move(x);
+    CHECK(y.host() == vector(4, 3.0));
+    REFUSED(TACIT_INVALID, "3 elements for a vector of 4",
+            [&] { tacit::device_vector(q, 4).put(vector(3)); });
+    REFUSED(TACIT_INVALID, "nowhere", [&] { tacit::queue(w, "nowhere"); });
+    CHECK(w.sum(1.0) == w.size() && w.min(w.rank()) == 0.0);
+    const tacit::world half = w.split(w.rank() % 2);
+    CHECK(half.size() == (w.size() + 1 - w.rank() % 2) / 2);
+    CHECK(w.split(-1).get() == nullptr);
+}
+
+void matrices(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    CHECK(A.rows() == N && A.local_rows() == part_of(w).rows());
+    CHECK(A.nonzeros() == 3 * N - 2 && A.original_rows().empty());
+    CHECK(A.describe().diagonal_max == 2.0 && A.view().first == A.first_row());
+    const std::array<std::int32_t, 3> ptr = {0, 1, 2};
+    const std::vector<std::int32_t> cols = {0, 1}, far = {0, 2}, same = {1, 1};
+    if (w.size() == 1) {
+        CHECK(tacit::matrix(ptr, cols, vector{1, 1}).nonzeros() == 2);
+        REFUSED(TACIT_INPUT, "cols[1]", [&] {
+            tacit::matrix(ptr, far, vector{1, 1});
+        });
+        REFUSED(TACIT_INPUT, "", [&] {
+            tacit::matrix(ptr, same, vector{1, 1}).check_symmetric();
+        });
+    }
+    /* too few values, on the last rank alone: all ranks refuse */
+    const bool last = w.rank() == w.size() - 1;
+    arrays a = chain(N, part_of(w).first, part_of(w).end);
+    if (last) a.vals.pop_back();
+    REFUSED(TACIT_INVALID, "arrays of a matrix", [&] {
+        tacit::matrix(w, N, part_of(w).first, a.ptr, a.cols, a.vals);
+    });
+    REFUSED(TACIT_INVALID, "poisson",
+            [&] { tacit::matrix::open(w, "poison3d:4"); });
+}
+
+/* Every handle but the solver's goes before it is used. */
+tacit::solver solver_of(const tacit::world &w, const char *device)
+{
+    const tacit::queue q(w, device);
+    const tacit::matrix A = springs(w);
+    tacit::solver cg(tacit::linear_operator(q, A));
+    cg.set_precond(tacit::preconditioner(cg.A(), A, "amg"));
+    return cg;
+}
+
+void solves(const tacit::world &w, const char *device)
+{
+    tacit::solver cg = solver_of(w, device);
+    const tacit::solver same = cg;
+    CHECK(same.get() == cg.get());
+    const std::size_t rows = part_of(w).rows();
+    const vector f(rows, 1.0);
+    vector x(rows);
+    CHECK(cg.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+    const tacit::device_vector b(cg.A().queue(), f);
+    tacit::device_vector u(cg.A().queue(), vector(rows));
+    cg.solve(b, u, {1e-12});
+    CHECK(u.host() == x); /* bit for bit */
+    /* on the last rank alone: all ranks refuse */
+    vector wrong(w.rank() == w.size() - 1 ? rows + 1 : rows);
+    REFUSED(TACIT_INVALID, "each row", [&] { cg.solve(f, wrong); });
+    REFUSED(TACIT_INVALID, "each row", [&] { cg.solve_columns(0, f, x); });
+    REFUSED(TACIT_INVALID, "", [&] { cg.set("tol", "1e-3"); });
+}
+
+void limits(const tacit::world &w, const char *device)
+{
+    tacit::solver cg(
+        tacit::linear_operator(tacit::queue(w, device), springs(w)));
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    tacit::stop until;
+    until.max_iterations = 7;
+    try {
+        CHECK(!cg.solve(f, x, until).converged);
+    } catch (const tacit::unsolved &e) {
+        CHECK(e.status() == TACIT_NOT_CONVERGED && e.result().iterations == 7);
+        CHECK(std::strstr(e.what(), "not converged"));
+        CHECK(w.max(std::abs(x[x.size() / 2])) > 0.0); /* the last iterate */
+    }
+}
+
+void monitors(const tacit::world &w, const char *device)
+{
+    tacit::solver cg(
+        tacit::linear_operator(tacit::queue(w, device), springs(w)));
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    int calls = 0;
+    tacit::stop until;
+    until.monitor = [&](std::int64_t i, double) { return calls++, i >= 5; };
+    REFUSED(TACIT_INTERRUPTED, "", [&] { cg.solve(f, x, until); });
+    CHECK(calls >= 6 && calls < 60);
+
+    calls = 0; /* calls of the library in a monitor are alone */
+    until.monitor = [&](std::int64_t i, double) {
+        try {
+            tacit::queue(tacit::world(), "nowhere");
+        } catch (const tacit::error &) {
+            calls++;
+        }
+        return i < 0;
+    };
+    CHECK(cg.solve(f, x, until).converged && calls > 100);
+
+    /* thrown on the last rank: its own there, an interrupt on the others */
+    const bool last = w.rank() == w.size() - 1;
+    std::fill(x.begin(), x.end(), 0.0);
+    until.monitor = [&](std::int64_t i, double) -> bool {
+        if (last && i == 4) throw mine("enough");
+        return false;
+    };
+    const auto solve = [&] { cg.solve(f, x, until); };
+    if (last) CHECK(mine_of(solve));
+    else refused<tacit::unsolved>(__LINE__, TACIT_INTERRUPTED, "", solve);
+    until.monitor = nullptr;
+    CHECK(cg.solve(f, x, until).converged);
+}
+
+void columns(const tacit::world &w, const char *device)
+{
+    tacit::solver cg = solver_of(w, device);
+    const std::size_t rows = part_of(w).rows();
+    vector B(2 * rows, 1.0), X(2 * rows);
+    for (std::size_t i = rows; i < 2 * rows; i++) B[i] = 3.0;
+    std::array<int, 2> seen = {0, 0};
+    tacit::stop until{1e-12};
+    until.column_monitor = [&](int column, std::int64_t, double) {
+        seen[static_cast<std::size_t>(column)]++;
+        return false;
+    };
+    const std::vector<tacit_result> results = cg.solve_columns(2, B, X, until);
+    CHECK(results.size() == 2 && results[1].converged && seen[0] && seen[1]);
+    CHECK(error_of(w, vector(X.begin(), X.begin() + long(rows))) < 1e-8);
+    CHECK(error_of(w, vector(X.begin() + long(rows), X.end()), 1.0 / 3) < 1e-8);
+}
+
+void updates(const tacit::world &w)
+{
+    const tacit::queue q(w);
+    tacit::linear_operator A(q, springs(w));
+    tacit::preconditioner M(A, springs(w), "amg");
+    tacit::solver cg(A);
+    cg.set_precond(M);
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    A.update(springs(w, 4.0));
+    REFUSED(TACIT_INVALID, "",
+            [&] { cg.solve(f, x); }); /* M is of old values */
+    M.update(springs(w, 4.0));
+    CHECK(cg.solve(f, x, {1e-12}).converged && error_of(w, x, 4.0) < 1e-8);
+    CHECK(A.describe().rows == N && std::strcmp(M.describe().name, "amg") == 0);
+}
+
+void options(const tacit::world &w)
+{
+    const tacit::queue q(w);
+    const tacit::matrix A = springs(w);
+    const tacit::linear_operator Q(q, A);
+    tacit::precond_options o;
+    o.set("amg", "degree", "3").set("amg", "cycle", "w");
+    const tacit::preconditioner M(Q, A, "amg", o);
+    CHECK(std::strstr(M.describe().detail, "chebyshev(3)"));
+    REFUSED(TACIT_INVALID, "", [&] { o.set("amg", "degre", "3"); });
+    const vector ones(part_of(w).rows() + (w.rank() == w.size() - 1), 1.0);
+    o.near_null(ones, 1);
+    REFUSED(TACIT_INVALID, "near-null",
+            [&] { tacit::preconditioner(Q, A, "amg", o); });
+    CHECK(tacit::preconditioner(Q, "none").get() == nullptr);
+    REFUSED(TACIT_INVALID, "jacobi",
+            [&] { tacit::preconditioner(Q, "jacoby"); });
+}
+
+/* --- functions ------------------------------------------------------------ */
+
+/* The chain of one rank, without a matrix. */
+tacit::operator_function by_hand(int &left)
+{
+    tacit::operator_function f;
+    f.apply = [&left](tacit::span<const double> x, tacit::span<double> y) {
+        if (left-- == 0) throw mine("no more");
+        for (std::size_t i = 0; i < x.size(); i++)
+            y[i] = 2.0 * x[i] - (i > 0 ? x[i - 1] : 0.0) -
+                   (i + 1 < x.size() ? x[i + 1] : 0.0);
+    };
+    f.diagonal = [](tacit::span<double> d) {
+        std::fill(d.begin(), d.end(), 2.0);
+    };
+    f.norm = 4.0;
+    return f;
+}
+
+void functions()
+{
+    const tacit::world w;
+    const tacit::queue q(w);
+    int left = -1;
+    const tacit::linear_operator A(q, std::size_t(N), by_hand(left));
+    tacit::solver cg(A);
+    cg.set_precond(tacit::preconditioner(A, "jacobi"));
+    const vector f(N, 1.0);
+    vector x(N);
+    CHECK(cg.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+    const tacit::device_vector ones(q, f);
+    tacit::device_vector y(q, std::size_t(N));
+    A.apply(ones, y);
+    CHECK(y.host()[0] == 1.0 && y.host()[1] == 0.0);
+
+    std::fill(x.begin(), x.end(), 0.0);
+    left = 10;
+    CHECK(mine_of([&] { cg.solve(f, x); }));
+    REFUSED(TACIT_INVALID, "apply", [&] {
+        tacit::linear_operator(q, std::size_t(4), tacit::operator_function());
+    });
+}
+
+/* --- at once, direct, grids ------------------------------------------------ */
+
+void at_once(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    const vector f(part_of(w).rows(), 1.0);
+    for (const char *precond : {"auto", "none", "amg"}) {
+        const auto [x, result] = tacit::solve(A, f, {1e-12}, precond);
+        CHECK(result.converged && error_of(w, x) < 1e-8);
+    }
+#if __cplusplus >= 202002L
+    int calls = 0;
+    const tacit::solution s =
+        tacit::solve(A, f, {.rtol = 1e-12, .monitor = [&](auto, double) {
+                                return calls++, false;
+                            }});
+    CHECK(calls > 1 && error_of(w, s.x) < 1e-8);
+#endif
+    vector b = f;
+    if (w.rank() == 0) b[0] = NAN;
+    REFUSED(TACIT_INPUT, "finite", [&] { tacit::solve(A, b); });
+}
+
+void direct()
+{
+    const tacit::world w;
+    const tacit::factor F(springs(w));
+    vector B(2 * N, 1.0);
+    const vector X = F.solve(B);
+    CHECK(error_of(w, vector(X.begin() + N, X.end())) < 1e-10);
+    REFUSED(TACIT_INVALID, "columns of 300", [&] { F.solve(vector(N + 1)); });
+    REFUSED(TACIT_INPUT, "", [&] { tacit::factor(springs(w, -1.0)); });
+}
+
+void grids()
+{
+    const tacit::queue q;
+    tacit::field u(q, "star2d1r:3x3");
+    const vector start = {0, 0, 0, 0, 8, 0, 0, 0, 0};
+    u.put(start);
+    u.run({2});
+    vector got(9);
+    u.get(got);
+    CHECK(got == (vector{1, 0, 1, 0, 2, 0, 1, 0, 1}));
+    tacit::steps s;
+    s.count = 100;
+    s.norm_every = 2;
+    s.monitor = [](std::int64_t, double) -> bool { throw mine("stop"); };
+    CHECK(mine_of([&] { u.run(s); }));
+    s.monitor = [](std::int64_t step, double) { return step >= 4; };
+    REFUSED(TACIT_INTERRUPTED, "", [&] { u.run(s); });
+    REFUSED(TACIT_INVALID, "", [&] { tacit::field(q, "star2d:3x3"); });
+}
+
+void logs()
+{
+    std::string said;
+    tacit::set_log([&](int, const char *text) { said += text; });
+    tacit::solve(tacit::matrix::open({}, "poisson2d:9"), vector(81, 1.0));
+    tacit::queue q({}, "trace:host");
+    tacit::device_vector(q, 1).fill(1.0);
+    tacit::set_log(nullptr);
+    CHECK(!said.empty());
+}
+
+#if TEST_EIGEN
+template <class Matrix> void eigen_of(const tacit::world &w)
+{
+    Matrix A(N, N);
+    for (int i = 0; i < N; i++) {
+        A.insert(i, i) = 2;
+        if (i > 0) A.insert(i, i - 1) = A.insert(i - 1, i) = -1;
+    }
+    const Eigen::VectorXd f = Eigen::VectorXd::Ones(N);
+    for (int pass = 0; pass < 2; pass++, A.makeCompressed()) {
+        const auto [x, result] = tacit::solve(tacit::from_eigen(A), f, {1e-12});
+        CHECK(error_of(w, x) < 1e-8);
+    }
+    Eigen::MatrixXd B = Eigen::MatrixXd::Ones(N, 4), X(N, 2);
+    X.setZero();
+    tacit::solver cg(
+        tacit::linear_operator(tacit::queue(w), tacit::from_eigen(A)));
+    cg.solve_columns(2, B.leftCols(2), X, {1e-12});
+    CHECK(error_of(w, vector(X.data() + N, X.data() + 2 * N)) < 1e-8);
+    REFUSED(TACIT_INVALID, "column-major", [&] { length(B.row(0)); });
+    REFUSED(TACIT_INVALID, "column-major", [&] { length(B.topRows(3)); });
+}
+
+void eigen()
+{
+    const tacit::world w;
+    eigen_of<Eigen::SparseMatrix<double>>(w);
+    eigen_of<Eigen::SparseMatrix<double, Eigen::RowMajor>>(w);
+    eigen_of<Eigen::SparseMatrix<float, Eigen::RowMajor, std::int64_t>>(w);
+}
+#endif
+
+void all()
+{
+    const tacit::world w = everyone();
+    spans();
+    vectors(w);
+    matrices(w);
+    for (const char *device : {"host", "memcheck:host"}) {
+        solves(w, device);
+        limits(w, device);
+        monitors(w, device);
+        columns(w, device);
+    }
+    updates(w);
+    options(w);
+    at_once(w);
+    functions();
+    direct();
+    grids();
+    logs();
+#if TEST_EIGEN
+    eigen();
+#else
+    std::puts("skipped: Eigen is not found");
+#endif
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+#if TEST_MPI
+    MPI_Init(&argc, &argv);
+#else
+    (void)argc;
+    (void)argv;
+#endif
+    try {
+        all();
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "an exception: %s\n", e.what());
+        failures++;
+    }
+#if TEST_MPI
+    if (failures) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Finalize();
+#endif
+    return failures != 0;
+}
