@@ -21,6 +21,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[name] = "1"  # before NumPy comes
 
 import argparse  # noqa: E402
+import contextlib  # noqa: E402
 import importlib  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
@@ -35,6 +36,20 @@ SCIPY = {"atol": 0.0, "maxiter": MOST,
          "rtol" if "rtol" in linalg.cg.__doc__.split("Returns")[0] else "tol": RTOL}
 
 
+@contextlib.contextmanager
+def silence():
+    """No output, not that of compiled modules either."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
+
+
 def by_scipy(A, b):
     return linalg.cg(A, b, M=diags(1.0 / A.diagonal()), **SCIPY)[0]
 
@@ -43,7 +58,8 @@ def by_pyamg(make):
     def solve(A, b):
         import pyamg
 
-        levels = getattr(pyamg, make)(csr_matrix(A))  # arrays are new to it
+        with silence():  # what it prints of weak connections
+            levels = getattr(pyamg, make)(csr_matrix(A))  # arrays are new to it
         return levels.solve(b, tol=RTOL, accel="cg", maxiter=500)
 
     return solve

@@ -223,6 +223,21 @@ void matrices(const tacit::world &w)
             [&] { tacit::matrix::open(w, "poison3d:4"); });
 }
 
+/* A queue and a matrix of two worlds. */
+void two_worlds(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    const tacit::queue alone; /* of this process */
+    if (w.size() > 1) {
+        REFUSED(TACIT_INVALID, "different worlds",
+                [&] { tacit::linear_operator(alone, A); });
+        return;
+    }
+    tacit::solver cg(tacit::linear_operator(alone, springs(tacit::world())));
+    vector x(A.local_rows());
+    CHECK(cg.solve(vector(x.size(), 1.0), x, {1e-12}).converged);
+}
+
 /* Every handle but the solver's goes before it is used. */
 tacit::solver solver_of(const tacit::world &w, const char *device)
 {
@@ -507,6 +522,7 @@ void all()
     spans();
     vectors(w);
     matrices(w);
+    two_worlds(w);
     for (const char *device : {"host", "memcheck:host"}) {
         solves(w, device);
         limits(w, device);

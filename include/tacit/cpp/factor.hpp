@@ -19,9 +19,11 @@ class factor
         options.kind = kind;
         options.order = order.empty() ? nullptr : order.c_str();
         object_ = detail::share<tacit_factor>(
-            tacit_factor_destroy, [&](tacit_factor **out) {
+            tacit_factor_destroy,
+            [&](tacit_factor **out) {
                 return tacit_factor_create(A.get(), &options, out);
-            });
+            },
+            A.world());
     }
 
     /* Solve for as many columns as B has, one after the other; X may be B. */

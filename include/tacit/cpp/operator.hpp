@@ -55,6 +55,22 @@ struct operator_state {
 
 } // namespace detail
 
+namespace detail
+{
+
+/* Refuse a queue and a matrix of other processes; two worlds of one process
+ * alone may meet. */
+inline void check_worlds(const queue &q, const matrix &A)
+{
+    const world &one = q.world(), &other = A.world();
+    if (one.get() == other.get() || (one.size() == 1 && other.size() == 1))
+        return;
+    throw error(TACIT_INVALID, "the queue and the matrix have different "
+                               "worlds: make both in one");
+}
+
+} // namespace detail
+
 /* What a solver multiplies by. */
 class linear_operator
 {
@@ -65,10 +81,11 @@ class linear_operator
         : linear_operator(
               q,
               [&](tacit_operator **out) {
+                  detail::check_worlds(q, A);
                   return tacit_operator_create(q.get(), A.get(), format.c_str(),
                                                out);
               },
-              q)
+              q, A.world())
     {
     }
     /* The same for few solves: tacit_operator_create_for. */
@@ -77,10 +94,11 @@ class linear_operator
         : linear_operator(
               q,
               [&](tacit_operator **out) {
+                  detail::check_worlds(q, A);
                   return tacit_operator_create_for(q.get(), A.get(), &options,
                                                    out);
               },
-              q, A)
+              q, A.world())
     {
     }
     /* Of functions, for `rows` elements of a vector on this rank.
@@ -214,7 +232,7 @@ class preconditioner : public linear_operator
                   return tacit_precond_create_of(
                       A.get(), of.get(), name.c_str(), options.get(), out);
               },
-              A)
+              A, of.world())
     {
     }
 
