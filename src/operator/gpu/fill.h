@@ -17,6 +17,7 @@ typedef struct tct_device_rows {
     const int32_t *col; /* [entries]  */
     const double *val;  /* [entries]  */
     bool floats;        /* values are floats: 32 bits of each are stored */
+    int block;          /* rows of dense blocks to be stored, 0 or 1: none */
 } tct_device_rows;
 
 /* On the queue of `like`; `norm` is the largest row sum of |a|; entries need no

@@ -368,9 +368,11 @@ typedef struct tct_amg_options {
     const char *near_null_file, *coordinates; /* files           */
 } tct_amg_options;
 
-/* Create the operator of a coarse level.
+/* Create the operator of a coarse level, of dense `blocks`, its values rounded
+ * if `floats`.
  * Collective.  Errors as tacit_operator_create. */
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
+                                 bool blocks, bool floats,
                                  tacit_operator **out);
 
 /* --- update.c ------------------------------------------------------------- */

@@ -130,8 +130,11 @@ tacit_status tct_amg_device_coarsen(tct_amg_device *t,
                                     tct_amg_size *next)
 {
     *next = (tct_amg_size){.rounds = 0};
-    TRY(tct_agree(t->world, tct_amg_device_coarsen_own(t, how, &next->rounds)));
-    tacit_status status = several(t) ? coarsen_interface(t) : TACIT_OK;
+    tacit_status status =
+        t->vectors > 0 ? tct_amg_device_coarsen_nodes(t, how, &next->rounds)
+                       : tct_amg_device_coarsen_own(t, how, &next->rounds);
+    TRY(tct_agree(t->world, status));
+    status = several(t) ? coarsen_interface(t) : TACIT_OK;
     if (status >= 0)
         status = compute_statistics(t, &t->C, t->beyond_after, &t->after);
     TRY(tct_agree(t->world, status));
@@ -163,6 +166,7 @@ tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out)
 {
     const size_t n = (size_t)t->A.rows;
     double energy[2] = {0.0, 0.0}, *at = (double *)(void *)t->g.partial;
+    if (t->vectors > 0) return tct_amg_device_floats_near(t, out);
     tct_amg_device_tidy(t);
     tct_amg_device_begin_level(t);
     t->g.vector = t->g.diag;
@@ -190,6 +194,29 @@ tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out)
     return TACIT_OK;
 }
 
+/* Elements of the smooth vectors of `rows` rows. */
+static size_t smooth_elements(const tct_amg_device *t, int64_t rows)
+{
+    return (size_t)rows * (t->vectors > 0 ? (size_t)t->vectors : 1);
+}
+
+static tacit_status get_smooth(const tct_amg_device *t, size_t count,
+                               const double *from, double **out)
+{
+    double *w = NULL;
+    TRY(TCT_ALLOC(count, "smooth vectors", &w));
+    q_get(t->q, count, from, w);
+    const tacit_status status = q_own_status(t->q);
+    if (status < 0) tct_free(w);
+    else *out = w;
+    return status;
+}
+
+tacit_status tct_amg_device_smooth(const tct_amg_device *t, double **out)
+{
+    return get_smooth(t, smooth_elements(t, t->C.rows), t->next, out);
+}
+
 double *tct_amg_device_take(tct_amg_device *t)
 {
     double *const matrix = t->matrix;
@@ -214,6 +241,7 @@ void tct_amg_device_descend(tct_amg_device *t)
     t->about = t->after;
     t->coarse = NULL;
     t->next = NULL;
+    if (t->vectors > 0) tct_amg_device_descend_nodes(t);
 }
 
 int64_t tct_amg_device_first(const tct_amg_device *t)
@@ -230,10 +258,19 @@ static bool is_near_1(double size)
     return abs(exponent) <= NEAR;
 }
 
+/* Rows of systems have several times as many entries. The host inverts
+ * matrices of 800 rows. */
+static int64_t small_rows(const tct_amg_kernels *kernels, bool systems)
+{
+    const int64_t least = 800, few = kernels->small / 8;
+    return !systems ? kernels->small : few < least ? least : few;
+}
+
 tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out)
 {
     return tct_any(t->world,
-                   t->A.rows <= t->kernels->small || !is_near_1(t->about.size),
+                   t->A.rows <= small_rows(t->kernels, t->vectors > 0) ||
+                       !is_near_1(t->about.size),
                    out);
 }
 
@@ -261,13 +298,9 @@ tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
 {
     tct_csr rows = {0};
     double *w = NULL;
-    const size_t n = (size_t)t->A.rows;
     tacit_status status = get_rows(t, &rows);
-    if (status >= 0 && t->smooth) {
-        status = TCT_ALLOC(n, "a matrix of aggregates", &w);
-        if (status >= 0) q_get(t->q, n, t->smooth, w);
-        if (status >= 0) status = q_own_status(t->q);
-    }
+    if (status >= 0 && t->smooth)
+        status = get_smooth(t, smooth_elements(t, t->A.rows), t->smooth, &w);
     status = tct_matrix_adopt(t->world, status, &rows, matrix);
     if (status < 0) tct_free(w);
     else (*matrix)->format = "galerkin";
@@ -336,19 +369,21 @@ tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
     if (!is_near_1(of.size)) return TACIT_UNSUPPORTED;
     tacit_status status = tct_amg_csr_put(q, &m->A, &memory, &copy);
     if (status >= 0)
-        status = kernels->store(&like, &copy, of.norm, floats, out);
+        status = kernels->store(&like, &copy, 1, of.norm, floats, out);
     tacit_queue_free(q, &memory);
     if (status >= 0) (*out)->info.row_max = of.longest;
     return status == TACIT_NO_MEMORY ? TACIT_UNSUPPORTED : status;
 }
 
 /* The host makes operators that the device's kernels do not support. */
-static tacit_status operator_by_host(tct_amg_device *t, tacit_operator **out)
+static tacit_status operator_by_host(tct_amg_device *t, bool floats,
+                                     tacit_operator **out)
 {
     tacit_matrix *m = NULL;
     double *smooth = NULL;
     tacit_status status = tct_amg_device_bring(t, &m, &smooth);
-    if (status >= 0) status = tct_amg_operator_of(t->q, m, out);
+    if (status >= 0)
+        status = tct_amg_operator_of(t->q, m, t->vectors > 1, floats, out);
     tacit_matrix_destroy(&m);
     tct_free(smooth);
     return status;
@@ -361,14 +396,17 @@ tacit_status tct_amg_device_operator(tct_amg_device *t,
     tacit_operator *A = NULL;
     t->g.A = t->A;
     if (floats) tct_amg_device_each(t, TCT_AMG_round, t->A.entries);
-    tacit_status status = tct_agree(
-        t->world, t->kernels->store(finest, &t->A, t->about.norm, floats, &A));
+    const int block = t->vectors > 1 ? t->vectors : 1;
+    tacit_status status =
+        tct_agree(t->world, t->kernels->store(finest, &t->A, block,
+                                              t->about.norm, floats, &A));
     if (status >= 0 && several(t))
         status = tct_operator_add_interface(A, &t->interface.of, t->nonzeros,
                                             floats);
     if (status < 0) tacit_operator_destroy(&A);
     else *out = A;
-    return status == TACIT_UNSUPPORTED ? operator_by_host(t, out) : status;
+    return status == TACIT_UNSUPPORTED ? operator_by_host(t, floats, out)
+                                       : status;
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -379,7 +417,7 @@ enum { MOSTLY_OWN = 8 };
 
 /* Why the host does the set-up; NULL: it does not. */
 static const char *reason(const tacit_operator *A, const tacit_matrix *m,
-                          const double *smooth, int64_t small)
+                          const double *smooth, int vectors, int64_t small)
 {
     const bool alone = A->world->size == 1;
     const int64_t beyond = A->ghost ? A->ghost->nonzeros : 0;
@@ -389,7 +427,8 @@ static const char *reason(const tacit_operator *A, const tacit_matrix *m,
         return "there are many rows";
     if (m->A.rows <= small) return "the matrix is small";
     if (A->info.row_max > TCT_AMG_LONG / 8) return "rows are long";
-    if (!alone && (smooth || !A->local))
+    if (vectors > TCT_AMG_VECTORS) return "there are many near-null vectors";
+    if (!alone && (smooth || vectors > 0 || !A->local))
         return "there are several ranks, and a vector or an operator of the "
                "user's";
     if (beyond > 0 && beyond * MOSTLY_OWN > A->local->nonzeros)
@@ -426,7 +465,8 @@ static tacit_status put_own(tct_amg_device *t, const tct_csr *A)
 }
 
 static tacit_status build(tct_amg_device *t, const tacit_operator *A,
-                          const tacit_matrix *m, const double *smooth)
+                          const tacit_matrix *m, const double *smooth,
+                          const tct_near_null *near)
 {
     const size_t room = tct_amg_device_divide_room(NULL, A->n, &t->g);
     bool listed = false;
@@ -435,6 +475,7 @@ static tacit_status build(tct_amg_device *t, const tacit_operator *A,
     TRY(read_rows(t, A, &listed));
     if (!listed) TRY(put_own(t, &m->A));
     t->nonzeros = m->nonzeros;
+    if (near->vectors > 0) return tct_amg_device_take_near(t, near);
     if (!smooth) return TACIT_OK;
     TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
     q_put(t->q, (size_t)A->n, smooth, t->smooth);
@@ -466,9 +507,9 @@ static bool host_may_try(tacit_status status)
 /* All ranks or none; *why: the reason against it. */
 static tacit_status open_all(tct_amg_device *t, const tacit_operator *A,
                              const tacit_matrix *m, const double *smooth,
-                             const char **why)
+                             const tct_near_null *near, const char **why)
 {
-    tacit_status status = t ? build(t, A, m, smooth) : TACIT_OK;
+    tacit_status status = t ? build(t, A, m, smooth, near) : TACIT_OK;
     bool left = false;
     if (host_may_try(status)) *why = tacit_error_message();
     TRY(tct_agree(A->world, host_may_try(status) ? TACIT_OK : status));
@@ -482,20 +523,23 @@ static tacit_status open_all(tct_amg_device *t, const tacit_operator *A,
 }
 
 tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
-                                 const double *smooth, tct_amg_device **out)
+                                 const double *smooth,
+                                 const tct_near_null *near,
+                                 tct_amg_device **out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
     tct_amg_device *t = NULL;
     *out = NULL;
     if (!kernels) return TACIT_OK;
-    const char *why = reason(A, m, smooth, kernels->small);
+    const int64_t small = small_rows(kernels, near->vectors > 0);
+    const char *why = reason(A, m, smooth, near->vectors, small);
     if (!why && !(t = tct_calloc(sizeof *t))) why = "there is no memory";
     if (t) {
         t->kernels = kernels;
         t->q = A->q;
         t->world = A->world;
     }
-    const tacit_status status = open_all(t, A, m, smooth, &why);
+    const tacit_status status = open_all(t, A, m, smooth, near, &why);
     if (why && A->world->rank == 0)
         tct_log(TCT_DETAIL, "amg: the host makes the levels: %s", why);
     if (status < 0 || why) tct_amg_device_close(&t);
@@ -507,9 +551,10 @@ void tct_amg_device_close(tct_amg_device **device)
 {
     tct_amg_device *t = *device;
     if (!t) return;
-    double **const all[] = {&t->matrix, &t->coarse,      &t->pass,
-                            &t->smooth, &t->next,        &t->room,
-                            &t->beyond, &t->beyond_after};
+    double **const all[] = {&t->matrix, &t->coarse,       &t->pass,
+                            &t->smooth, &t->next,         &t->room,
+                            &t->beyond, &t->beyond_after, &t->node,
+                            &t->graph,  &t->graph_after};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(t->q, all[i]);
     tct_amg_transfer_free(t->q, &t->down);

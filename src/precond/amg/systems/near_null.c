@@ -153,15 +153,26 @@ tacit_status tct_near_null_open(const tacit_matrix *m,
     return status;
 }
 
+tacit_status tct_near_null_of(tct_near_null *B, int vectors, int64_t rows,
+                              double *value)
+{
+    int32_t *node = NULL;
+    TRY(TCT_ALLOC(rows, what, &node));
+    for (int64_t i = 0; i < rows; i++) node[i] = (int32_t)(i / vectors);
+    tct_near_null_clear(B);
+    *B = (tct_near_null){.vectors = vectors,
+                         .value = value,
+                         .nodes = rows / vectors,
+                         .node = node};
+    return TACIT_OK;
+}
+
 tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
                                 const int64_t *index)
 {
     const int k = B->vectors;
-    tct_near_null_clear(B);
-    *B = (tct_near_null){.vectors = k, .value = G->smooth, .nodes = G->coarse};
+    TRY(tct_near_null_of(B, k, G->coarse * k, G->smooth));
     G->smooth = NULL;
-    TRY(TCT_ALLOC(B->nodes * k, what, &B->node));
-    for (int64_t i = 0; i < B->nodes * k; i++) B->node[i] = (int32_t)(i / k);
     if (!index) return TACIT_OK;
     TRY(TCT_ALLOC(B->nodes, what, &B->number));
     for (int64_t n = 0; n < B->nodes; n++) B->number[n] = index[n * k] / k;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_amg_systems.c - multigrid set-up for systems by the device's
+ * tasks, run on the host in any order: each level equals the host's, and a
+ * cycle has the same bits.
+ *
+ * RUN: np=1 */
+#include "amg_levels.h"
+#include "bodies.h"
+
+/* Rigid-body modes, of levels with 8,232 and 2,058 rows. */
+static void levels_of_systems_are_those_of_the_host(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"double", "float", "auto"};
+    for (int k = 0; k < 3; k++) {
+        const tacit_precond_options o = {.size = sizeof o,
+                                         .precision = precisions[k]};
+        expect_same(gallery_matrix("elasticity3d:14"), precisions[k], &o, 2);
+    }
+    expect_same(gallery_matrix("elasticity3d:60x5x5"), "a bar", NULL, 1);
+}
+
+/* Nodes of 1 to 3 rows, with a hole, of which some columns of P are 0. */
+static void so_they_are_of_a_body(void **state)
+{
+    (void)state;
+    char body[512];
+    write_body(4, body);
+    expect_same(gallery_matrix(body), "a body", NULL, 1);
+    discard_body();
+}
+
+/* One to nine vectors, nodes of three rows; nine are the host's. */
+static void so_they_are_with_any_vectors(void **state)
+{
+    (void)state;
+    for (int k = 1; k <= 9; k += 2) {
+        tacit_matrix *m = gallery_matrix("elasticity3d:12");
+        const size_t n = (size_t)m->A.rows;
+        double *w = random_vector(n * (size_t)k, 17);
+        for (size_t i = 0; i < n * (size_t)k; i++) w[i] += i / n == i % 3;
+        const tacit_precond_options o = {.size = sizeof o,
+                                         .vectors = k,
+                                         .near_null = w,
+                                         .node_rows = 3,
+                                         .levels = 3};
+        expect_same(m, "vectors", &o, k < 9);
+        assert_int_equal(told_left, k == 9);
+        free(w);
+    }
+}
+
+/* Nodes without any coupling, or only to each other. */
+static int in_nodes(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    const int64_t from = i - i % 3 - (i >= 300 && i / 3 % 5 ? 3 : 0);
+    const int64_t to = i - i % 3 + (i >= 300 && i / 3 % 5 != 4 ? 6 : 3);
+    for (int64_t j = from; j < to; j++)
+        if (j >= 0 && j < n) col[count++] = j;
+    return count;
+}
+static double nodes(int64_t i, int64_t j)
+{
+    if (i % 3 != j % 3) return 0.0;
+    return i == j ? 2.0 : i / 3 == j / 3 ? 0.0 : -1.0;
+}
+
+static void so_they_are_of_nodes_alone(void **state)
+{
+    (void)state;
+    tacit_matrix *m = matrix_of(3000, in_nodes, nodes);
+    const size_t n = (size_t)m->A.rows;
+    double *w = calloc(3 * n, sizeof *w);
+    assert_non_null(w);
+    for (size_t i = 0; i < n; i++) w[i % 3 * n + i] = 1.0;
+    const tacit_precond_options o = {
+        .size = sizeof o, .vectors = 3, .near_null = w, .node_rows = 3};
+    expect_same(m, "nodes alone", &o, 0);
+    free(w);
+}
+
+/* D A D, with D near 1. */
+static tacit_matrix *scaled_matrix(const char *name)
+{
+    tacit_matrix *m = gallery_matrix(name);
+    tct_csr *A = &m->A;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            const int64_t j = tct_csr_col(A, k);
+            A->val[k] *=
+                (1.0 + (double)(i % 5) / 16.0) * (1.0 + (double)(j % 5) / 16.0);
+        }
+    return m;
+}
+
+/* New values take the P of levels that were made there. */
+static void new_values_keep_p(void **state)
+{
+    (void)state;
+    levels_problem p;
+    open_levels(&p, gallery_matrix("elasticity3d:14"));
+    tacit_operator *here = make_levels(&p, NULL, NULL);
+    tacit_operator *there = make_levels(&p, &twin_kernels, NULL);
+    assert_true(told_there > 1);
+    tacit_matrix *m = scaled_matrix("elasticity3d:14");
+    OK(tacit_operator_update(p.A, m));
+    OK(tacit_precond_update(here, m));
+    tct_amg_kernels_instead = &twin_kernels;
+    OK(tacit_precond_update(there, m));
+    tct_amg_kernels_instead = NULL;
+    tacit_matrix_destroy(&p.m);
+    p.m = m;
+    expect_same_levels(here, there, "new values");
+    expect_same_cycle(&p, here, there, "new values", 0.0);
+    tacit_operator_destroy(&here);
+    tacit_operator_destroy(&there);
+    close_levels(&p);
+}
+
+/* Whichever allocation fails, M is made by the host or not at all. */
+static void memory_of_systems_that_is_not_there_is_missed(void **state)
+{
+    (void)state;
+    levels_problem p;
+    open_levels(&p, gallery_matrix("elasticity3d:8"));
+    tct_amg_kernels_instead = &twin_kernels;
+    expect_missed(p.A, p.m);
+    tct_amg_kernels_instead = NULL;
+    close_levels(&p);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_of_systems_are_those_of_the_host),
+        cmocka_unit_test(so_they_are_of_a_body),
+        cmocka_unit_test(so_they_are_with_any_vectors),
+        cmocka_unit_test(so_they_are_of_nodes_alone),
+        cmocka_unit_test(new_values_keep_p),
+        cmocka_unit_test(memory_of_systems_that_is_not_there_is_missed),
+    };
+    tacit_set_log(listen, NULL);
+    TEST_MPI_MAIN(tests);
+}
