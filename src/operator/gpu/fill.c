@@ -201,14 +201,12 @@ tacit_status tct_operator_of_device_rows(const tacit_operator *like,
     return status;
 }
 
-/* NULL with rows kept apart, which are elsewhere, and with dense blocks, which
- * have additional entries. */
+/* NULL with rows kept apart, which are elsewhere. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A)
 {
     const tct_gpu_slices *S = (const tct_gpu_slices *)(const void *)A->local;
     if (A->ops != &tct_assembled_ops || !A->local || A->order ||
         S->base.gpu != &tct_gpu_slices_ops)
         return NULL;
-    const bool whole = S->d.b == 1 && S->d.long_rows == 0 && !S->lossy;
-    return whole ? &S->d : NULL;
+    return S->d.long_rows == 0 && !S->lossy ? &S->d : NULL;
 }

@@ -19,8 +19,9 @@ typedef struct tct_amg_kernels {
     void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
     /* Compute the values of `out` in its blocks (system_tasks.h). */
     void (*multiply)(tacit_queue *q, const tct_amg_work *g);
-    /* `count`: entries of each row of `A`; false: the format cannot list rows,
-     * and nothing was done. `rows`: the rows, in the order of `A`. */
+    /* `count`: entries of each row of `A`, with those that fill dense blocks;
+     * false: the format cannot list rows, and nothing was done. `read`: the
+     * rows, in the order of `A`, if blocks are full. */
     bool (*count)(const tacit_operator *A, int32_t *count);
     void (*read)(const tacit_operator *A, const tct_amg_csr *out);
     /* Make the operator of `A` with largest row sum `norm`, values rounded if
