@@ -130,6 +130,93 @@ static void memory_of_systems_that_is_not_there_is_missed(void **state)
     close_levels(&p);
 }
 
+/* --- the inverse ---------------------------------------------------------- */
+
+/* A graph's Laplacian in two parts, plus `more` on its diagonal. */
+static double dense_entry(int64_t n, int64_t i, int64_t j, double more)
+{
+    const int64_t half = n / 2 + 1;
+    const bool part = (i < half) == (j < half);
+    if (i == j) return (double)(i < half ? half : n - half) - 1.0 + more;
+    return part ? -1.0 : 0.0;
+}
+
+static double *dense_matrix(int64_t n, double more)
+{
+    double *a = calloc((size_t)(n * n), sizeof *a);
+    assert_non_null(a);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = dense_entry(n, i, j, more);
+    return a;
+}
+
+/* The inverse of what is singular takes a vector orthogonal to its null space
+ * to a solution, too: (1, -1, 0, ...) to itself over the part's rows. */
+static void check_inverse(int64_t n, double more)
+{
+    tacit_queue *q = open_queue("host");
+    double *a = dense_matrix(n, more);
+    bool positive = false;
+    OK(tct_amg_device_dense(q, n, a, &positive));
+    assert_int_equal(positive, more >= 0.0);
+    const double rows = (double)(n / 2 + 1) + more;
+    for (int64_t i = 0; positive && i < n; i++) {
+        const double got = a[i * n] - a[i * n + 1];
+        const double wanted = (i == 0 ? 1.0 : i == 1 ? -1.0 : 0.0) / rows;
+        if (!(fabs(got - wanted) <= 1e-8 / rows))
+            fail_msg("%d rows, %g: %g for %g in row %d", (int)n, more, got,
+                     wanted, (int)i);
+        for (int64_t j = 0; j < i; j++)
+            assert_true(a[i * n + j] == a[j * n + i]);
+    }
+    free(a);
+    tacit_queue_destroy(&q);
+}
+
+static void a_dense_matrix_is_inverted_there(void **state)
+{
+    (void)state;
+    tct_amg_kernels kernels = twin_kernels;
+    kernels.dense = 8;
+    tct_amg_kernels_instead = &kernels;
+    static const int64_t sizes[] = {8, 9, 23, 64, 101};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        check_inverse(sizes[k], 1.0);
+        check_inverse(sizes[k], 0.0);
+        check_inverse(sizes[k], -1.0);
+    }
+    tct_amg_kernels_instead = NULL;
+}
+
+static int inverses;
+
+static void count_inverses(tacit_queue *q, tct_amg_task task, int64_t n,
+                           const tct_amg_work *g)
+{
+    inverses += task == TCT_AMG_dense_mirror;
+    twin_each(q, task, n, g);
+}
+
+/* A cycle differs from that of the host's inverse by rounding. */
+static void a_cycle_may_end_with_it(void **state)
+{
+    (void)state;
+    tct_amg_kernels kernels = twin_kernels;
+    kernels.dense = 32;
+    kernels.each = count_inverses;
+    levels_problem p;
+    open_levels(&p, gallery_matrix("elasticity3d:10"));
+    tacit_operator *here = make_levels(&p, NULL, NULL);
+    tacit_operator *there = make_levels(&p, &kernels, NULL);
+    assert_int_equal(inverses, 1);
+    expect_same_levels(here, there, "the inverse");
+    expect_same_cycle(&p, here, there, "the inverse", 1e-11);
+    tacit_operator_destroy(&here);
+    tacit_operator_destroy(&there);
+    close_levels(&p);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +225,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(so_they_are_with_any_vectors),
         cmocka_unit_test(so_they_are_of_nodes_alone),
         cmocka_unit_test(new_values_keep_p),
+        cmocka_unit_test(a_dense_matrix_is_inverted_there),
+        cmocka_unit_test(a_cycle_may_end_with_it),
         cmocka_unit_test(memory_of_systems_that_is_not_there_is_missed),
     };
     tacit_set_log(listen, NULL);

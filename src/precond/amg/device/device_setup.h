@@ -103,6 +103,13 @@ tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
  * must make it. */
 tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
                                 bool floats, tacit_operator **out);
+/* Invert a positive semidefinite `a` [n][n], of which the lower triangle counts,
+ * as invert of coarsest_solve.c; *positive false: a pivot is not positive, `a`
+ * is undefined. UNSUPPORTED, without a message: the host must do it; `a` is
+ * unchanged.
+ * Errors      DEVICE. */
+tacit_status tct_amg_device_dense(tacit_queue *q, int64_t n, double *a,
+                                  bool *positive);
 /* tct_amg_device_invert: factor / of [n] into `out`. tct_amg_device_random:
  * random numbers as in spectral_bound.c, if the device of `q` supports them;
  * `inverse` is NULL, or D^-1 [n] with its trace. */

@@ -55,6 +55,16 @@ typedef struct tct_amg_state {
 } tct_amg_state;
 enum { TCT_AMG_STATE = sizeof(tct_amg_state) / sizeof(double) };
 
+/* A dense matrix to be inverted (inverse_tasks.h): its lower triangle. */
+typedef struct tct_amg_dense {
+    int64_t n, from; /* first row of the current block */
+    int32_t block;   /* rows of it */
+    double *a;       /* [n][n] */
+    double *V, *W;   /* [TCT_ELIMINATED][n] */
+    double *own;     /* [TCT_ELIMINATED][TCT_ELIMINATED] */
+    double *d;       /* [n] the diagonal before */
+} tct_amg_dense;
+
 /* NULL: not needed or not known yet. */
 typedef struct tct_amg_work {
     tct_amg_csr A;   /* to coarsen                      */
@@ -95,6 +105,7 @@ typedef struct tct_amg_work {
     const int32_t *node; /* [rows] of A */
     const double *near;  /* [rows of A][k] near-null vectors */
     tct_amg_csr blocks;  /* pattern of `out` in blocks; the graph of nodes */
+    tct_amg_dense dense;
 } tct_amg_work;
 
 /* --- shared results ------------------------------------------------------- */

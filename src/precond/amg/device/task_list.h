@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/task_list.h - the tasks of a set-up, by number. A device
- * has a kernel for slim ones, and others for `look` and for those of systems,
- * which take far more registers. */
+ * has a kernel for slim ones, and others for `look` and for those of systems
+ * and the inverse, which take far more registers. */
 #ifndef TCT_PRECOND_AMG_DEVICE_TASK_LIST_H
 #define TCT_PRECOND_AMG_DEVICE_TASK_LIST_H
+#include "precond/amg/device/inverse_tasks.h"
 #include "precond/amg/device/system_tasks.h"
 
 /* X(task) in the order of setup_tasks.h and system_tasks.h */
@@ -15,7 +16,8 @@
     X(sort) X(weigh) X(weigh_none) X(collect) X(scatter) X(scale) X(measure) X(starts) X(complete)
 #define TCT_AMG_SYSTEM_TASKS(X) \
     X(square) X(edges) X(map) X(factor) X(factor_none) X(block_starts) \
-    X(block_columns) X(complete_blocks) X(energies)
+    X(block_columns) X(complete_blocks) X(energies) \
+    X(dense_diagonal) X(dense_pivots) X(dense_rows) X(dense_subtract) X(dense_mirror)
 #define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look) TCT_AMG_SYSTEM_TASKS(X)
 /* clang-format on */
 
