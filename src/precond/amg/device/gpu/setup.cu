@@ -311,8 +311,8 @@ static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
     return tct_operator_of_device_rows(finest, &rows, norm, out);
 }
 
-static const tct_amg_kernels kernels = {20000,    run_each, sum_up, merge,
-                                        multiply, count,    read,   store};
+static const tct_amg_kernels kernels = {
+    20000, 128, run_each, sum_up, merge, multiply, count, read, store};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
