@@ -283,6 +283,7 @@ static tacit_status leave_if_done(growth *g)
 {
     bool done = false;
     TRY(tct_amg_device_is_done(g->device, &done));
+    if (g->as && !g->as->level[g->M->levels].blocks) done = true;
     if (!done && !tct_amg_fused_for_each(g->M, g->all, g->nonzeros))
         return TACIT_OK;
     return leave_device(g);
@@ -357,8 +358,10 @@ static tacit_status coarsen_on_host(const growth *g, next_level *next)
 static tacit_status coarsen_on_device(growth *g, next_level *next)
 {
     tct_amg_size size;
+    const tct_amg_level *as = g->as ? &g->as->level[g->M->levels - 1] : NULL;
     const tacit_status status =
-        tct_amg_device_coarsen(g->device, &pairwise, &size);
+        as ? tct_amg_device_coarsen_as(g->device, as, &size)
+           : tct_amg_device_coarsen(g->device, &pairwise, &size);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         tct_log(TCT_DETAIL, "amg: the host makes the other levels: %s",
                 tacit_error_message());
@@ -416,15 +419,28 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
     return next->found && next->matrix ? move(g, next) : TACIT_OK;
 }
 
+/* That of the hierarchy whose P are used. */
+static tacit_status borrow_transfer(const growth *g, tct_amg_level *L)
+{
+    const tct_amg_level *as = &g->as->level[g->M->levels - 1];
+    const int64_t k = as->down.sets.width;
+    L->down = as->down;
+    L->blocks = as->blocks;
+    L->block_count = as->block_count;
+    return copy_smooth(as->smooth, as->down.sets.count * k * k, &L->smooth);
+}
+
 static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
 {
     const tct_aggregates *G = &next->G;
+    if (g->device && g->as) return borrow_transfer(g, L);
     if (g->device) {
         const bool several = g->near.vectors > 0; /* an update needs them */
         g->M->on_device = !several;
         TRY(tct_amg_device_transfer(g->device, &L->down));
-        return several ? tct_amg_device_smooth(g->device, &L->smooth)
-                       : TACIT_OK;
+        if (!several) return TACIT_OK;
+        L->blocks = tct_amg_device_blocks(g->device, &L->block_count);
+        return tct_amg_device_smooth(g->device, &L->smooth);
     }
     TRY(copy_smooth(G->smooth, smooth_of(G), &L->smooth));
     if (g->as) {
@@ -648,7 +664,7 @@ static tacit_status build(tct_amg *M, const tacit_matrix *matrix,
     set_size(&g, matrix);
     const int threads = threads_for(&g);
     tacit_status status = as ? recall_smooth(&g) : open_smooth(&g, smooth);
-    if (status >= 0 && !as)
+    if (status >= 0 && (!as || as->level[0].blocks))
         status = tct_amg_device_open(A, matrix, g.smooth, &g.near, &g.device);
     log_time(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
@@ -698,6 +714,7 @@ void tct_amg_clear(tct_amg *M)
         tct_amg_smoother_free(q, &L->smoother);
         tct_amg_transfer_free(q, &L->down);
         TCT_FREE(L->smooth, L->index);
+        tacit_queue_free(q, &L->blocks);
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             tacit_queue_free(q, vectors[i]);
         tacit_operator_destroy(&L->own);

@@ -125,16 +125,10 @@ static tacit_status coarsen_interface(tct_amg_device *t)
     return put_beyond(t, &t->interface_after, t->C.rows, &t->beyond_after);
 }
 
-tacit_status tct_amg_device_coarsen(tct_amg_device *t,
-                                    const tct_coarsening *how,
-                                    tct_amg_size *next)
+/* Measure C and the sizes of the next level. */
+static tacit_status measure_next(tct_amg_device *t, tct_amg_size *next)
 {
-    *next = (tct_amg_size){.rounds = 0};
-    tacit_status status =
-        t->vectors > 0 ? tct_amg_device_coarsen_nodes(t, how, &next->rounds)
-                       : tct_amg_device_coarsen_own(t, how, &next->rounds);
-    TRY(tct_agree(t->world, status));
-    status = several(t) ? coarsen_interface(t) : TACIT_OK;
+    tacit_status status = several(t) ? coarsen_interface(t) : TACIT_OK;
     if (status >= 0)
         status = compute_statistics(t, &t->C, t->beyond_after, &t->after);
     TRY(tct_agree(t->world, status));
@@ -147,6 +141,27 @@ tacit_status tct_amg_device_coarsen(tct_amg_device *t,
     next->nonzeros = t->nonzeros_after = of_all[1];
     next->positive = of_all[2] == 0;
     return TACIT_OK;
+}
+
+tacit_status tct_amg_device_coarsen(tct_amg_device *t,
+                                    const tct_coarsening *how,
+                                    tct_amg_size *next)
+{
+    *next = (tct_amg_size){.rounds = 0};
+    const tacit_status status =
+        t->vectors > 0 ? tct_amg_device_coarsen_nodes(t, how, &next->rounds)
+                       : tct_amg_device_coarsen_own(t, how, &next->rounds);
+    TRY(tct_agree(t->world, status));
+    return measure_next(t, next);
+}
+
+tacit_status tct_amg_device_coarsen_as(tct_amg_device *t,
+                                       const tct_amg_level *as,
+                                       tct_amg_size *next)
+{
+    *next = (tct_amg_size){.rounds = 0};
+    TRY(tct_agree(t->world, tct_amg_device_coarsen_blocks(t, as)));
+    return measure_next(t, next);
 }
 
 /* --- a level -------------------------------------------------------------- */

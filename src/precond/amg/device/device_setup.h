@@ -71,6 +71,14 @@ typedef struct tct_amg_size {
 tacit_status tct_amg_device_coarsen(tct_amg_device *t,
                                     const tct_coarsening *how,
                                     tct_amg_size *next);
+/* The same by the P and `blocks` of level `as`, of a matrix with the same
+ * pattern. */
+tacit_status tct_amg_device_coarsen_as(tct_amg_device *t,
+                                       const tct_amg_level *as,
+                                       tct_amg_size *next);
+/* The pattern of the next level's blocks, the caller's from now on, with
+ * near-null vectors, for `coarsen_as`. */
+double *tct_amg_device_blocks(tct_amg_device *t, int64_t *count);
 /* The functions of amg.h for the current level; with `floats` its values stay
  * rounded. */
 tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out);

@@ -16,11 +16,12 @@ struct tct_amg_device {
     double *smooth, *next;   /* this level (NULL: ones), next level          */
     int vectors;             /* near-null ones, [rows][vectors]; 0: `smooth` */
     double *node;            /* of each row; NULL: `vectors` rows each       */
-    double *graph, *graph_after; /* of nodes, NULL: to be made; next level  */
+    double *graph, *graph_after; /* memory of N, N_after; NULL: lent         */
     double *room;           /* workspace of g                               */
     tct_amg_csr A, B, C;    /* level, last pass, next level                 */
     tct_amg_csr N, N_after; /* graphs */
     int64_t nodes;          /* of this level */
+    bool graph_known;       /* N has the pattern */
     tct_amg_state about, after; /* statistics of A, of C                     */
     int64_t nonzeros, nonzeros_after; /* of all ranks                        */
     tct_amg_transfer down; /* until taken                                  */
@@ -104,6 +105,9 @@ tacit_status tct_amg_device_take_near(tct_amg_device *t,
 tacit_status tct_amg_device_coarsen_nodes(tct_amg_device *t,
                                           const tct_coarsening *how,
                                           int *rounds);
+/* The same by the P of `as`. */
+tacit_status tct_amg_device_coarsen_blocks(tct_amg_device *t,
+                                           const tct_amg_level *as);
 /* Is rounding to floats harmless for all vectors? */
 tacit_status tct_amg_device_floats_near(tct_amg_device *t, bool *out);
 /* The next level's graph becomes this one's. */

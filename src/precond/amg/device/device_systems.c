@@ -16,7 +16,7 @@ tacit_status tct_amg_device_take_near(tct_amg_device *t, const tct_near_null *B)
     const size_t rows = (size_t)t->A.rows;
     t->vectors = B->vectors;
     t->nodes = B->nodes;
-    TRY(tct_amg_put(t->q, rows, B->node, &t->node));
+    if (B->node) TRY(tct_amg_put(t->q, rows, B->node, &t->node));
     return tct_amg_put_values(t->q, rows * (size_t)B->vectors, B->value,
                               &t->smooth);
 }
@@ -42,7 +42,7 @@ static tacit_status condense(tct_amg_device *t)
 static tacit_status make_graph(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
-    const bool known = t->graph != NULL;
+    const bool known = t->graph_known;
     if (!known) TRY(condense(t));
     g->A = t->A;
     g->blocks = t->N;
@@ -110,13 +110,13 @@ static void factor(tct_amg_device *t)
     tct_amg_device_each(t, TCT_AMG_factor_none, t->A.rows);
 }
 
+/* By g's P and lists. */
 static tacit_status multiply(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
     const int64_t k = t->vectors, rows = g->coarse * k;
     g->A = t->A;
     g->group = g->of;
-    g->weight = t->down.weight;
     g->blocks = t->N_after;
     tacit_queue_free(t->q, &t->coarse);
     TRY(tct_amg_csr_open(t->q, rows, g->blocks.entries * k * k, &t->coarse,
@@ -142,7 +142,36 @@ tacit_status tct_amg_device_coarsen_nodes(tct_amg_device *t,
     tacit_queue_free(t->q, &t->graph);
     TRY(map_rows(t));
     factor(t);
+    t->g.weight = t->down.weight;
     return multiply(t);
+}
+
+tacit_status tct_amg_device_coarsen_blocks(tct_amg_device *t,
+                                           const tct_amg_level *as)
+{
+    const tct_amg_transfer *T = &as->down;
+    const size_t k = (size_t)t->vectors;
+    tct_amg_work *g = &t->g;
+    tct_amg_device_tidy(t);
+    g->k = t->vectors;
+    g->coarse = T->sets.count;
+    g->of = numbers(T->of);
+    g->ptr = numbers(T->ptr);
+    g->list = numbers(T->list);
+    g->weight = T->weight;
+    t->N_after = tct_amg_csr_in(as->blocks, g->coarse, as->block_count);
+    TRY(tct_amg_put_values(t->q, (size_t)g->coarse * k * k, as->smooth,
+                           &t->next));
+    g->smooth = t->next;
+    return multiply(t);
+}
+
+double *tct_amg_device_blocks(tct_amg_device *t, int64_t *count)
+{
+    double *const memory = t->graph_after;
+    t->graph_after = NULL;
+    *count = t->N_after.entries;
+    return memory;
 }
 
 void tct_amg_device_descend_nodes(tct_amg_device *t)
@@ -152,6 +181,7 @@ void tct_amg_device_descend_nodes(tct_amg_device *t)
     t->graph = t->graph_after;
     t->graph_after = NULL;
     t->N = t->N_after;
+    t->graph_known = true;
     t->nodes = t->N.rows;
 }
 
