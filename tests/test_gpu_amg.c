@@ -249,12 +249,10 @@ static void set_up_there_comes_to_the_same(void **state)
                  {"elasticity3d:30x20x10", "csr@none", "w", "float"},
                  {"elasticity3d:24", "sell/f64@rcm", "v", "double"}};
     const bool cuda = strcmp(TEST_DEVICE, "cuda") == 0;
-    const bool alone = tacit_world_size(test_world()) == 1;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *matrix = cases[i].matrix;
         const char *format = cuda ? cases[i].format : "sell";
-        const bool system = strstr(matrix, "elast") != NULL;
-        const bool left = strstr(format, "@rcm") || (system && !alone);
+        const bool left = strstr(format, "@rcm") != NULL;
         precision = cases[i].precision;
         check_set_up(matrix, format, cases[i].cycle, cuda && !left ? 1 : 0);
     }

@@ -420,31 +420,36 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
 }
 
 /* That of the hierarchy whose P are used. */
-static tacit_status borrow_transfer(const growth *g, tct_amg_level *L)
+static void borrow_transfer(const growth *g, tct_amg_level *L)
 {
     const tct_amg_level *as = &g->as->level[g->M->levels - 1];
-    const int64_t k = as->down.sets.width;
     L->down = as->down;
     L->blocks = as->blocks;
     L->block_count = as->block_count;
-    return copy_smooth(as->smooth, as->down.sets.count * k * k, &L->smooth);
+}
+
+/* Of a level made on a device. */
+static tacit_status take_transfer(growth *g, tct_amg_level *L)
+{
+    const bool several = g->near.vectors > 0; /* an update needs them */
+    g->M->on_device = !several;
+    if (g->as) {
+        borrow_transfer(g, L);
+        return tct_amg_device_smooth(g->device, &L->smooth);
+    }
+    TRY(tct_amg_device_transfer(g->device, &L->down));
+    if (!several) return TACIT_OK;
+    L->blocks = tct_amg_device_blocks(g->device, &L->block_count);
+    return tct_amg_device_smooth(g->device, &L->smooth);
 }
 
 static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
 {
     const tct_aggregates *G = &next->G;
-    if (g->device && g->as) return borrow_transfer(g, L);
-    if (g->device) {
-        const bool several = g->near.vectors > 0; /* an update needs them */
-        g->M->on_device = !several;
-        TRY(tct_amg_device_transfer(g->device, &L->down));
-        if (!several) return TACIT_OK;
-        L->blocks = tct_amg_device_blocks(g->device, &L->block_count);
-        return tct_amg_device_smooth(g->device, &L->smooth);
-    }
+    if (g->device) return take_transfer(g, L);
     TRY(copy_smooth(G->smooth, smooth_of(G), &L->smooth));
     if (g->as) {
-        L->down = g->as->level[g->M->levels - 1].down;
+        borrow_transfer(g, L);
     } else {
         TRY(tct_amg_transfer_create(g->A->q, L->A->order, G, &L->down));
         L->down.redistribution = next->redistribution;

@@ -293,5 +293,6 @@ tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
     tct_amg_device_tidy(t);
     TRY(tct_amg_device_pair_up(t, how, rounds));
     TRY(make_p(t));
+    t->P = &t->down;
     return galerkin(t);
 }

@@ -49,52 +49,71 @@ static bool several(const tct_amg_device *t)
     return t->world->size > 1;
 }
 
+tacit_status tct_amg_device_scatter(tct_amg_device *t, int arrays,
+                                    int64_t count, const int32_t *row,
+                                    const double *value, int64_t rows,
+                                    double **out)
+{
+    double *list = NULL, *values = NULL;
+    tacit_status status = tacit_queue_alloc(t->q, (size_t)(arrays * rows), out);
+    if (status >= 0) status = tct_amg_put(t->q, (size_t)count, row, &list);
+    if (status >= 0)
+        status =
+            tct_amg_put_values(t->q, (size_t)(arrays * count), value, &values);
+    if (status >= 0) q_fill(t->q, (size_t)(arrays * rows), 0.0, *out);
+    for (int k = 0; status >= 0 && count > 0 && k < arrays; k++)
+        t->kernels->each(t->q, TCT_AMG_scatter, count,
+                         &(tct_amg_work){.list = (int32_t *)(void *)list,
+                                         .listed = values + k * count,
+                                         .vector = *out + k * rows});
+    if (status >= 0) status = q_own_status(t->q);
+    tacit_queue_free(t->q, &list);
+    tacit_queue_free(t->q, &values);
+    return status;
+}
+
 /* Upload the sums over columns of other ranks to the rows that have any. */
 static tacit_status put_beyond(tct_amg_device *t, const tct_amg_interface *r,
                                int64_t rows, double **out)
 {
     const int64_t count = r->of.A.rows;
-    double *sum = NULL, *list = NULL, *values = NULL;
-    tacit_status status = tacit_queue_alloc(t->q, (size_t)(2 * rows), out);
-    if (status >= 0) status = TCT_ALLOC(2 * count, what, &sum);
+    double *sum = NULL;
+    tacit_status status = TCT_ALLOC(2 * count, what, &sum);
     for (int64_t k = 0; status >= 0 && k < count; k++) {
         const tct_interface_sums s = tct_amg_interface_sum(r, k);
         sum[k] = s.plain;
         sum[count + k] = s.size;
     }
     if (status >= 0)
-        status = tct_amg_put(t->q, (size_t)count, r->of.row, &list);
-    if (status >= 0)
-        status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &values);
-    if (status >= 0) q_fill(t->q, (size_t)(2 * rows), 0.0, *out);
-    for (int k = 0; status >= 0 && count > 0 && k < 2; k++)
-        t->kernels->each(t->q, TCT_AMG_scatter, count,
-                         &(tct_amg_work){.list = (int32_t *)(void *)list,
-                                         .listed = values + k * count,
-                                         .vector = *out + k * rows});
-    if (status >= 0) status = q_own_status(t->q);
+        status = tct_amg_device_scatter(t, 2, count, r->of.row, sum, rows, out);
     tct_free(sum);
-    tacit_queue_free(t->q, &list);
-    tacit_queue_free(t->q, &values);
     return status;
 }
 
-/* Read the aggregates and weights of P of `count` rows, [2][count]. */
+/* Columns of P an aggregate. */
+static int width_of(const tct_amg_device *t)
+{
+    return t->vectors > 0 ? t->vectors : 1;
+}
+
+/* Read the aggregates of `count` rows and their weights of P, [count] and
+ * [count][width]. */
 static tacit_status read_aggregates(tct_amg_device *t, int64_t count,
                                     const int32_t *rows, double *out)
 {
+    const size_t words = (size_t)(count * (1 + width_of(t)));
     double *list = NULL, *values = NULL;
     tacit_status status = tct_amg_put(t->q, (size_t)count, rows, &list);
-    if (status >= 0)
-        status = tacit_queue_alloc(t->q, (size_t)(2 * count), &values);
+    if (status >= 0) status = tacit_queue_alloc(t->q, words, &values);
     if (status >= 0 && count > 0) {
         t->kernels->each(t->q, TCT_AMG_collect, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
-                                         .of = (int32_t *)(void *)t->down.of,
-                                         .scaled = t->down.weight,
+                                         .of = (int32_t *)(void *)t->P->of,
+                                         .scaled = t->P->weight,
+                                         .k = t->vectors,
                                          .vector = values,
                                          .listed = values + count});
-        q_get(t->q, (size_t)(2 * count), values, out);
+        q_get(t->q, words, values, out);
         status = q_own_status(t->q);
     }
     tacit_queue_free(t->q, &list);
@@ -102,24 +121,58 @@ static tacit_status read_aggregates(tct_amg_device *t, int64_t count,
     return status;
 }
 
+/* Elements of the smooth vectors of `rows` rows. */
+static size_t smooth_elements(const tct_amg_device *t, int64_t rows)
+{
+    return (size_t)rows * (size_t)width_of(t);
+}
+
+static tacit_status get_smooth(const tct_amg_device *t, size_t count,
+                               const double *from, double **out)
+{
+    double *w = NULL;
+    TRY(TCT_ALLOC(count, "smooth vectors", &w));
+    q_get(t->q, count, from, w);
+    const tacit_status status = q_own_status(t->q);
+    if (status < 0) tct_free(w);
+    else *out = w;
+    return status;
+}
+
+/* What the host needs of the interface rows: aggregates, weights, and P' of
+ * near-null vectors. */
+static tacit_status read_interface(tct_amg_device *t, double **got,
+                                   double **smooth)
+{
+    const int64_t count = tct_amg_interface_asked(&t->interface);
+    int32_t *rows = NULL;
+    tacit_status status = TCT_ALLOC(count, what, &rows);
+    if (status >= 0) status = TCT_ALLOC(count * (1 + width_of(t)), what, got);
+    if (status >= 0) {
+        tct_amg_interface_ask(&t->interface, rows);
+        status = read_aggregates(t, count, rows, *got);
+    }
+    if (status >= 0 && t->vectors > 0)
+        status = get_smooth(t, smooth_elements(t, t->C.rows), t->next, smooth);
+    tct_free(rows);
+    return status;
+}
+
 /* Make the interface rows of the next level. */
 static tacit_status coarsen_interface(tct_amg_device *t)
 {
     const int64_t count = tct_amg_interface_asked(&t->interface);
-    int32_t *rows = NULL;
-    double *got = NULL;
-    tacit_status status = TCT_ALLOC(count, what, &rows);
-    if (status >= 0) status = TCT_ALLOC(2 * count, what, &got);
-    if (status >= 0) {
-        tct_amg_interface_ask(&t->interface, rows);
-        status = read_aggregates(t, count, rows, got);
-    }
-    status = tct_agree(t->world, status);
+    double *got = NULL, *smooth = NULL;
+    tacit_status status = tct_agree(t->world, read_interface(t, &got, &smooth));
     tct_amg_interface_clear(&t->interface_after);
     if (status >= 0)
-        status = tct_amg_interface_next(&t->interface, got, got + count,
-                                        t->C.rows, &t->interface_after);
-    TCT_FREE(rows, got);
+        status = t->vectors > 0
+                     ? tct_amg_interface_next_nodes(
+                           &t->interface, got, got + count,
+                           t->C.rows / t->vectors, smooth, &t->interface_after)
+                     : tct_amg_interface_next(&t->interface, got, got + count,
+                                              t->C.rows, &t->interface_after);
+    TCT_FREE(got, smooth);
     TRY(tct_agree(t->world, status));
     tacit_queue_free(t->q, &t->beyond_after);
     return put_beyond(t, &t->interface_after, t->C.rows, &t->beyond_after);
@@ -207,24 +260,6 @@ tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out)
     *out = t->down;
     t->down = (tct_amg_transfer){.ptr = NULL};
     return TACIT_OK;
-}
-
-/* Elements of the smooth vectors of `rows` rows. */
-static size_t smooth_elements(const tct_amg_device *t, int64_t rows)
-{
-    return (size_t)rows * (t->vectors > 0 ? (size_t)t->vectors : 1);
-}
-
-static tacit_status get_smooth(const tct_amg_device *t, size_t count,
-                               const double *from, double **out)
-{
-    double *w = NULL;
-    TRY(TCT_ALLOC(count, "smooth vectors", &w));
-    q_get(t->q, count, from, w);
-    const tacit_status status = q_own_status(t->q);
-    if (status < 0) tct_free(w);
-    else *out = w;
-    return status;
 }
 
 tacit_status tct_amg_device_smooth(const tct_amg_device *t, double **out)
@@ -432,7 +467,8 @@ enum { MOSTLY_OWN = 8 };
 
 /* Why the host does the set-up; NULL: it does not. */
 static const char *reason(const tacit_operator *A, const tacit_matrix *m,
-                          const double *smooth, int vectors, int64_t small)
+                          const double *smooth, const tct_near_null *near,
+                          int64_t small)
 {
     const bool alone = A->world->size == 1;
     const int64_t beyond = A->ghost ? A->ghost->nonzeros : 0;
@@ -442,8 +478,10 @@ static const char *reason(const tacit_operator *A, const tacit_matrix *m,
         return "there are many rows";
     if (m->A.rows <= small) return "the matrix is small";
     if (A->info.row_max > TCT_AMG_LONG / 8) return "rows are long";
-    if (vectors > TCT_AMG_VECTORS) return "there are many near-null vectors";
-    if (!alone && (smooth || vectors > 0 || !A->local))
+    if (near->vectors > TCT_AMG_VECTORS)
+        return "there are many near-null vectors";
+    if (near->others.count > 0) return "nodes have rows of several ranks";
+    if (!alone && (smooth || !A->local))
         return "there are several ranks, and a vector or an operator of the "
                "user's";
     if (beyond > 0 && beyond * MOSTLY_OWN > A->local->nonzeros)
@@ -498,12 +536,13 @@ static tacit_status build(tct_amg_device *t, const tacit_operator *A,
 }
 
 /* Make the interface rows and the row statistics. */
-static tacit_status finish(tct_amg_device *t, const tacit_operator *A)
+static tacit_status finish(tct_amg_device *t, const tacit_operator *A,
+                           const tct_near_null *near)
 {
     bool bad = false;
     tacit_status status = TACIT_OK;
     if (several(t)) {
-        TRY(tct_amg_interface_open(A, &t->interface));
+        TRY(tct_amg_interface_open(A, near, &t->interface));
         status = put_beyond(t, &t->interface, A->n, &t->beyond);
     }
     if (status >= 0)
@@ -531,7 +570,7 @@ static tacit_status open_all(tct_amg_device *t, const tacit_operator *A,
     TRY(tct_any(A->world, *why != NULL, &left));
     if (left && !*why) *why = "another rank has a reason";
     if (left) return TACIT_OK;
-    status = finish(t, A);
+    status = finish(t, A, near);
     if (!host_may_try(status)) return status;
     *why = tacit_error_message();
     return TACIT_OK;
@@ -547,7 +586,7 @@ tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
     *out = NULL;
     if (!kernels) return TACIT_OK;
     const int64_t small = small_rows(kernels, near->vectors > 0);
-    const char *why = reason(A, m, smooth, near->vectors, small);
+    const char *why = reason(A, m, smooth, near, small);
     if (!why && !(t = tct_calloc(sizeof *t))) why = "there is no memory";
     if (t) {
         t->kernels = kernels;

@@ -25,6 +25,7 @@ struct tct_amg_device {
     tct_amg_state about, after; /* statistics of A, of C                     */
     int64_t nonzeros, nonzeros_after; /* of all ranks                        */
     tct_amg_transfer down; /* until taken                                  */
+    const tct_amg_transfer *P; /* it, or that of another hierarchy */
     tct_amg_interface interface,
         interface_after;           /* several ranks only, as what follows  */
     double *beyond, *beyond_after; /* [2][rows] sums of |a| over columns of
@@ -68,6 +69,16 @@ static inline tacit_status tct_amg_device_find_sum(tct_amg_device *t, int64_t n,
     *all = (int64_t)t->seen.total;
     return TACIT_OK;
 }
+
+/* --- device_setup.c ------------------------------------------------------- */
+
+/* Scatter `value` [count], of rows `row`, to *out [rows], otherwise 0; `arrays`
+ * of them.
+ * Errors NO_MEMORY, DEVICE. */
+tacit_status tct_amg_device_scatter(tct_amg_device *t, int arrays,
+                                    int64_t count, const int32_t *row,
+                                    const double *value, int64_t rows,
+                                    double **out);
 
 /* --- device_coarsen.c ----------------------------------------------------- */
 

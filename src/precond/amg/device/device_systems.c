@@ -3,7 +3,7 @@
  * device: nodes.c, orthonormal.c and block_galerkin.c as a sequence of tasks.
  * Nodes are paired by the tasks of rows, on the graph of nodes; the graph
  * merged by aggregates is the pattern of the coarse blocks, and the next
- * level's graph. One rank. */
+ * level's graph. On several ranks it has this rank's nodes and edges. */
 #include "precond/amg/device/device_setup_impl.h"
 
 static int32_t *numbers(double *memory)
@@ -39,26 +39,49 @@ static tacit_status condense(tct_amg_device *t)
     return TACIT_OK;
 }
 
-static tacit_status make_graph(tct_amg_device *t)
+/* The sums of edges to nodes of other ranks, the second of [2][nodes] as
+ * t->beyond has it; NULL on one rank. */
+static tacit_status find_beyond(tct_amg_device *t, double **out)
+{
+    int64_t count = 0;
+    int32_t *node = NULL;
+    double *sum = NULL, *both = NULL;
+    if (t->world->size == 1) return TACIT_OK;
+    tacit_status status =
+        tct_amg_interface_edges(&t->interface, &count, &node, &sum);
+    if (status >= 0) status = TCT_ALLOC(2 * count, "edges of nodes", &both);
+    for (int64_t n = 0; status >= 0 && n < 2 * count; n++)
+        both[n] = sum[n % count];
+    if (status >= 0)
+        status = tct_amg_device_scatter(t, 2, count, node, both, t->nodes, out);
+    TCT_FREE(node, sum, both);
+    return status;
+}
+
+static tacit_status make_graph(tct_amg_device *t, const double *beyond)
 {
     tct_amg_work *g = &t->g;
     const bool known = t->graph_known;
     if (!known) TRY(condense(t));
     g->A = t->A;
     g->blocks = t->N;
+    g->beyond = beyond;
     if (known) tct_amg_device_each(t, TCT_AMG_square, t->N.entries);
     tct_amg_device_each(t, TCT_AMG_edges, t->N.rows);
     return TACIT_OK;
 }
 
 /* Aggregates of nodes, into g.of. */
-static tacit_status pair_nodes(tct_amg_device *t, const tct_coarsening *how,
-                               int *rounds)
+static tacit_status pair_nodes(tct_amg_device *t, double *beyond,
+                               const tct_coarsening *how, int *rounds)
 {
     const tct_amg_csr A = t->A;
+    double *const of_rows = t->beyond;
     t->A = t->N;
+    t->beyond = beyond;
     const tacit_status status = tct_amg_device_pair_up(t, how, rounds);
     t->A = A;
+    t->beyond = of_rows;
     tacit_queue_free(t->q, &t->pass);
     return status;
 }
@@ -118,6 +141,7 @@ static tacit_status multiply(tct_amg_device *t)
     g->A = t->A;
     g->group = g->of;
     g->blocks = t->N_after;
+    g->beyond = t->beyond;
     tacit_queue_free(t->q, &t->coarse);
     TRY(tct_amg_csr_open(t->q, rows, g->blocks.entries * k * k, &t->coarse,
                          &g->out));
@@ -136,12 +160,17 @@ tacit_status tct_amg_device_coarsen_nodes(tct_amg_device *t,
     tct_amg_device_tidy(t);
     t->g.k = t->vectors;
     t->g.node = numbers(t->node);
-    TRY(make_graph(t));
-    TRY(pair_nodes(t, how, rounds));
+    double *beyond = NULL;
+    tacit_status status = find_beyond(t, &beyond);
+    if (status >= 0) status = make_graph(t, beyond);
+    if (status >= 0) status = pair_nodes(t, beyond, how, rounds);
+    tacit_queue_free(t->q, &beyond);
+    TRY(status);
     TRY(merge_graph(t));
     tacit_queue_free(t->q, &t->graph);
     TRY(map_rows(t));
     factor(t);
+    t->P = &t->down;
     t->g.weight = t->down.weight;
     return multiply(t);
 }
@@ -159,6 +188,7 @@ tacit_status tct_amg_device_coarsen_blocks(tct_amg_device *t,
     g->ptr = numbers(T->ptr);
     g->list = numbers(T->list);
     g->weight = T->weight;
+    t->P = T;
     t->N_after = tct_amg_csr_in(as->blocks, g->coarse, as->block_count);
     TRY(tct_amg_put_values(t->q, (size_t)g->coarse * k * k, as->smooth,
                            &t->next));
@@ -216,8 +246,11 @@ tacit_status tct_amg_device_floats_near(tct_amg_device *t, bool *out)
         tacit_queue_alloc(t->q, 2 * (size_t)t->vectors * n, &terms);
     if (status >= 0) status = sum_energies(t, terms, sum);
     tacit_queue_free(t->q, &terms);
+    tct_amg_interface_energies(&t->interface, sum);
+    TRY(tct_agree(t->world, status));
+    TRY(tct_reduce_f64(t->world, TCT_SUM, 2 * (size_t)t->vectors, sum));
     *out = true;
     for (int v = 0; v < t->vectors; v++)
         *out = *out && tct_amg_floats_are_harmless(sum[v], sum[t->vectors + v]);
-    return status;
+    return TACIT_OK;
 }

@@ -44,7 +44,7 @@ TCT_BOTH void tct_amg_task_square(const tct_amg_work *g, int64_t e)
 TCT_BOTH void tct_amg_task_edges(const tct_amg_work *g, int64_t n)
 {
     const tct_amg_csr *N = &g->blocks;
-    double sum = 0.0;
+    double sum = g->beyond ? g->beyond[n] : 0.0; /* edges to other ranks */
     int64_t own = N->ptr[n];
     for (int64_t e = N->ptr[n]; e < N->ptr[n + 1]; e++) {
         N->val[e] = -tct_node_norm(N->val[e]);
@@ -205,6 +205,14 @@ TCT_BOTH double tct_amg_largest_diagonal(const tct_amg_work *g, int64_t n)
     return most;
 }
 
+/* Has a row of aggregate `n` columns of other ranks? */
+TCT_BOTH bool tct_amg_is_beyond(const tct_amg_work *g, int64_t n)
+{
+    for (int32_t m = g->ptr[n]; g->beyond && m < g->ptr[n + 1]; m++)
+        if (g->beyond[g->list[m]] != 0.0) return true;
+    return false;
+}
+
 /* Replace rounding errors in an aggregate without couplings. */
 TCT_BOTH void tct_amg_replace_rounding(const tct_amg_work *g, int64_t n,
                                        double *val)
@@ -227,7 +235,8 @@ TCT_BOTH void tct_amg_task_complete_blocks(const tct_amg_work *g, int64_t n)
     double *val = g->out.val + g->out.ptr[n * k];
     const double *R = g->smooth + n * k * k;
     double most = 0.0;
-    if (length == k) tct_amg_replace_rounding(g, n, val);
+    if (length == k && !tct_amg_is_beyond(g, n))
+        tct_amg_replace_rounding(g, n, val);
     for (int64_t c = 0; c < k; c++) {
         const double d = val[c * length + own + c];
         if (d > most) most = d;
