@@ -187,6 +187,14 @@ static void open_ends(const rig *g, const program *p, run *x, uint64_t seed)
     if (n > 0) OK(tacit_trigger_matchall(n, all));
 }
 
+/* Is operation `i` a start whose wait is the next one? */
+static bool exchanges(const list *l, int i)
+{
+    const op *o = &l->op[i];
+    return !o->waits && i + 1 < l->n && o[1].waits && o[1].pair == o->pair &&
+           o[1].side == o->side;
+}
+
 static void enqueue(const rig *g, const program *p, const run *x, int queue)
 {
     const list *l = &p->list[g->rank][queue];
@@ -197,9 +205,12 @@ static void enqueue(const rig *g, const program *p, const run *x, int queue)
         request *r = x->end[o->pair][o->side];
         if (!o->waits && o->side == 0)
             OK(tacit_trigger_enqueue_task(q, pack, b));
-        if (o->waits) OK(tacit_trigger_enqueue_wait(q, r));
+        const bool both = exchanges(l, i);
+        if (both) OK(tacit_trigger_enqueue_exchange(q, 1, &r));
+        else if (o->waits) OK(tacit_trigger_enqueue_wait(q, r));
         else OK(tacit_trigger_enqueue_start(q, r));
-        if (o->waits && o->side == 1)
+        if (both) i++;
+        if ((both || o->waits) && o->side == 1)
             OK(tacit_trigger_enqueue_task(q, unpack, b));
     }
 }

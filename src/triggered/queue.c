@@ -52,11 +52,12 @@ static void execute(tacit_trigger_queue *q, const tct_command *c)
 {
     const bool failed = tct_trigger_failed(q->comm);
     if (failed) tct_line_drop(&q->line);
+    const bool starts = c->kind != TCT_COMMAND_WAIT && !failed;
+    const bool waits = c->kind != TCT_COMMAND_START && !failed;
     if (c->kind == TCT_COMMAND_TASK) c->task(c->ctx);
-    for (int k = 0; k < c->count && c->kind == TCT_COMMAND_START && !failed;
-         k++)
+    for (int k = 0; k < c->count && starts; k++)
         tct_line_start(&q->line, &c->started[k]);
-    if (c->kind == TCT_COMMAND_WAIT && !failed &&
+    if (c->count > 0 && waits &&
         tct_line_wait(q->comm, &q->line, NULL, c->count, c->started) < 0)
         tct_line_drop(&q->line);
     for (int k = 0; k < c->count; k++)
