@@ -9,7 +9,13 @@
 #include "cli/system/trip.h"
 #include <inttypes.h>
 
-enum { WARM = 10, CHECKED = 4, SIZES_MOST = 31, ROWS_MOST = 5 * SIZES_MOST };
+enum {
+    WARM = 10,
+    CHECKED = 4,
+    BLOCK = 50,
+    SIZES_MOST = 31,
+    ROWS_MOST = 5 * SIZES_MOST
+};
 enum { RECEIVE, SEND }; /* numbers of the messages */
 /* Round trips of a trial in the paper: of messages below 4 MiB, up to 64 MiB,
  * above. */
@@ -29,7 +35,9 @@ typedef struct {
     uint64_t number; /* of the trip that is checked; 0: none is */
     int64_t wrong;
     unsigned long long *counter; /* wrong bytes, on a GPU */
-    double *seconds;             /* [trials] */
+    void *recording;             /* of so many trips, or NULL */
+    int64_t recorded;
+    double *seconds; /* [trials] */
     trip_row row[ROWS_MOST];
     int rows;
 } trip;
@@ -72,6 +80,7 @@ static void pass_back(void *ctx)
 
 /* --- trips ---------------------------------------------------------------- */
 
+/* On the host. */
 static tacit_status enqueue_first(trip *t)
 {
     TRY(cli_line_start(&t->line, RECEIVE, 1));
@@ -88,6 +97,29 @@ static tacit_status enqueue_second(trip *t)
     TRY(cli_line_task(&t->line, pass_back, t));
     TRY(cli_line_start(&t->line, SEND, 1));
     return cli_line_wait(&t->line, SEND, 1);
+}
+
+/* Some trips on a stream, where starts and a wait are a kernel. */
+static tacit_status stream_first(trip *t, int64_t trips)
+{
+    for (int64_t i = 0; i < trips; i++) {
+        TRY(cli_line_task(&t->line, pack, t));
+        TRY(cli_line_exchange(&t->line, RECEIVE, 2));
+        TRY(cli_line_task(&t->line, unpack, t));
+    }
+    return TACIT_OK;
+}
+
+/* A message goes back with the start of the receive of the next one. */
+static tacit_status stream_second(trip *t, int64_t trips)
+{
+    TRY(cli_line_exchange(&t->line, RECEIVE, 1));
+    for (int64_t i = 0; i < trips; i++) {
+        const bool more = i + 1 < trips;
+        TRY(cli_line_task(&t->line, pass_back, t));
+        TRY(cli_line_exchange(&t->line, more ? RECEIVE : SEND, more ? 2 : 1));
+    }
+    return TACIT_OK;
 }
 
 /* A task of one of the two. On the host work before it has to end. */
@@ -111,26 +143,76 @@ static tacit_status exchange_twice(trip *t)
     return do_task(t, t->first, unpack);
 }
 
-static tacit_status make_exchanges(trip *t, int64_t times)
+static tacit_status enqueue_exchanges(trip *t, int64_t times)
+{
+    for (int64_t i = 0; i < times; i++) TRY(exchange_twice(t));
+    return TACIT_OK;
+}
+
+/* At most BLOCK trips. */
+static tacit_status enqueue_trips(trip *t, int64_t times)
+{
+    if (t->halo) return enqueue_exchanges(t, times);
+    if (t->stream)
+        return t->first ? stream_first(t, times) : stream_second(t, times);
+    for (int64_t i = 0; i < times; i++)
+        TRY(t->first ? enqueue_first(t) : enqueue_second(t));
+    return TACIT_OK;
+}
+
+static tacit_status finish_trips(trip *t)
 {
     double none = 0.0;
-    for (int64_t i = 0; i < times; i++) TRY(exchange_twice(t));
+    if (!t->halo) return cli_line_finish(&t->line);
     if (t->stream) TRY(cli_gpu_wait(t->stream));
     return tacit_queue_get(t->queue, 0, &none, &none);
 }
 
+static void forget_recording(trip *t)
+{
+    cli_gpu_free_recording(t->recording);
+    t->recording = NULL;
+    t->recorded = 0;
+}
+
+/* Record so many trips, and replay them once. */
+static tacit_status record(trip *t, int64_t trips)
+{
+    if (t->recorded == trips) return TACIT_OK;
+    forget_recording(t);
+    TRY(cli_gpu_stream(t->queue, &t->stream));
+    TRY(cli_gpu_record(t->stream));
+    const tacit_status status = enqueue_trips(t, trips);
+    const tacit_status ended = cli_gpu_recorded(t->stream, &t->recording);
+    TRY(status < 0 ? status : ended);
+    t->recorded = trips;
+    TRY(cli_gpu_replay(t->stream, t->recording));
+    return finish_trips(t);
+}
+
+/* Trips of a recording, if that is made: see `prepare`. */
 static tacit_status make_trips(trip *t, int64_t times)
 {
-    if (t->halo) return make_exchanges(t, times);
-    for (int64_t i = 0; i < times; i++)
-        TRY(t->first ? enqueue_first(t) : enqueue_second(t));
-    return cli_line_finish(&t->line);
+    for (; t->recording && times >= t->recorded; times -= t->recorded)
+        TRY(cli_gpu_replay(t->stream, t->recording));
+    for (int64_t n; times > 0; times -= n) {
+        n = times < BLOCK ? times : BLOCK;
+        TRY(enqueue_trips(t, n));
+    }
+    return finish_trips(t);
+}
+
+/* The recording that is replayed for `times` trips, if there is to be one. */
+static tacit_status prepare(trip *t, int64_t times)
+{
+    if (!cli_in_graph(t->c)) return TACIT_OK;
+    return record(t, times < BLOCK ? times : BLOCK);
 }
 
 /* Seconds of a round trip, of the slowest pair. Collective. */
 static tacit_status time_trips(trip *t, int64_t times, double *seconds)
 {
-    TRY(tacit_world_agree(t->c->world, TACIT_OK));
+    TRY(tacit_world_agree(t->c->world, prepare(t, times)));
     const double start = base_seconds();
     TRY(make_trips(t, times));
     *seconds = cli_max(t->c, (base_seconds() - start) / (double)times);
@@ -153,11 +235,15 @@ static tacit_status count_wrong(trip *t)
     return TACIT_OK;
 }
 
-/* A pass of its own, with other values in each trip. Collective. */
+/* A pass of its own, with other values in each trip; a recording has those of
+ * its trips. Collective. */
 static tacit_status check_trips(trip *t)
 {
     t->number = t->first ? 1 : 0;
-    tacit_status status = make_trips(t, CHECKED);
+    tacit_status status = prepare(t, CHECKED);
+    if (status >= 0)
+        status = make_trips(t, t->recording ? 3 * CHECKED : CHECKED);
+    forget_recording(t);
     t->number = 0;
     if (status >= 0) status = count_wrong(t);
     return tacit_world_agree(t->c->world, status);
@@ -239,6 +325,7 @@ static tacit_status open_size(trip *t)
 
 static void close_size(trip *t)
 {
+    forget_recording(t);
     cli_line_disconnect(&t->line);
     tacit_halo_arrays_destroy(&t->halo);
     free_buffer(t, t->data);
@@ -318,6 +405,7 @@ static tacit_status run_mode(void *ctx, const char *mode)
 {
     trip *t = ctx;
     t->mode = mode;
+    if (cli_in_graph(t->c)) TRY(cli_check_recorded(mode, t->queue));
     tacit_status status = cli_mode_is_halo(mode)
                               ? TACIT_OK
                               : cli_line_open(t->c, mode, t->stream, &t->line);
@@ -340,6 +428,7 @@ static tacit_status check(const cli *c)
              "--min %" PRId64 " is more than --max %" PRId64
              ": no size is left",
              c->set.min_bytes, c->set.max_bytes);
+    TRY(cli_check_loop(c));
     return cli_check_writable(c, c->set.json);
 }
 
@@ -380,10 +469,13 @@ const cli_command cli_command_pingpong = {
     .about =
         "Time messages between each even rank and the next one: pack, send, "
         "receive, unpack. Modes are mpi (persistent requests of plain MPI, "
-        "under mpirun), send and ready (a triggered queue, into which all "
-        "round "
-        "trips of a trial are put before the one wait for them). Sizes are "
-        "powers of two times --min. Each size is first checked, with other "
+        "under mpirun), fences and fused (halos: messages of the queue's link, "
+        "stores into the neighbour's memory), send and ready (a triggered "
+        "queue, into which all round trips of a trial are put before the one "
+        "wait for them; on a GPU starts and the wait after them are one "
+        "kernel). With --loop graph a recording of at most 50 round trips is "
+        "replayed, of each mode but fences over link mpi. Sizes are powers of "
+        "two times --min. Each size is first checked, with other "
         "bytes in each trip. The table has the mean over the trials, the "
         "median, half of the 95 % interval of the mean, half of the median "
         "round trip (one way), and its rate. On the host the queue is a "
