@@ -180,6 +180,7 @@ static tacit_status record(trip *t, int64_t trips)
 {
     if (t->recorded == trips) return TACIT_OK;
     forget_recording(t);
+    if (t->halo) TRY(exchange_twice(t)); /* links make buffers */
     TRY(cli_gpu_stream(t->queue, &t->stream));
     TRY(cli_gpu_record(t->stream));
     const tacit_status status = enqueue_trips(t, trips);

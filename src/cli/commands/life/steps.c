@@ -119,6 +119,7 @@ static tacit_status record(life_field *f)
     const int64_t made = f->made;
     if (f->halo && f->exchanges % 2) gather(f);
     if (f->recording) return TACIT_OK;
+    for (int k = 0; k < 2 && f->halo; k++) gather(f); /* links make buffers */
     TRY(cli_gpu_stream(f->queue, &f->stream));
     TRY(cli_gpu_record(f->stream));
     tacit_status status = enqueue_step(f);
