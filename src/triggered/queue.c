@@ -157,12 +157,12 @@ static tacit_status check_kind(const tacit_trigger_comm *c,
              k);
     if (kind == TACIT_TRIGGER_MEMOP)
         FAIL(TACIT_UNSUPPORTED,
-             "tacit_trigger_queue_create: kind memop comes later: use kind "
-             "kernel");
+             "tacit_trigger_queue_create: kind memop: memory operations of a "
+             "stream are slower than kernels here: use kind kernel");
     if (kind == TACIT_TRIGGER_THREAD && stream)
         FAIL(TACIT_UNSUPPORTED,
-             "tacit_trigger_queue_create: kind thread with a stream: use kind "
-             "kernel, or no stream");
+             "tacit_trigger_queue_create: kind thread with a stream, for which "
+             "a thread would have to wait: use kind kernel, or no stream");
     if (*on_gpu && !c->gpu)
         FAIL(TACIT_UNSUPPORTED,
              "tacit_trigger_queue_create: a queue on a GPU: call "
