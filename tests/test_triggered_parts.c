@@ -88,6 +88,19 @@ static void start(tct_parted *e, int b)
     if (e->sends) (void)look(e, b, false);
 }
 
+/* Wait for all ends, with no other send. */
+static void wait_for_all(rank_ *R, int b)
+{
+    for (bool all = false; !all;) {
+        all = true;
+        for (int k = 0; k < 2 * ENDS; k++) {
+            tct_parted *e = k < ENDS ? &R->receive[k] : &R->send[k - ENDS];
+            all = (b >= e->parts || look(e, b, true)) && all;
+        }
+        if (!all) tct_between_checks();
+    }
+}
+
 /* Wait for `n` ends, and try the sends behind them. */
 static void wait_for(rank_ *R, tct_parted *e, int n, int b)
 {
@@ -173,10 +186,7 @@ static void *run_exchanges(void *arg)
         if (me->block == 0) fill(me->rank, round);
         kernel_ends(R);
         for (int k = 0; k < ENDS; k++) start(&mine[k], b);
-        if (tct_part_last_start(&R->turn[b], 2)) {
-            wait_for(R, R->receive, ENDS, b);
-            wait_for(R, R->send, ENDS, b);
-        }
+        if (tct_part_last_start(&R->turn[b], 2)) wait_for_all(R, b);
         kernel_ends(R);
         if (me->block == 0) check(me->rank, round);
         kernel_ends(R);

@@ -289,8 +289,8 @@ TACIT_API tacit_status
 tacit_trigger_enqueue_wait_started(tacit_trigger_queue *queue);
 
 /* Enqueue the start of matched requests and the wait for them, with no work
- * between. On a GPU this is one kernel in place of two, for up to 128 messages;
- * with more of them it is as the two calls.
+ * between. On a GPU this is one kernel in place of two, for up to 128 messages
+ * and while the queue has no other send that is not waited for.
  * Errors      as of tacit_trigger_enqueue_startall. */
 TACIT_API tacit_status
 tacit_trigger_enqueue_exchange(tacit_trigger_queue *queue, int count,

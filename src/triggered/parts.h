@@ -22,9 +22,11 @@
  * to wait for part s of all messages. So no more blocks wait than a message has
  * parts, and all others have ended.
  *
- * A block with no part of what is waited for stays, too, as it has parts of
- * pending sends: tct_part_waited_elsewhere. What ends the wait of block 0 ends
- * those of all others. */
+ * Where sends are pending, a block with no part of what is waited for stays,
+ * too, as it has parts of them: tct_part_waited_elsewhere. What ends the wait of
+ * block 0 ends those of all others. A kernel that also starts has no pending
+ * sends, since block 0 may not have begun yet what another one finds over.
+ */
 #ifndef TCT_TRIGGERED_PARTS_H
 #define TCT_TRIGGERED_PARTS_H
 #include "device/rendezvous.h"

@@ -148,11 +148,11 @@ static __device__ inline void look_at_all(watcher &w, const Rows &R, int s)
     for (int k = (int)threadIdx.x, bit = 0; k < R.count; k += THREADS, bit++) {
         if (w.over >> bit & 1) continue;
         tct_parted *const e = end_of(R, k);
-        const bool waited = k < R.waited;
-        const bool more = bit == 0 && !tct_part_may_go_on(&w.hint) ? true
-                          : s < e->parts
-                              ? look(w, e, s, k, waited)
-                              : waited && !tct_part_waited_elsewhere(e);
+        const bool waited = k<R.waited, pending = R.count> R.waited;
+        const bool more =
+            bit == 0 && !tct_part_may_go_on(&w.hint) ? true
+            : s < e->parts                           ? look(w, e, s, k, waited)
+                           : waited && pending && !tct_part_waited_elsewhere(e);
         if (!more) {
             w.over |= (uint64_t)1 << bit;
         } else if (waited) {

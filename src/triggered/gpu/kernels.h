@@ -44,7 +44,7 @@ gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
                           gpu_stream stream);
 gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
                          const tct_wait_job *job, gpu_stream stream);
-/* Start the first `waited` of `rows`, and wait for them; none is in a list. */
+/* Start `rows`, and wait for all of them; none is in a list. */
 gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
                              const tct_wait_job *job, gpu_stream stream);
 /* Write the ends of `rows` to `list` + `at`. */

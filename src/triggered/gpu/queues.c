@@ -218,17 +218,18 @@ static void wait_all(tacit_trigger_queue *q, int count, const tct_started *s)
 
 /* --- exchanges ------------------------------------------------------------ */
 
-/* A kernel for all, if their ends fit its arguments. */
+/* A kernel for all, if their ends fit its arguments and no other send is
+ * pending. */
 static void exchange_all(tacit_trigger_queue *q, const tct_command *c)
 {
     rows all = {.count = 0}, R = {.count = 0};
-    (void)visit_wait(q, &all, c->count, c->started, count_end);
-    if (all.count > TCT_ROWS_MOST) {
+    const int waited = visit_wait(q, &all, c->count, c->started, count_end);
+    if (waited > TCT_ROWS_MOST || waited < all.count) {
         start_all(q, c);
         wait_all(q, c->count, c->started);
         return;
     }
-    const int waited = visit_wait(q, &R, c->count, c->started, list_end);
+    (void)visit_wait(q, &R, c->count, c->started, list_end);
     if (waited > 0) launch_wait(q, &R, waited, tct_parts_exchange);
     for (int k = 0; k < c->count && is_capturing(q); k++)
         c->started[k].request->number--;
