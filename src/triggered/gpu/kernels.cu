@@ -143,12 +143,13 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
 template <class Rows>
 static __device__ inline void look_at_all(watcher &w, const Rows &R, int s)
 {
+    const bool pending = R.count > R.waited;
     w.left = 0;
     w.copies = NONE;
     for (int k = (int)threadIdx.x, bit = 0; k < R.count; k += THREADS, bit++) {
         if (w.over >> bit & 1) continue;
         tct_parted *const e = end_of(R, k);
-        const bool waited = k<R.waited, pending = R.count> R.waited;
+        const bool waited = k < R.waited;
         const bool more =
             bit == 0 && !tct_part_may_go_on(&w.hint) ? true
             : s < e->parts                           ? look(w, e, s, k, waited)
