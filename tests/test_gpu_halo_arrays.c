@@ -106,6 +106,22 @@ static void replay_all(tacit_queue *q, int seed, const char *back_end)
     free_several(&s);
 }
 
+/* Kernels of the queue's stream start the messages. */
+static void triggered(void **state)
+{
+    (void)state;
+    if (!gpu_for_each()) skip();
+    tacit_queue *q = open_link(size_of() > 1 ? "cuda@peer" : "cuda");
+    if (q) OK(tacit_trigger_comm_create(test_world(), &comm));
+    for (int seed = 0; seed < 6 && q; seed++) {
+        gather_all(q, seed, seed % 2 ? "send" : "ready");
+        scatter_all(q, seed + 60, seed % 2 ? "ready" : "send");
+        replay_all(q, seed + 80, seed % 2 ? "send" : "ready");
+    }
+    if (q) OK(tacit_trigger_comm_free(&comm));
+    tacit_queue_destroy(&q);
+}
+
 static void recordings_are_replayed(void **state)
 {
     (void)state;
@@ -129,7 +145,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fences), cmocka_unit_test(fused),
-        cmocka_unit_test(recordings_are_replayed),
+        cmocka_unit_test(triggered), cmocka_unit_test(recordings_are_replayed),
         cmocka_unit_test(it_chooses)};
     TEST_GPU_MAIN(tests);
 }

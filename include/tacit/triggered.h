@@ -316,10 +316,12 @@ TACIT_API tacit_status tacit_trigger_test(tacit_trigger_request **request,
 /* --- halos ---------------------------------------------------------------- */
 
 /* Exchanges of several arrays of a grid, as tacit_halo_arrays_create, by
- * standard sends or ready ones ("send", "ready") of `comm`, which the host starts
- * in the order of `queue`.
+ * standard sends or ready ones ("send", "ready") of `comm`, which the host
+ * starts in the order of `queue`, or, with a queue of a GPU, kernels of its
+ * stream.
  * Collective.  Borrows `comm` and `queue`, of one world.
- * Errors      as of that call; UNSUPPORTED (a queue of a GPU). */
+ * Errors      as of that call, and of tacit_trigger_comm_use_gpu; INVALID (the
+ *             communicator has another GPU). */
 TACIT_API tacit_status tacit_trigger_halo_create(
     tacit_trigger_comm *comm, tacit_queue *queue, const tacit_halo_block *block,
     int count, const tacit_halo_array *arrays, const char *back_end,
