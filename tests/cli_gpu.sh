@@ -42,6 +42,7 @@ if [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -gt 1 ]; then
         accepted pingpong --min 8 --max 64K --trials 1 --gpus 2 --loop graph --mode $mode
         [ "$(wc -l <out)" = 15 ] || complain "pingpong in a graph: $(cat out)"
     done
+    accepted pingpong --min 2M --max 4M --trials 1 --gpus 2 --mode fused
     accepted pingpong --min 3000 --max 3000 --trials 1 --gpus 2
     [ "$(wc -l <out)" -ge 3 ] || complain "pingpong on 2 GPUs: $(cat out)"
 fi

@@ -262,6 +262,16 @@ static tacit_status gpu_swap(tacit_halo *h, const tct_halo_copies *list,
                           "swapping cells of a halo");
 }
 
+/* Can the few blocks that wait also unpack? More bytes are for a kernel. */
+static bool are_few(const tct_halo_copies *into)
+{
+    enum { MOST = 1 << 20 };
+    int64_t bytes = 0;
+    for (int k = 0; k < into->count; k++)
+        bytes += tct_halo_copy_bytes(&into->copy[k]);
+    return into->count > 0 && bytes <= MOST;
+}
+
 /* One rank alone has no time limit to tell, and nobody to wait for. */
 static gpu_error trade(const tacit_halo *h, const tct_halo_copies *list,
                        uintptr_t from, const tct_halo_copies *into,
@@ -269,7 +279,7 @@ static gpu_error trade(const tacit_halo *h, const tct_halo_copies *list,
 {
     const near_gpu *own = h->near.device;
     const tct_peer_common *C = tct_halo_common(h);
-    if (C && list->count > 0)
+    if (C && list->count == into->count && are_few(into))
         return tct_halo_trade_boxes(C, list, from, into, to, &own->signals,
                                     stream);
     const gpu_error error = swap(h, list, from, stream);

@@ -52,14 +52,21 @@ static __device__ inline int64_t copy_as(const tct_part_copy &c)
     return n * (int64_t)sizeof(T);
 }
 
-static __device__ inline void copy(const tct_part_copy &c)
+/* What elements of type T cover; the rest is left in `c`. */
+template <class T> static __device__ inline void copy_whole(tct_part_copy &c)
 {
-    int64_t done = 0;
-    if (fits(c, sizeof(tct_two))) done = copy_as<tct_two>(c);
-    else if (fits(c, sizeof(uint64_t))) done = copy_as<uint64_t>(c);
-    const tct_part_copy rest = {c.to + done, c.from + done, c.bytes - done,
-                                c.way};
-    copy_as<unsigned char>(rest);
+    if (!fits(c, sizeof(T))) return;
+    const int64_t done = copy_as<T>(c);
+    c.to += done;
+    c.from += done;
+    c.bytes -= done;
+}
+
+static __device__ inline void copy(tct_part_copy c)
+{
+    copy_whole<tct_two>(c);
+    copy_whole<uint64_t>(c);
+    copy_as<unsigned char>(c);
 }
 
 /* --- starts --------------------------------------------------------------- */
