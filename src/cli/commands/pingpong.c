@@ -5,217 +5,21 @@
  * host waits once. */
 #include "cli/commands/pingpong.h"
 #include "cli/gpu/gpu.h"
-#include "cli/system/line.h"
-#include "cli/system/trip.h"
 #include <inttypes.h>
 
-enum {
-    WARM = 10,
-    CHECKED = 4,
-    BLOCK = 50,
-    SIZES_MOST = 31,
-    ROWS_MOST = 5 * SIZES_MOST
-};
-enum { RECEIVE, SEND }; /* numbers of the messages */
+enum { WARM = 10, CHECKED = 4 };
 /* Round trips of a trial in the paper: of messages below 4 MiB, up to 64 MiB,
  * above. */
 static const double PAPER[] = {100000, 10000, 1000};
 
-typedef struct {
-    const cli *c;
-    tacit_queue *queue;
-    void *stream; /* of a GPU, or NULL: on the host */
-    const char *mode;
-    cli_line line;
-    tacit_halo_arrays *halo; /* in place of the line, by its mode */
-    unsigned char *field;    /* ... a cell between two ghosts     */
-    bool first;              /* of the two */
-    int64_t bytes;
-    unsigned char *data, *out, *in;
-    uint64_t number; /* of the trip that is checked; 0: none is */
-    int64_t wrong;
-    unsigned long long *counter; /* wrong bytes, on a GPU */
-    void *recording;             /* of so many trips, or NULL */
-    int64_t recorded;
-    double *seconds; /* [trials] */
-    trip_row row[ROWS_MOST];
-    int rows;
-} trip;
-
-/* --- tasks ---------------------------------------------------------------- */
-
-static void pack(void *ctx)
-{
-    trip *t = ctx;
-    if (t->number > 0) t->number++;
-    if (t->stream) {
-        cli_gpu_trip_pack(t->stream, t->number, t->bytes, t->data, t->out);
-        return;
-    }
-    for (int64_t i = 0; t->number > 0 && i < t->bytes; i++)
-        t->data[i] = cli_trip_byte(t->number, t->bytes, i);
-    memcpy(t->out, t->data, (size_t)t->bytes);
-}
-
-static void unpack(void *ctx)
-{
-    trip *t = ctx;
-    if (t->stream) {
-        cli_gpu_trip_unpack(t->stream, t->number, t->bytes, t->in, t->data,
-                            t->counter);
-        return;
-    }
-    memcpy(t->data, t->in, (size_t)t->bytes);
-    for (int64_t i = 0; t->number > 0 && i < t->bytes; i++)
-        t->wrong += t->data[i] != cli_trip_byte(t->number, t->bytes, i);
-}
-
-/* The second rank sends what it has received. */
-static void pass_back(void *ctx)
-{
-    trip *t = ctx;
-    if (t->stream) cli_gpu_trip_pack(t->stream, 0, t->bytes, t->in, t->out);
-    else memcpy(t->out, t->in, (size_t)t->bytes);
-}
-
-/* --- trips ---------------------------------------------------------------- */
-
-/* On the host. */
-static tacit_status enqueue_first(trip *t)
-{
-    TRY(cli_line_start(&t->line, RECEIVE, 1));
-    TRY(cli_line_task(&t->line, pack, t));
-    TRY(cli_line_start(&t->line, SEND, 1));
-    TRY(cli_line_wait(&t->line, RECEIVE, 2));
-    return cli_line_task(&t->line, unpack, t);
-}
-
-static tacit_status enqueue_second(trip *t)
-{
-    TRY(cli_line_start(&t->line, RECEIVE, 1));
-    TRY(cli_line_wait(&t->line, RECEIVE, 1));
-    TRY(cli_line_task(&t->line, pass_back, t));
-    TRY(cli_line_start(&t->line, SEND, 1));
-    return cli_line_wait(&t->line, SEND, 1);
-}
-
-/* Some trips on a stream, where starts and a wait are a kernel. */
-static tacit_status stream_first(trip *t, int64_t trips)
-{
-    for (int64_t i = 0; i < trips; i++) {
-        TRY(cli_line_task(&t->line, pack, t));
-        TRY(cli_line_exchange(&t->line, RECEIVE, 2));
-        TRY(cli_line_task(&t->line, unpack, t));
-    }
-    return TACIT_OK;
-}
-
-/* A message goes back with the start of the receive of the next one. */
-static tacit_status stream_second(trip *t, int64_t trips)
-{
-    TRY(cli_line_exchange(&t->line, RECEIVE, 1));
-    for (int64_t i = 0; i < trips; i++) {
-        const bool more = i + 1 < trips;
-        TRY(cli_line_task(&t->line, pass_back, t));
-        TRY(cli_line_exchange(&t->line, more ? RECEIVE : SEND, more ? 2 : 1));
-    }
-    return TACIT_OK;
-}
-
-/* A task of one of the two. On the host work before it has to end. */
-static tacit_status do_task(trip *t, bool mine, tacit_trigger_task *task)
-{
-    double none = 0.0;
-    if (t->stream) TRY(cli_gpu_stream(t->queue, &t->stream));
-    else TRY(tacit_queue_get(t->queue, 0, &none, &none));
-    if (mine) task(t);
-    return TACIT_OK;
-}
-
-/* Halos go both ways at once: two exchanges are a round trip. */
-static tacit_status exchange_twice(trip *t)
-{
-    void *cell = t->out;
-    TRY(do_task(t, t->first, pack));
-    tacit_halo_arrays_gather(t->halo, &cell);
-    TRY(do_task(t, !t->first, pass_back));
-    tacit_halo_arrays_gather(t->halo, &cell);
-    return do_task(t, t->first, unpack);
-}
-
-static tacit_status enqueue_exchanges(trip *t, int64_t times)
-{
-    for (int64_t i = 0; i < times; i++) TRY(exchange_twice(t));
-    return TACIT_OK;
-}
-
-/* At most BLOCK trips. */
-static tacit_status enqueue_trips(trip *t, int64_t times)
-{
-    if (t->halo) return enqueue_exchanges(t, times);
-    if (t->stream)
-        return t->first ? stream_first(t, times) : stream_second(t, times);
-    for (int64_t i = 0; i < times; i++)
-        TRY(t->first ? enqueue_first(t) : enqueue_second(t));
-    return TACIT_OK;
-}
-
-static tacit_status finish_trips(trip *t)
-{
-    double none = 0.0;
-    if (!t->halo) return cli_line_finish(&t->line);
-    if (t->stream) TRY(cli_gpu_wait(t->stream));
-    return tacit_queue_get(t->queue, 0, &none, &none);
-}
-
-static void forget_recording(trip *t)
-{
-    cli_gpu_free_recording(t->recording);
-    t->recording = NULL;
-    t->recorded = 0;
-}
-
-/* Record so many trips, and replay them once. */
-static tacit_status record(trip *t, int64_t trips)
-{
-    if (t->recorded == trips) return TACIT_OK;
-    forget_recording(t);
-    if (t->halo) TRY(exchange_twice(t)); /* links make buffers */
-    TRY(cli_gpu_stream(t->queue, &t->stream));
-    TRY(cli_gpu_record(t->stream));
-    const tacit_status status = enqueue_trips(t, trips);
-    const tacit_status ended = cli_gpu_recorded(t->stream, &t->recording);
-    TRY(status < 0 ? status : ended);
-    t->recorded = trips;
-    TRY(cli_gpu_replay(t->stream, t->recording));
-    return finish_trips(t);
-}
-
-/* Trips of a recording, if that is made: see `prepare`. */
-static tacit_status make_trips(trip *t, int64_t times)
-{
-    for (; t->recording && times >= t->recorded; times -= t->recorded)
-        TRY(cli_gpu_replay(t->stream, t->recording));
-    for (int64_t n; times > 0; times -= n) {
-        n = times < BLOCK ? times : BLOCK;
-        TRY(enqueue_trips(t, n));
-    }
-    return finish_trips(t);
-}
-
-/* The recording that is replayed for `times` trips, if there is to be one. */
-static tacit_status prepare(trip *t, int64_t times)
-{
-    if (!cli_in_graph(t->c)) return TACIT_OK;
-    return record(t, times < BLOCK ? times : BLOCK);
-}
+/* --- trials --------------------------------------------------------------- */
 
 /* Seconds of a round trip, of the slowest pair. Collective. */
 static tacit_status time_trips(trip *t, int64_t times, double *seconds)
 {
-    TRY(tacit_world_agree(t->c->world, prepare(t, times)));
+    TRY(tacit_world_agree(t->c->world, pingpong_prepare(t, times)));
     const double start = base_seconds();
-    TRY(make_trips(t, times));
+    TRY(pingpong_make(t, times));
     *seconds = cli_max(t->c, (base_seconds() - start) / (double)times);
     return TACIT_OK;
 }
@@ -241,10 +45,10 @@ static tacit_status count_wrong(trip *t)
 static tacit_status check_trips(trip *t)
 {
     t->number = t->first ? 1 : 0;
-    tacit_status status = prepare(t, CHECKED);
+    tacit_status status = pingpong_prepare(t, CHECKED);
     if (status >= 0)
-        status = make_trips(t, t->recording ? 3 * CHECKED : CHECKED);
-    forget_recording(t);
+        status = pingpong_make(t, t->recording ? 3 * CHECKED : CHECKED);
+    pingpong_forget(t);
     t->number = 0;
     if (status >= 0) status = count_wrong(t);
     return tacit_world_agree(t->c->world, status);
@@ -319,14 +123,15 @@ static tacit_status open_size(trip *t)
     const int other = t->c->rank ^ 1;
     TRY(tacit_world_agree(t->c->world, make_buffers(t)));
     if (cli_mode_is_halo(t->mode)) return open_halo(t);
-    const base_message both[] = {[RECEIVE] = {false, other, 0, t->in, t->bytes},
-                                 [SEND] = {true, other, 0, t->out, t->bytes}};
+    const base_message both[] = {
+        [PINGPONG_RECEIVE] = {false, other, 0, t->in, t->bytes},
+        [PINGPONG_SEND] = {true, other, 0, t->out, t->bytes}};
     return cli_line_connect(&t->line, 2, both);
 }
 
 static void close_size(trip *t)
 {
-    forget_recording(t);
+    pingpong_forget(t);
     cli_line_disconnect(&t->line);
     tacit_halo_arrays_destroy(&t->halo);
     free_buffer(t, t->data);
