@@ -21,25 +21,25 @@
     weighted(has_centre, (TCT_REAL)r->centre, c[x], (TCT_REAL)r->neighbours, \
              (sum))
 /* With `past` whole vectors with their natural alignment go past the caches. */
-#define CELLS(sum)                                                      \
-    int64_t from = 0;                                                   \
-    if (past) {                                                         \
-        from = cells_to_vector(out, count);                             \
-        for (int64_t x = 0; x < from; x++) out[x] = CELL(sum);          \
-        for (; from + LANES <= count; from += LANES) {                  \
-            TCT_REAL value[LANES];                                      \
-            _Pragma("omp simd") for (int64_t k = 0; k < LANES; k++)     \
-            {                                                           \
-                const int64_t x = from + k;                             \
-                value[k] = CELL(sum);                                   \
-            }                                                           \
-            tct_store_past(out + from, value);                          \
-        }                                                               \
-    }                                                                   \
-    _Pragma("omp simd") for (int64_t x = from; x < count; x++) out[x] = \
+#define CELLS(sum)                                                       \
+    int64_t from = 0;                                                    \
+    if (past) {                                                          \
+        from = cells_to_vector(out, count);                              \
+        for (int64_t x = 0; x < from; x++) out[x] = CELL(sum);           \
+        for (; from + PAST_CELLS <= count; from += PAST_CELLS) {         \
+            TCT_REAL value[PAST_CELLS];                                  \
+            _Pragma("omp simd") for (int64_t k = 0; k < PAST_CELLS; k++) \
+            {                                                            \
+                const int64_t x = from + k;                              \
+                value[k] = CELL(sum);                                    \
+            }                                                            \
+            tct_store_past(out + from, value);                           \
+        }                                                                \
+    }                                                                    \
+    _Pragma("omp simd") for (int64_t x = from; x < count; x++) out[x] =  \
         CELL(sum)
 
-enum { LANES = TCT_PAST_BYTES / sizeof(TCT_REAL) };
+enum { PAST_CELLS = TCT_PAST_BYTES / sizeof(TCT_REAL) };
 
 /* Cells before the first whole vector. */
 INLINE int64_t cells_to_vector(const TCT_REAL *out, int64_t count)

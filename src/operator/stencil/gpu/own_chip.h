@@ -22,6 +22,7 @@
 #include "device/protocol.h"
 #include "operator/stencil/gpu/own_job.h"
 #include <string.h>
+#ifdef TCT_REAL
 
 /* Cells of a thread at its tile's edge, or around the tile. */
 typedef struct chip_cell {
@@ -420,4 +421,5 @@ TCT_LANE uint64_t chip_owner(const tct_own_job *J, const tct_halo_put *put,
     return 0;
 }
 
+#endif
 #endif
