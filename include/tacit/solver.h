@@ -85,8 +85,11 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_LEAST_SQUARES, /* method minres: A is singular, b outside its range
                               * and A M (b - A x) nearly 0, with M = I if there
                               * is none; not converged */
-    TACIT_STOP_ITERATIONS /* as many as tacit_stop.iterations were made; the run
+    TACIT_STOP_ITERATIONS, /* as many as tacit_stop.iterations were made; the run
                            * returns OK, `converged` tells about the target */
+    TACIT_STOP_SINGULAR    /* A has a null space that was not declared, and b a
+                         * part in it: x solves A x = P b, b without that part;
+                         * not converged */
 } tacit_stop_reason;
 
 enum { TACIT_MADE_MOST = 4 };
@@ -136,6 +139,12 @@ typedef struct tacit_result {
     /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
      * that names */
     double measure;
+    int64_t null_vectors; /* of A, found or declared
+                           * (tacit_operator_set_null_space); 0: none is known.
+                           * With them b here is P b, b without its part along
+                           * them, but for norm_b; x has no such part either */
+    double outside;       /* that part, relative to b */
+    bool null_declared;   /* b was projected as the caller wants */
 } tacit_result;
 
 /* A driver of the iteration. */

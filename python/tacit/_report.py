@@ -20,6 +20,7 @@ _STOPS = (
     "interrupted",
     "least_squares",
     "iterations",
+    "singular",
 )
 
 

@@ -10,6 +10,7 @@
  * Columns go together, so that M is read once for all of them, and each stops
  * by itself. */
 #include "operator/backward.h"
+#include "operator/null/ends.h"
 #include "precond/precond.h"
 #include <math.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ typedef struct {
     int shift;
     int beyond; /* 0, or the exponent of ||x|| beyond doubles          */
     bool over, attained; /* rounding allows no smaller residual         */
+    tct_null_part along; /* of b, along A's null space                  */
     tacit_result result;
 } member;
 
@@ -121,10 +123,13 @@ static tacit_status begin(refinement *R)
 {
     double norm[TCT_COLUMNS_MOST] = {0.0};
     int shifts[TCT_COLUMNS_MOST] = {0};
+    tct_null_part along[TCT_COLUMNS_MOST] = {{0.0, 0.0}};
     for (int j = 0; j < R->columns; j++) {
         const size_t at = (size_t)(R->first + j);
         enter(R, R->B + at * R->B_stride, column(R, R->b, j));
         enter(R, R->X + at * R->X_stride, column(R, R->x, j));
+        if (R->A->null)
+            TRY(tct_null_project(R->A, R->q, column(R, R->b, j), &along[j]));
     }
     bring_near(R, R->b, norm, shifts);
     TRY(tct_agree(R->A->world, q_own_status(R->q)));
@@ -135,9 +140,12 @@ static tacit_status begin(refinement *R)
                               "finite");
         *m = (member){.shift = shifts[j],
                       .norm_b = norm[j],
+                      .along = along[j],
                       .kept = INFINITY,
                       .result.breakdown_iteration = -1};
         m->target = fmax(R->stop.rtol * norm[j], ldexp(R->stop.atol, m->shift));
+        m->target = tct_null_target(R->A->null, ldexp(along[j].part, m->shift),
+                                    m->target);
         m->result.norm_b = ldexp(norm[j], -m->shift);
         shift(R, shift_of_x(R, m), column(R, R->x, j));
     }
@@ -307,6 +315,27 @@ static void find_attained(refinement *R)
     }
 }
 
+/* Project the solutions, and find those of a b outside the range of A. */
+static tacit_status leave_null_space(refinement *R)
+{
+    double norm[TCT_COLUMNS_MOST] = {0.0};
+    if (!R->A->null || R->q->peers_know) return TACIT_OK;
+    measure(R, R->x, norm);
+    for (int j = 0; j < R->columns; j++) {
+        member *m = &R->m[j];
+        tct_null_part of_x;
+        const double rounding = 0x1p-52 * (R->A->norm * norm[j] + m->norm_b +
+                                           ldexp(m->along.whole, m->shift));
+        const double wanted =
+            fmax(R->stop.rtol * m->norm_b, ldexp(R->stop.atol, m->shift));
+        const bool outside = tct_null_is_outside(
+            R->A->null, ldexp(m->along.part, m->shift), wanted, rounding);
+        tct_null_conclude(R->A->null, m->along, outside, &m->result);
+        TRY(tct_null_project(R->A, R->q, column(R, R->x, j), &of_x));
+    }
+    return TACIT_OK;
+}
+
 static tacit_status run(refinement *R)
 {
     double norm[TCT_COLUMNS_MOST] = {0.0};
@@ -328,6 +357,7 @@ static tacit_status run(refinement *R)
         correct(R);
     }
     find_attained(R);
+    TRY(leave_null_space(R));
     return end(R);
 }
 
@@ -366,6 +396,11 @@ static tacit_status explain(const refinement *R, int j)
                  ? "what the preconditioner makes of it is not finite"
                  : "the first guess is not finite, or of a size too far from "
                    "that of the solution");
+    char singular[360] = "";
+    if (r->stop == TACIT_STOP_SINGULAR) {
+        tct_null_sentence(r, singular, sizeof singular);
+        FAIL(status, "%s%s", which, singular);
+    }
     const char *what = status == TACIT_INTERRUPTED ? "interrupted"
                        : R->m[j].attained
                            ? "no further progress, as far as rounding allows,"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/explain.c - the sentence of a solve that did not succeed. */
+#include "operator/null/ends.h"
 #include "solver/after_phase.h"
 #include "solver/norms.h"
 #include <math.h>
@@ -34,8 +35,11 @@ tacit_status tct_explain(const tct_run *R)
 {
     const tacit_result *r = R->result;
     const char *what = "not converged";
+    char outside[360] = "";
     tacit_status status = TACIT_NOT_CONVERGED;
     if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
+    if (R->system->outside) tct_null_sentence(r, outside, sizeof outside);
+    if (r->stop == TACIT_STOP_SINGULAR) FAIL(status, "%s", outside);
     if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
     if (r->stop == TACIT_STOP_STAGNATION && R->pure)
         what = "the recurrence alone came no further: it ended";
@@ -62,8 +66,8 @@ tacit_status tct_explain(const tct_run *R)
     if (!plain)
         snprintf(which, sizeof which, "b - A x in norm %s",
                  tct_norm_name((int)S->stop.norm));
-    FAIL(status, "%s after %lld iterations: %s is %.3g, wanted %.3g%s%s", what,
-         (long long)r->iterations, which,
+    FAIL(status, "%s%s after %lld iterations: %s is %.3g, wanted %.3g%s%s",
+         outside, what, (long long)r->iterations, which,
          plain ? r->true_relative_residual : r->measure, S->stop.rtol,
          R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
 }

@@ -10,6 +10,7 @@
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
 #include "loop/loop.h"
+#include "operator/null/null_space.h"
 #include "precond/precond.h"
 #include "solver/method.h"
 
@@ -57,6 +58,8 @@ typedef struct tct_system {
     double norm_b, target;    /* times sigma   */
     double reference, wanted; /* in stop.norm: of what rtol is for; target */
     const tacit_operator *diagonal; /* of norm scaled: D^-1; NULL: not made */
+    tct_null_part along;            /* of b, along A's null space: singular.c */
+    bool outside;                   /* ... which was not declared             */
 } tct_system;
 
 /* The restart policy: the phase, and what decides on the next one. */

@@ -71,6 +71,7 @@ const char *cli_stop_name(tacit_stop_reason stop)
     case TACIT_STOP_INTERRUPTED: return "interrupted";
     case TACIT_STOP_LEAST_SQUARES: return "least_squares";
     case TACIT_STOP_ITERATIONS: return "iterations";
+    case TACIT_STOP_SINGULAR: return "singular";
     }
     return "unknown";
 }
@@ -142,6 +143,7 @@ static const char *outcome(const cli_run *run)
     case TACIT_STOP_STAGNATION: return "stagnated, not converged";
     case TACIT_STOP_LEAST_SQUARES:
         return "a least squares solution, not converged";
+    case TACIT_STOP_SINGULAR: return "singular, not converged";
     case TACIT_STOP_RTOL:
     case TACIT_STOP_ATOL:
     case TACIT_STOP_MAX_ITERATIONS: break;

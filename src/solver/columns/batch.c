@@ -5,6 +5,7 @@
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -277,6 +278,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
     TRY(tct_agree(w, tct_norm_open(solver, &k.stop)));
+    TRY(tct_agree(w, tct_singular_open(&solver->run)));
     TRY(agree_on_columns(w, columns));
     TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);
