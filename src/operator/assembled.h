@@ -112,7 +112,7 @@ tacit_status tct_assembled_update(tacit_operator *A, const tacit_matrix *m);
 /* --- pattern/scale.c ----------------------------------------------------- */
 
 /* Set A's exponent and norm for `rows`, and scale their values close to 1 if
- * they are far from it. `state` [rows] gets a tct_row_sum each. Collective.
+ * they are far from it. `state` [rows] gets a tct_row_state each. Collective.
  * Errors      INPUT (no power of 2 suits all entries). */
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows, unsigned char *state);
 /* The exponent for entries of which the largest and the inverse of the smallest

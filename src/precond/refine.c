@@ -23,7 +23,8 @@ enum {
 };
 
 static const double
-    FUTILE = 0.9, /* a step that leaves more of a residual is the last */
+    FUTILE = 0.9,    /* a step that leaves more of a residual is the last */
+    SINGULAR = 0.01, /* attainable residual of a matrix singular in doubles */
     NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200; /* squares are doubles */
 
 typedef struct {
@@ -413,10 +414,15 @@ static tacit_status explain(const refinement *R, int j)
                  r->attainable);
     FAIL(status,
          "%s%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
-         "%.3g%s%s",
+         "%.3g%s%s%s",
          which, what, (long long)r->iterations, r->true_relative_residual,
          R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
-         limit);
+         limit,
+         r->attainable > SINGULAR
+             ? "; the matrix is numerically singular, and no null vector "
+               "explains it: declare its null space, or solve a shifted "
+               "matrix, which has another solution"
+             : "");
 }
 
 /* Results of the current columns; the worst status so far into `*worst`, with

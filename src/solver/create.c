@@ -78,10 +78,6 @@ static tacit_status build(tacit_solver *S)
         if (i < R->system->method->about.vectors || i == V_BEST || mixed)
             TRY(tacit_queue_alloc(R->q, R->n, &R->v[i]));
     }
-    if (R->system->exact->order) {
-        TRY(tacit_queue_alloc(R->q, R->n, &R->system->own_b));
-        TRY(tacit_queue_alloc(R->q, R->n, &R->system->permuted_x));
-    }
     TRY(tct_singular_open(R));
     TRY(make_ritz(S));
     if (R->system->method->open) TRY(R->system->method->open(R));

@@ -9,7 +9,7 @@
 tacit_status tct_singular_open(tct_run *R)
 {
     tct_system *S = R->system;
-    if (!S->exact->null || S->own_b) return TACIT_OK;
+    if ((!S->exact->null && !S->exact->order) || S->own_b) return TACIT_OK;
     TRY(tacit_queue_alloc(R->q, R->n, &S->own_b));
     return tacit_queue_alloc(R->q, R->n, &S->permuted_x);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/singular.h - systems with a known null space. All functions do nothing
- * where there is none. */
+ * solver/singular.h - systems with a known null space. Without one the functions
+ * change nothing. */
 #ifndef TCT_SOLVER_SINGULAR_H
 #define TCT_SOLVER_SINGULAR_H
 #include "solver/run.h"
 
-/* Room for P b and x. Errors NO_MEMORY. */
+/* Room for copies of b and x: P b, or in another order. Errors NO_MEMORY. */
 tacit_status tct_singular_open(tct_run *R);
 /* b = P b, in own_b. Collective. */
 tacit_status tct_singular_enter(tct_run *R);

@@ -16,7 +16,7 @@
 enum { TCT_NULL_VECTORS_MOST = 64 };
 
 /* Row sums of the values against those of the magnitudes. */
-typedef enum { TCT_ROW_STANDS, TCT_ROW_VANISHES, TCT_ROW_ZERO } tct_row_sum;
+typedef enum { TCT_ROW_STANDS, TCT_ROW_VANISHES, TCT_ROW_ZERO } tct_row_state;
 
 typedef struct tct_null_space {
     bool declared;

@@ -16,7 +16,7 @@ typedef struct {
     _Atomic double high, inverse, norm; /* the largest */
     _Atomic double fewest, most;        /* entries of a row, the first < 0 */
     int exponent;
-    unsigned char *state; /* [rows] a tct_row_sum; NULL: not asked for */
+    unsigned char *state; /* [rows] a tct_row_state; NULL: not asked for */
 } sizes;
 
 /* Of a range of rows. */
@@ -26,14 +26,14 @@ typedef struct {
 } range_sizes;
 
 /* Does the sum of a row vanish up to rounding, or all of it? */
-static tct_row_sum sum_state(double signed_sum, double sum)
+static tct_row_state sum_state(double signed_sum, double sum)
 {
     if (sum == 0.0) return TCT_ROW_ZERO;
     return fabs(signed_sum) <= TCT_NULL_BOUND * sum ? TCT_ROW_VANISHES
                                                     : TCT_ROW_STANDS;
 }
 
-static tct_row_sum measure_row(const tct_csr *A, int64_t i, range_sizes *s)
+static tct_row_state measure_row(const tct_csr *A, int64_t i, range_sizes *s)
 {
     const int64_t from = A->ptr[i], to = A->ptr[i + 1];
     double sum = 0.0, high = s->high, low = s->low, signed_sum = 0.0;
@@ -57,7 +57,7 @@ static void measure_rows(void *work, int64_t from, int64_t to)
     sizes *s = work;
     range_sizes of = {.low = INFINITY, .fewest = INT64_MAX};
     for (int64_t i = from; i < to; i++) {
-        const tct_row_sum state = measure_row(s->A, i, &of);
+        const tct_row_state state = measure_row(s->A, i, &of);
         if (s->state) s->state[i] = (unsigned char)state;
     }
     tct_atomic_max_f64(&s->high, of.high);
