@@ -21,6 +21,7 @@ _STOPS = (
     "least_squares",
     "iterations",
     "monitor",
+    "singular",
 )
 
 
