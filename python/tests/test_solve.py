@@ -493,3 +493,20 @@ def test_one_solve_uses_the_rows_in_place():
     assert np.array_equal(M.data, before)
     with pytest.raises(tacit.InputError, match="not finite"):
         tacit.solve(M * np.nan, np.ones(900))
+
+
+def test_singular_systems_are_told():
+    M = laplacian(6)
+    M.setdiag(0.0)
+    M.setdiag(-np.asarray(M.sum(axis=1)).reshape(-1))  # constants: M 1 = 0
+    right = np.arange(36.0)
+    inside = right - right.mean()
+    for method in ("cg", "minres"):
+        x, _ = tacit.solve(M, inside, method=method, precond="none")
+        assert residual(M, x, inside) < CONVERGED
+    with pytest.raises(tacit.Error) as raised:
+        tacit.solve(M, right, method="cg", precond="none")
+    result = raised.value.report["result"]
+    assert result["stop"] == "singular" and result["null_vectors"] == 1
+    share = right.mean() * 6.0 / np.linalg.norm(right)
+    assert abs(result["outside"] - share) < 1e-6
