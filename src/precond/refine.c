@@ -10,6 +10,7 @@
  * Columns go together, so that M is read once for all of them, and each stops
  * by itself. */
 #include "operator/backward.h"
+#include "precond/history.h"
 #include "precond/precond.h"
 #include <math.h>
 #include <stddef.h>
@@ -210,12 +211,13 @@ static void correct(const refinement *R)
     }
 }
 
-static void tell(const refinement *R, int j, int64_t k)
+static void tell(refinement *R, int j, int64_t k)
 {
     const tacit_stop *stop = &R->stop;
-    const member *m = &R->m[j];
+    member *m = &R->m[j];
     const double relative = m->norm / m->norm_b;
     int over = 0;
+    tct_history_note(stop, R->first + j, k, relative, &m->result.history);
     if (R->all > 1 && stop->column_monitor)
         over =
             stop->column_monitor(stop->monitor_ctx, R->first + j, k, relative);
@@ -443,6 +445,10 @@ static tacit_status check(const refinement *R)
     if (R->stop.norm != TACIT_NORM_RESIDUAL || R->stop.relative_to_first)
         FAIL(TACIT_INVALID, "tacit_precond_solve: stops in the Euclidean norm, "
                             "relative to b");
+    TRY(tct_history_check(&R->stop));
+    if (R->stop.monitor_decides)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: a monitor that decides "
+                            "belongs to tacit_solver_run");
     if (R->stop.iterations > 0)
         FAIL(TACIT_INVALID, "tacit_precond_solve: a fixed number of iterations "
                             "belongs to tacit_solver_run: set max_iterations");
@@ -456,6 +462,16 @@ static tacit_status check(const refinement *R)
         FAIL(TACIT_INVALID, "tacit_precond_solve: the preconditioner is not "
                             "for this operator");
     return TACIT_OK;
+}
+
+tacit_status tct_history_check(const tacit_stop *stop)
+{
+    if (stop->history_room >= 0 && (stop->history || stop->history_room == 0))
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "tacit_stop: history_room is %lld and history is %s: give both, or "
+         "NULL and 0",
+         (long long)stop->history_room, stop->history ? "given" : "NULL");
 }
 
 tacit_status tacit_precond_solve(const tacit_operator *A,

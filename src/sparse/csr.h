@@ -31,6 +31,17 @@ static inline int64_t tct_csr_nonzeros(const tct_csr *A)
 {
     return A->ptr ? A->ptr[A->rows] : 0;
 }
+/* The offset of column `col` in local row `i`, or -1. */
+static inline int64_t tct_csr_find(const tct_csr *A, int64_t i, int64_t col)
+{
+    int64_t low = A->ptr[i], high = A->ptr[i + 1];
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (tct_csr_col(A, mid) < col) low = mid + 1;
+        else high = mid;
+    }
+    return low < A->ptr[i + 1] && tct_csr_col(A, low) == col ? low : -1;
+}
 /* The diagonal entry of local row `i`; 0 if none is stored. */
 static inline double tct_csr_diagonal(const tct_csr *A, int64_t i)
 {
