@@ -81,6 +81,10 @@ page=$source/README.md
 blocks c >"$work/readme.c"
 built readme.c cc -std=c11
 page=$source/docs/guide/cpp.md
+for example in serial_arrays.cpp serial_arrays.c mpi_rows.cpp mpi_rows.c; do
+    length=$(wc -l <"$source/examples/$example")
+    grep -q "\`$example\` has $length\b" "$page" || complain "$page: $example has $length lines"
+done
 if command -v c++ >/dev/null; then
     { printf '%s\n' '#include <iostream>' '#include <tacit/tacit.hpp>' 'int main() {' && blocks cpp && echo '}'; } >"$work/guide.cpp"
     built guide.cpp c++ -std=c++17
