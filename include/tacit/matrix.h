@@ -50,6 +50,17 @@ TACIT_API tacit_status tacit_matrix_from_rows32(
     const int32_t *ptr, const int32_t *cols, const double *vals,
     tacit_matrix **out);
 
+/* The same without a copy, if the columns of each row ascend and none is
+ * repeated (else it copies, as tacit_set_log tells): `cols` and `vals` are
+ * Borrowed, and must stay as they are until the matrix is destroyed, and each
+ * operator that was made of it for few solves on the host
+ * (tacit_operator_create_for), which multiplies by them. They are only read:
+ * calls that change or move rows copy them first. */
+TACIT_API tacit_status tacit_matrix_borrow_rows32(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const int32_t *ptr, const int32_t *cols, const double *vals,
+    tacit_matrix **out);
+
 /* The entries that are given: of both triangles, or one triangle of a symmetric
  * matrix with its diagonal, of which the other one is the mirror image. */
 typedef enum tacit_triangle {

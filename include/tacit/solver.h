@@ -172,7 +172,10 @@ typedef struct tacit_setting {
 /* Setting `i`, NULL past the end:
  *   loop             host (the default), graph, resident, or auto: each
  *                    available one runs some iterations, with each open link of
- *                    its queue, and the fastest on the slowest rank stays
+ *                    its queue, and the fastest on the slowest rank stays; of an
+ *                    operator for one solve (tacit_operator_create_for), or
+ *                    deterministic, the first link and the last of these loops
+ *                    that can be had, without a trial
  *   steps            of method sstep: iterations for one reduction, 1 to 16, or
  *                    auto (the default): 8. Takes memory for 4 vectors each
  *   basis            of method sstep: chebyshev (the default), newton, or

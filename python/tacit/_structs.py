@@ -289,6 +289,9 @@ class FactorInfo(ctypes.Structure):
         ("least_row", c_int64),
         ("least_share", c_double),
         ("backward_error", c_double),
+        ("trials", c_int),
+        ("repaired", c_int64),
+        ("refined_error", c_double),
     ]
 
 

@@ -106,13 +106,43 @@ static tacit_status copy_rows(tct_range r, const tct_rows_given *g, tct_csr *A)
     return tct_rows_finite(A);
 }
 
+/* Does every row have ascending columns, none of them twice? */
+static bool is_sorted(tct_range r, const tct_rows_given *g)
+{
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t k = g->ptr32[i] + 1; k < g->ptr32[i + 1]; k++)
+            if (g->cols32[k - 1] >= g->cols32[k]) return false;
+    return true;
+}
+
+/* The arrays as they are, if they can stay so. */
+static tacit_status borrow_rows(tct_range r, const tct_rows_given *g,
+                                tct_csr *A)
+{
+    TRY(tct_rows_check(r, g));
+    if (r.rows == 0 || r.global_rows > INT32_MAX || !is_sorted(r, g)) {
+        if (r.rows > 0)
+            tct_log(TCT_DETAIL,
+                    "rows from %" PRId64 " are copied: not all of "
+                    "their columns ascend",
+                    r.first + 1);
+        return copy_rows(r, g, A);
+    }
+    TRY(tct_csr_rows(A, r.global_rows, r.global_rows, r.first, r.rows));
+    for (int64_t i = 0; i < r.rows; i++) A->ptr[i + 1] = g->ptr32[i + 1];
+    TRY(tct_csr_borrow(A, g->cols32, g->vals));
+    return tct_rows_finite(A);
+}
+
 static tacit_status make_of_rows(tacit_world *world, tct_range mine,
-                                 const tct_rows_given *g, tacit_matrix **out)
+                                 const tct_rows_given *g, bool borrow,
+                                 tacit_matrix **out)
 {
     TCT_THREADS_AT_MOST(tct_world_threads(world));
     TRY(tct_ranges_check(world, mine));
     tct_csr A = {0};
-    tacit_status status = copy_rows(mine, g, &A);
+    tacit_status status =
+        borrow ? borrow_rows(mine, g, &A) : copy_rows(mine, g, &A);
     int64_t summed =
         status >= 0 && mine.rows > 0 ? tct_row_start(g, mine.rows) : 0;
     summed -= tct_csr_nonzeros(&A);
@@ -134,7 +164,7 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
     REQUIRE(world && out);
     const tct_rows_given g = {.ptr64 = ptr, .cols64 = cols, .vals = vals};
     return make_of_rows(world, (tct_range){global_rows, first_row, rows}, &g,
-                        out);
+                        false, out);
 }
 
 tacit_status tacit_matrix_from_rows32(tacit_world *world, int64_t global_rows,
@@ -145,5 +175,16 @@ tacit_status tacit_matrix_from_rows32(tacit_world *world, int64_t global_rows,
     REQUIRE(world && out);
     const tct_rows_given g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
     return make_of_rows(world, (tct_range){global_rows, first_row, rows}, &g,
-                        out);
+                        false, out);
+}
+
+tacit_status tacit_matrix_borrow_rows32(tacit_world *world, int64_t global_rows,
+                                        int64_t first_row, int64_t rows,
+                                        const int32_t *ptr, const int32_t *cols,
+                                        const double *vals, tacit_matrix **out)
+{
+    REQUIRE(world && out);
+    const tct_rows_given g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
+    return make_of_rows(world, (tct_range){global_rows, first_row, rows}, &g,
+                        true, out);
 }

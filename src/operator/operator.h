@@ -94,6 +94,8 @@ struct tacit_operator { /* first member of every operator's struct */
     int version;  /* counts changes that invalidate recordings: values,
                    * exchanges */
     int values;   /* counts updates of values */
+    bool foresee; /* for a single solve, or no decision by time: link and loop
+                   * are not tried */
     tacit_operator_info info; /* kept up to date by the functions that change
                                * it */
 };

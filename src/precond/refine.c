@@ -16,13 +16,16 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <tacit/factor.h>
 
 enum {
     STEPS_DEFAULT = 10000,
+    STEPS_POLISH = 10,
     FAR = 600 /* 2^FAR scales any norm into the range of squares */
 };
 
 static const double
+    EPS = 0x1p-52,
     FUTILE = 0.9, /* a step that leaves more of a residual is the last */
     NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200; /* squares are doubles */
 
@@ -46,6 +49,8 @@ typedef struct {
     double *c;                    /* a sum per column   */
     size_t n, stride;
     int all, first, columns; /* the caller's number; the current columns */
+    bool to_the_end; /* until no step helps, since M is a factor that gives
+                      * digits away for its pivots */
     member m[TCT_COLUMNS_MOST];
 } refinement;
 
@@ -241,12 +246,16 @@ static bool judge(const refinement *R, member *m, int64_t k, double norm)
 {
     tacit_result *r = &m->result;
     const bool futile = k > 0 && !(norm <= FUTILE * m->norm);
+    const double least = fmin(norm, m->kept);
     const int64_t most =
         R->stop.max_iterations ? R->stop.max_iterations : STEPS_DEFAULT;
     m->norm = norm;
     r->iterations = k;
     r->relative_residual = r->true_relative_residual = norm / m->norm_b;
-    r->converged = norm <= m->target;
+    r->converged = least <= m->target;
+    if (r->converged && R->to_the_end && !futile && norm > EPS * m->norm_b &&
+        k < (most < STEPS_POLISH ? most : STEPS_POLISH) && !R->q->stop_agreed)
+        return false;
     if (r->converged)
         r->stop = m->target > R->stop.rtol * m->norm_b ? TACIT_STOP_ATOL
                                                        : TACIT_STOP_RTOL;
@@ -270,6 +279,7 @@ static void keep(refinement *R, int j)
     if (!m->over || m->norm <= m->kept || !isfinite(m->kept)) return;
     q_copy(R->q, R->n, best, x);
     m->result.true_relative_residual = m->kept / m->norm_b;
+    if (m->result.converged) m->result.relative_residual = m->kept / m->norm_b;
 }
 
 /* A right-hand side of zeros has zeros for its solution. */
@@ -438,6 +448,14 @@ static tacit_status run_all(refinement *R, tacit_result *results, size_t size)
     return worst;
 }
 
+/* Has the factor M its rows permuted and scaled? */
+static bool is_permuted(const tacit_operator *M)
+{
+    tacit_precond_info info = {.size = sizeof info};
+    if (tacit_precond_describe(M, &info) < 0 || !info.factor_info) return false;
+    return info.factor_info->trials > 0;
+}
+
 static tacit_status check(const refinement *R)
 {
     REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
@@ -493,6 +511,7 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
                     .X_stride = X_stride,
                     .all = columns};
     TRY(tct_read_sized("tacit_stop", stop, &R.stop, sizeof R.stop));
+    R.to_the_end = is_permuted(M);
     TRY(tct_agree(A->world, check(&R)));
     q_enter(A->q);
     TRY(tct_precond_follow(M));
