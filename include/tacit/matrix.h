@@ -189,7 +189,8 @@ TACIT_API tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
                                              tacit_matrix_info *out);
 
 /* OK if the matrix equals its transpose: the pattern exactly, the values to
- * 1e-9 of max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)); otherwise INPUT, and the
+ * 1e-9 of max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)), or with a warning
+ * (tacit_set_log) to 4.8e-7 of it, as of single precision; otherwise INPUT, and the
  * message names the first entry without a partner by row, then column, in
  * original numbers counted from 1 as in a Matrix Market file.
  * Collective.

@@ -99,7 +99,10 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_ITERATIONS,    /* as many as tacit_stop.iterations were made; the
                             * run returns OK, `converged` tells about the
                             * target */
-    TACIT_STOP_MONITOR /* converged by the monitor's word: monitor_decides */
+    TACIT_STOP_MONITOR, /* converged by the monitor's word: monitor_decides */
+    TACIT_STOP_SINGULAR /* A has a null space that was not declared, and b a
+                         * part in it: x solves A x = P b, b without that part;
+                         * not converged */
 } tacit_stop_reason;
 
 enum { TACIT_MADE_MOST = 4 };
@@ -149,7 +152,13 @@ typedef struct tacit_result {
     /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
      * that names */
     double measure;
-    int64_t history; /* elements of tacit_stop.history that are set */
+    int64_t history;      /* elements of tacit_stop.history that are set */
+    int64_t null_vectors; /* of A, found or declared
+                           * (tacit_operator_set_null_space); 0: none is known.
+                           * With them b here is P b, b without its part along
+                           * them, but for norm_b; x has no such part either */
+    double outside;       /* that part, relative to b */
+    bool null_declared;   /* b was projected as the caller wants */
 } tacit_result;
 
 /* A driver of the iteration. */

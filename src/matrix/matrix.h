@@ -82,6 +82,12 @@ tacit_status tct_matrix_original_block(const tacit_matrix *m, int *out);
 tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
                                int **component);
 
+/* The largest difference of an entry of `m`, which is square, and its partner,
+ * relative to the larger one and their diagonals; infinite: a partner is not
+ * stored.
+ * Collective.  Errors NO_MEMORY. */
+tacit_status tct_matrix_asymmetry(const tacit_matrix *m, double *out);
+
 /* Check that the pattern of `m`, which is square, equals its transpose; else
  * INPUT, as tacit_matrix_check_symmetric.
  * Collective. */

@@ -4,6 +4,7 @@
 #include "operator/backward.h"
 #include "solver/after_phase.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     tct_restart_policy *P = R->policy;
     tct_system *S = R->system;
     enter(R, b, x);
+    TRY(tct_singular_enter(R));
     S->stop = *stop;
     S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->exactly = stop->iterations > 0;
@@ -147,12 +149,14 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
     int exponent = 0;
     if (!R->result->converged && !R->q->peers_know) TRY(ask_monitors(R));
     if (!R->result->converged && !R->q->peers_know) end_without_solution(R);
+    TRY(tct_singular_leave(R));
     const bool within = tct_shift_back(R, &exponent);
     if (!within) take_zero(R);
     leave(R);
     TRY(tct_agree(w, q_own_status(R->q)));
     TRY(tct_reduce_f64(w, TCT_MAX, 1, &seconds));
     fill_result(R, seconds);
+    tct_singular_judge(R);
     if (within) return tct_explain(R);
     R->result->converged = false;
     R->result->stop = TACIT_STOP_BREAKDOWN;
@@ -165,7 +169,11 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
 tacit_status tct_run_zero(tct_run *R)
 {
     q_fill(R->q, R->n, 0.0, R->system->user_x);
+    q_fill(R->q, R->n, 0.0, R->x);
     R->result->converged = true;
     R->result->stop = TACIT_STOP_RTOL;
-    return tct_agree(R->system->exact->world, q_own_status(R->q));
+    TRY(tct_singular_leave(R));
+    tct_singular_judge(R);
+    TRY(tct_agree(R->system->exact->world, q_own_status(R->q)));
+    return tct_explain(R);
 }

@@ -4,6 +4,7 @@
 #include "precond/history.h"
 #include "precond/precond.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -105,6 +106,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     if (status >= 0) status = check(solver, b, x, &own);
     status = tct_agree(solver->run.q->world, status);
     if (status >= 0) status = tct_norm_open(solver, &own);
+    if (status >= 0) status = tct_singular_open(&solver->run);
     tacit_world *w = solver->run.q->world;
     TRY(tct_agree(w, status));
     TRY(tct_precond_follow(solver->run.M));

@@ -6,6 +6,7 @@
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -290,6 +291,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
     TRY(tct_agree(w, status));
     TRY(tct_agree(w, tct_norm_open(solver, &k.stop)));
     TRY(agree_on_columns(w, columns, k.stop.monitor_decides));
+    TRY(tct_agree(w, tct_singular_open(&solver->run)));
     TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);
     return solve(&k);

@@ -124,7 +124,8 @@ static void sum_up(trial *l, int64_t iterations, double seconds,
 static const char *why_not(tacit_status status, tacit_stop_reason stop)
 {
     const bool over =
-        (status == TACIT_NOT_CONVERGED && stop != TACIT_STOP_MAX_ITERATIONS) ||
+        (status == TACIT_NOT_CONVERGED && stop != TACIT_STOP_MAX_ITERATIONS &&
+         stop != TACIT_STOP_SINGULAR) ||
         status == TACIT_BREAKDOWN;
     return over ? tacit_error_message() : NULL;
 }
@@ -353,7 +354,8 @@ static tacit_status explain(const tct_autotuning *race, tacit_status status,
                             const tacit_stop *stop, const tacit_result *total)
 {
     const bool several = total->iterations > race->best_result.iterations;
-    if (status != TACIT_NOT_CONVERGED || !several)
+    if (status != TACIT_NOT_CONVERGED || !several ||
+        total->stop == TACIT_STOP_SINGULAR)
         return tacit_error_set(status, "%s", race->sentence);
     return tacit_error_set(
         status,
