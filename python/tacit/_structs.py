@@ -42,6 +42,9 @@ class Stop(ctypes.Structure):
         ("iterations", c_int64),
         ("norm", c_int),
         ("relative_to_first", c_bool),
+        ("monitor_decides", c_bool),
+        ("history", c_void_p),
+        ("history_room", c_int64),
     ]
 
 
@@ -76,6 +79,7 @@ class Result(ctypes.Structure):
         ("made", Made * 4),
         ("attainable", c_double),
         ("measure", c_double),
+        ("history", c_int64),
     ]
 
 

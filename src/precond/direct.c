@@ -144,4 +144,5 @@ const tct_precond_kind tct_precond_direct = {
     .renew = direct_renew,
     .describe = tct_by_factor_describe,
     .expensive = true,
-    .together = true};
+    .together = true,
+    .needs_regular = true};
