@@ -529,6 +529,32 @@ static void unsymmetric_entries_are_named(void **state)
     tacit_matrix_destroy(&m);
 }
 
+static void note_warning(void *ctx, int level, const char *text)
+{
+    if (level == 0 && strstr(text, "single precision")) ++*(int *)ctx;
+}
+
+/* Values that were floats are taken, and said to be; no others. */
+static void single_precision_is_said(void **state)
+{
+    (void)state;
+    static const double by[] = {3e-8, 1e-6};
+    planted.row = shuffled(5);
+    planted.col = shuffled(5 + SIDE);
+    for (int k = 0; k < 2; k++) {
+        int warnings = 0;
+        planted.value = -1.0 - 4.0 * by[k]; /* the diagonals are 4 */
+        tacit_matrix *m = make(planted_row, GRID);
+        tacit_set_log(note_warning, &warnings);
+        const tacit_status status = tacit_matrix_check_symmetric(m);
+        tacit_set_log(NULL, NULL);
+        const int rank = tacit_world_rank(test_world());
+        assert_int_equal(status, k == 0 ? TACIT_OK : TACIT_INPUT);
+        assert_int_equal(warnings, k == 0 && rank == 0);
+        tacit_matrix_destroy(&m);
+    }
+}
+
 static void rounding_in_ani4_is_symmetric(void **state)
 {
     (void)state;
@@ -750,6 +776,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(describe_bcsstk16),
         cmocka_unit_test(not_square_is_described_but_not_cut),
         cmocka_unit_test(unsymmetric_entries_are_named),
+        cmocka_unit_test(single_precision_is_said),
         cmocka_unit_test(rounding_in_ani4_is_symmetric),
         cmocka_unit_test(vectors_keep_the_original_order),
         cmocka_unit_test(matrices_are_written_in_their_original_order),

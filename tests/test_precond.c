@@ -296,13 +296,14 @@ static void a_zero_on_the_diagonal_is_refused(void **state)
 {
     (void)state;
     const int rank = tacit_world_rank(test_world());
-    const int64_t ptr[] = {0, 1}, col[] = {rank};
-    const double val[] = {rank == 0 ? 0.0 : 1.0};
+    const int64_t ptr[] = {0, 1, 2}, first = 2 * rank,
+                  col[] = {first + (rank == 0), first + (rank != 0)};
+    const double val[] = {1.0, 1.0};
     tacit_matrix *m = NULL;
     tacit_operator *A = NULL, *M = NULL;
     tacit_queue *q = open_queue("host");
-    OK(tacit_matrix_from_rows(test_world(), tacit_world_size(test_world()),
-                              rank, 1, ptr, col, val, &m));
+    OK(tacit_matrix_from_rows(test_world(), 2 * tacit_world_size(test_world()),
+                              first, 2, ptr, col, val, &m));
     OK(tacit_operator_create(q, m, "csr", &A));
     EXPECT(TACIT_INPUT, tacit_precond_create(A, "jacobi", &M));
     assert_non_null(strstr(tacit_error_message(), "diagonal"));

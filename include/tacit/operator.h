@@ -156,6 +156,35 @@ TACIT_API tacit_status tacit_operator_from_function(
     tacit_queue *queue, int64_t rows, const tacit_operator_function *function,
     tacit_operator **out);
 
+/* Vectors that A, symmetric and singular, takes to 0. */
+typedef struct tacit_null_space {
+    size_t size;          /* set by the caller: status.h */
+    bool constants;       /* the constants of A's connected components */
+    int vectors;          /* others: 0 to 64 */
+    const double *values; /* [vectors * local rows] in host memory, in the order
+                           * of the matrix: one after the other, as those of
+                           * tacit_matrix_rigid_body_modes */
+} tacit_null_space;
+
+/* Declare the null space of `A`, besides what was found in the matrix: rows of
+ * zeros, constants of connected components, and near-null vectors of
+ * preconditioner amg that are null where constants are. A vector z counts as
+ * null if |A z| <= 16 eps |A| |z| in every row; `matrix`, that of `A`, has the
+ * row sums, without it (NULL, or its entries taken) the norm of A takes their
+ * place. Dependent vectors are left out. From then on solves project b out of
+ * the null space, say so (tacit_result), and end with OK when A x = P b is
+ * solved; x has no part in the null space. Without a declaration they end with
+ * NOT_CONVERGED if b has such a part. New values (tacit_operator_update) end
+ * the declaration.
+ * Collective.  Copies the vectors.
+ * Memory      for each vector 8 bytes a row, on the host.
+ * Cost        a product and some sums for each vector.
+ * Errors      INVALID (a vector that is not null, naming a row; not finite; in
+ *             a monitor), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status
+tacit_operator_set_null_space(tacit_operator *A, const tacit_matrix *matrix,
+                              const tacit_null_space *space);
+
 /* Replace the values by those of `matrix`, which has the same rows and the same
  * pattern. Nothing is planned or measured anew. Preconditioners made for `A`
  * keep the old values: tacit_precond_update.

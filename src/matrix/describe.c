@@ -21,8 +21,8 @@ tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
     if (bad == INT64_MAX) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s: row %lld has %g on the diagonal: the matrix is not positive "
-         "definite: take method minres with precond jacobi or none, or solve "
-         "another matrix, A + shift I",
+         "definite: take method minres with precond jacobi or none, or a "
+         "factor (direct), or solve A + shift I, which changes the solution",
          who, (long long)tct_original(m, bad) + 1,
          tct_csr_diagonal(&m->A, bad));
 }
@@ -233,6 +233,7 @@ static void fill_info(const tacit_matrix *m, const tally *t, int block,
         .diagonal_max = -t->real[MINUS_DIAGONAL_MAX],
         .norm_inf = -t->real[MINUS_NORM],
         .summed = m->summed,
+        .sent = m->sent,
         .shift = m->shift,
         .block = block,
         .format = m->format,

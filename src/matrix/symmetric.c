@@ -12,6 +12,8 @@
 #include <math.h>
 
 #define TOLERANCE 1e-9
+/* Values that were floats differ by this, after some additions. */
+#define SINGLE 0x1p-21
 
 /* An entry without an equal partner; original numbers, from 0. */
 typedef struct {
@@ -24,6 +26,8 @@ typedef struct {
     const tacit_matrix *m;
     bool pattern_only; /* values are ignored */
     odd_entry first;   /* by row, then column, original numbering */
+    double most; /* the largest relative difference; infinite: an entry is not
+                  * stored */
 } search;
 
 static bool comes_before(const odd_entry *a, const odd_entry *b)
@@ -34,18 +38,21 @@ static bool comes_before(const odd_entry *a, const odd_entry *b)
 
 static void note(search *s, odd_entry e)
 {
+    if (e.row >= 0 && !e.stored) s->most = HUGE_VAL;
     if (comes_before(&e, &s->first)) s->first = e;
 }
 
 /* Entries (row, col) and (col, row) differ by more than rounding, relative also
  * to the diagonals `dr` and `dc`. */
-static bool differ(const search *s, double value, double partner, double dr,
+static bool differ(search *s, double value, double partner, double dr,
                    double dc)
 {
     if (s->pattern_only) return false;
     double scale = fmax(fabs(value), fabs(partner));
     scale = fmax(scale, sqrt(fabs(dr)) * sqrt(fabs(dc)));
-    return !(fabs(value - partner) <= TOLERANCE * scale);
+    const double by = fabs(value - partner) / scale;
+    if (!(by <= s->most)) s->most = isnan(by) ? HUGE_VAL : by;
+    return !(by <= TOLERANCE);
 }
 
 static void note_pair(search *s, int64_t row, int64_t col, double value,
@@ -55,21 +62,9 @@ static void note_pair(search *s, int64_t row, int64_t col, double value,
     note(s, (odd_entry){col, row, partner, value, true});
 }
 
-/* Offset of column `col` in local row `i`, or -1. */
-static int64_t find(const tct_csr *A, int64_t i, int64_t col)
-{
-    int64_t low = A->ptr[i], high = A->ptr[i + 1];
-    while (low < high) {
-        const int64_t mid = low + (high - low) / 2;
-        if (tct_csr_col(A, mid) < col) low = mid + 1;
-        else high = mid;
-    }
-    return low < A->ptr[i + 1] && tct_csr_col(A, low) == col ? low : -1;
-}
-
 static double diagonal(const tct_csr *A, int64_t i)
 {
-    const int64_t k = find(A, i, A->first + i);
+    const int64_t k = tct_csr_find(A, i, A->first + i);
     return k < 0 ? 0 : A->val[k];
 }
 
@@ -140,7 +135,7 @@ typedef struct {
 static void look_up(search *s, const question *q)
 {
     const tct_csr *A = &s->m->A;
-    const int64_t i = q->col - A->first, k = find(A, i, q->row);
+    const int64_t i = q->col - A->first, k = tct_csr_find(A, i, q->row);
     const int64_t col = tct_original(s->m, i);
     if (k < 0) note(s, (odd_entry){q->original, col, q->value, 0, false});
     else if (q->value != A->val[k] &&
@@ -230,17 +225,47 @@ static tacit_status first_of_all(search *s)
     if (status >= 0) status = tct_allgather(w, sizeof mine, &mine, all);
     for (int r = 0; status >= 0 && r < w->size; r++) note(s, all[r]);
     tct_free(all);
+    if (status >= 0) status = tct_reduce_f64(w, TCT_MAX, 1, &s->most);
     return status;
+}
+
+static tacit_status look(search *s)
+{
+    TRY(tct_agree(s->m->world, search_local(s)));
+    TRY(search_between(s));
+    return first_of_all(s);
+}
+
+tacit_status tct_matrix_asymmetry(const tacit_matrix *m, double *out)
+{
+    search s = {.m = m, .first = {.row = -1}};
+    const tacit_status status = look(&s);
+    *out = s.most;
+    return status;
+}
+
+/* The values were single precision. */
+static void warn_of_single(const search *s)
+{
+    const odd_entry *e = &s->first;
+    if (s->m->world->rank != 0) return;
+    tct_log(TCT_WARN,
+            "symmetric in single precision only: row %" PRId64
+            ", column %" PRId64 " holds %.12g, its partner %.12g; the largest "
+            "difference is %.1e: taken as it is",
+            e->row + 1, e->col + 1, e->value, e->partner, s->most);
 }
 
 static tacit_status check(const tacit_matrix *matrix, bool pattern_only)
 {
-    search s = {matrix, pattern_only, {.row = -1}};
-    TRY(tct_agree(matrix->world, search_local(&s)));
-    TRY(search_between(&s));
-    TRY(first_of_all(&s));
+    search s = {matrix, pattern_only, {.row = -1}, 0.0};
+    TRY(look(&s));
     const odd_entry *e = &s.first;
     if (e->row < 0) return TACIT_OK;
+    if (s.most <= SINGLE) {
+        warn_of_single(&s);
+        return TACIT_OK;
+    }
     if (e->stored)
         FAIL(TACIT_INPUT,
              "not symmetric: row %" PRId64 ", column %" PRId64

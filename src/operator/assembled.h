@@ -87,6 +87,11 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
  * a failure. Errors INPUT, INVALID, NO_MEMORY. */
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *out);
+/* tct_scale, and the null vectors that the rows show: A's null space anew,
+ * without what was declared.
+ * Collective.  Errors INPUT, NO_MEMORY, COMM. */
+tacit_status tct_scale_and_look(tacit_operator *A, const tacit_matrix *matrix,
+                                tct_csr *rows);
 /* Update A's info from its blocks. */
 void tct_assembled_describe(tct_assembled *A);
 /* Update A's info from its exchange. Collective.  Errors COMM. */
@@ -107,9 +112,9 @@ tacit_status tct_assembled_update(tacit_operator *A, const tacit_matrix *m);
 /* --- pattern/scale.c ----------------------------------------------------- */
 
 /* Set A's exponent and norm for `rows`, and scale their values close to 1 if
- * they are far from it. Collective.
+ * they are far from it. `state` [rows] gets a tct_row_state each. Collective.
  * Errors      INPUT (no power of 2 suits all entries). */
-tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
+tacit_status tct_scale(tacit_operator *A, tct_csr *rows, unsigned char *state);
 /* The exponent for entries of which the largest and the inverse of the smallest
  * that is not 0 are given. Errors INPUT. */
 tacit_status tct_scale_exponent(const double extent[2], int *out);

@@ -4,6 +4,7 @@
 #include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "operator/choice/rental.h"
+#include "operator/null/null_space.h"
 #include <string.h>
 
 /* --- rows ------------------------------------------------------------------ */
@@ -84,6 +85,38 @@ static tct_grid_place place_of(const tacit_matrix *m)
     return box ? at : (tct_grid_place){.first = 0};
 }
 
+/* Values and their partners differ by this after some additions. */
+static const double ROUNDING = 1e-9;
+
+/* Null vectors of a matrix that is not symmetric do not bound its range. */
+static tacit_status drop_if_not_symmetric(tacit_operator *A,
+                                          const tacit_matrix *matrix,
+                                          const tct_csr *rows)
+{
+    tacit_matrix view = *matrix;
+    view.A = *rows;
+    view.released = false;
+    double most = 0.0;
+    if (!A->null) return TACIT_OK;
+    const tacit_status status = tct_matrix_asymmetry(&view, &most);
+    if (status < 0 || most > ROUNDING) tct_null_close(&A->null);
+    return status;
+}
+
+tacit_status tct_scale_and_look(tacit_operator *A, const tacit_matrix *matrix,
+                                tct_csr *rows)
+{
+    unsigned char *state = NULL;
+    TRY(tct_agree(A->world, TCT_ALLOC(rows->rows, "an operator", &state)));
+    tacit_status status = tct_scale(A, rows, state);
+    tct_null_close(&A->null);
+    if (status >= 0)
+        status = tct_null_find(A->world, rows, matrix->starts, state, &A->null);
+    tct_free(state);
+    if (status >= 0) status = drop_if_not_symmetric(A, matrix, rows);
+    return status;
+}
+
 /* `rows` is consumed. Every rank calls it, with any `status`. */
 static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
                           tct_csr *rows, tacit_status status,
@@ -95,7 +128,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
     A->by_model = wish->by_model;
     if (status >= 0 && wish->rents) status = tct_rental_open(A, wish);
     TRY(tct_agree(w, status));
-    TRY(tct_scale(base, rows));
+    TRY(tct_scale_and_look(base, matrix, rows));
     if (status >= 0) status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
     if (status >= 0) {
         memcpy(A->starts, matrix->starts,
@@ -151,6 +184,13 @@ static tacit_status rows_of(const tacit_queue *q, const tacit_matrix *matrix,
                        : tct_copy_rows(q, matrix, out);
 }
 
+static tacit_status foresee(const tct_operator_wish *wish, tacit_status status,
+                            tacit_operator **out)
+{
+    if (status >= 0) (*out)->foresee = wish->rents || wish->by_model;
+    return status;
+}
+
 /* On a GPU all formats are tried at once. */
 static tct_operator_wish on(const tacit_queue *q, const tct_operator_wish *wish)
 {
@@ -166,11 +206,14 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     if (matrix->stencil)
-        return tct_operator_of_grid(queue, matrix->stencil, wish->format, out);
+        return foresee(
+            wish,
+            tct_operator_of_grid(queue, matrix->stencil, wish->format, out),
+            out);
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
     const tacit_status status = rows_of(queue, matrix, w.rents, &rows);
-    return create(queue, matrix, &rows, status, &w, out);
+    return foresee(wish, create(queue, matrix, &rows, status, &w, out), out);
 }
 
 tacit_status tacit_operator_create(tacit_queue *queue,
@@ -233,11 +276,14 @@ static tacit_status take(tacit_queue *queue, tacit_matrix *matrix,
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     if (matrix->stencil)
-        return tct_operator_of_grid(queue, matrix->stencil, wish->format, out);
+        return foresee(
+            wish,
+            tct_operator_of_grid(queue, matrix->stencil, wish->format, out),
+            out);
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
     const tacit_status status = take_rows(matrix, &rows);
-    return create(queue, matrix, &rows, status, &w, out);
+    return foresee(wish, create(queue, matrix, &rows, status, &w, out), out);
 }
 
 tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,

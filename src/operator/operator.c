@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/operator.c - the products and public functions of operators of every
  * kind. */
-#include "operator/operator.h"
 #include "device/parallel.h"
+#include "operator/null/null_space.h"
 
 static bool is_block(const tacit_operator *A, const tacit_queue *q)
 {
@@ -83,8 +83,10 @@ void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
 
 tacit_status tct_operator_diagonal(const tacit_operator *A, double *d)
 {
-    if (A->ops->diagonal) return A->ops->diagonal(A, d);
-    FAIL(TACIT_UNSUPPORTED, "the operator does not tell its diagonal");
+    if (!A->ops->diagonal)
+        FAIL(TACIT_UNSUPPORTED, "the operator does not tell its diagonal");
+    TRY(A->ops->diagonal(A, d));
+    return tct_null_diagonal(A, d);
 }
 
 tacit_status tct_operator_columns(tacit_operator *A, int columns)
@@ -170,6 +172,7 @@ void tacit_operator_destroy(tacit_operator **A)
     q_enter(a->q);
     tacit_operator_destroy(&a->low);
     if (a->ops && a->ops->destroy) a->ops->destroy(a);
+    tct_null_close(&a->null);
     tct_free(a);
     *A = NULL;
 }

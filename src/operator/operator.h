@@ -91,9 +91,12 @@ struct tacit_operator { /* first member of every operator's struct */
                    * unless its entries are near the ends of the range of
                    * doubles */
     double norm;  /* of the stored matrix: the largest row sum of |a|     */
+    struct tct_null_space *null; /* null/null_space.h; NULL: none is known */
     int version;  /* counts changes that invalidate recordings: values,
                    * exchanges */
     int values;   /* counts updates of values */
+    bool foresee; /* for a single solve, or no decision by time: link and loop
+                   * are not tried */
     tacit_operator_info info; /* kept up to date by the functions that change
                                * it */
 };
@@ -164,7 +167,8 @@ void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
 /* y = 2^exponent y: from A x of the stored matrix to that of the matrix */
 void tct_unscale(const tacit_operator *A, tacit_queue *q, double *y);
 
-/* The diagonal into `d` [n] on the device, in the operator's order.
+/* The diagonal into `d` [n] on the device, in the operator's order; 1 in rows
+ * of zeros (null/null_space.h).
  * Errors      UNSUPPORTED (not given by the operator), or its own. */
 tacit_status tct_operator_diagonal(const tacit_operator *A, double *d);
 /* A view of A, which must outlive it, with values rounded to floats

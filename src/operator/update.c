@@ -111,7 +111,7 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     if (status >= 0) status = require_same_rows(A, m);
     if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);
-    if (status >= 0) status = tct_scale(base, &rows);
+    if (status >= 0) status = tct_scale_and_look(base, m, &rows);
     tct_rental_keep(A); /* a copy of the old values is of no use */
     if (status >= 0) status = refill(A, &rows, &found);
     tct_csr_clear(&rows);

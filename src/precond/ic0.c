@@ -200,4 +200,5 @@ const tct_precond_kind tct_precond_ic0 = {
     .describe = tct_by_factor_describe,
     .view = tct_by_factor_view,
     .entry_bytes = 18.0,
-    .row_bytes = 92.0};
+    .row_bytes = 92.0,
+    .needs_regular = true};

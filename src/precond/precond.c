@@ -63,6 +63,8 @@ tacit_status tct_precond_source_open(const tct_precond_kind *kind,
     *out = (tct_precond_source){.matrix = matrix};
     tacit_status status = take_options(kind, given, out);
     if (status >= 0) status = check_matrix(kind, A, matrix);
+    if (status >= 0) status = tct_regular_open(kind, A, matrix, &out->regular);
+    if (out->regular) out->matrix = out->regular;
     status = tct_agree(A->world, status);
     if (status >= 0 && kind->load)
         status = kind->load(matrix, out->options, &out->vectors);
@@ -73,6 +75,7 @@ tacit_status tct_precond_source_open(const tct_precond_kind *kind,
 void tct_precond_source_close(tct_precond_source *from)
 {
     tacit_matrix_free_vectors(&from->vectors);
+    tct_regular_close(&from->regular);
     tct_free(from->options);
     from->options = NULL;
 }
@@ -198,6 +201,16 @@ static tacit_status check_source(const tct_precond *M,
     return tct_agree(M->op.world, predict(M->kind, matrix));
 }
 
+static tacit_status renew(tct_precond *M, const tacit_matrix *matrix)
+{
+    tacit_matrix *regular = NULL;
+    tacit_status status = tct_agree(
+        M->op.world, tct_regular_open(M->kind, M->made_for, matrix, &regular));
+    if (status >= 0) status = M->kind->renew(M, regular ? regular : matrix);
+    tct_regular_close(&regular);
+    return status;
+}
+
 tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
 {
     REQUIRE(M != NULL);
@@ -213,7 +226,7 @@ tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
                                          "preconditioner of "
                                          "tacit_precond_create"));
     TRY(check_source(P, matrix));
-    TRY(P->kind->renew(P, matrix));
+    TRY(renew(P, matrix));
     set_renewed(P, tct_seconds() - start);
     return TACIT_OK;
 }

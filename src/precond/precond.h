@@ -10,6 +10,7 @@
 /* The source of a preconditioner, besides the operator. */
 typedef struct tct_precond_source {
     const tacit_matrix *matrix; /* the operator's, or NULL         */
+    tacit_matrix *regular;      /* ... with fixed rows: regular.c; or NULL */
     void *options;              /* the kind's own struct           */
     double *vectors;            /* of files that they name, or NULL */
 } tct_precond_source;
@@ -69,6 +70,8 @@ typedef struct tct_precond_kind {
      * are not predictable. */
     double sweeps, products;
     double entry_bytes, row_bytes; /* memory during set-up, and after it */
+    /* Must the matrix be regular? If not, rows of zeros alone are fixed. */
+    bool needs_regular;
 } tct_precond_kind;
 
 /* The kinds, in the order of tacit_precond_at. */
@@ -120,6 +123,16 @@ tct_resident_view tct_precond_view(const tacit_operator *M);
  * Collective.  Errors INVALID (it needs the matrix), INPUT, NO_MEMORY,
  *              DEVICE. */
 tacit_status tct_precond_follow(const tacit_operator *M);
+
+/* --- regular.c ------------------------------------------------------------ */
+
+/* The matrix that `kind` is made of: `matrix`, or where A is known to be
+ * singular a copy with fixed rows in `*out`; free it.
+ * Errors      NO_MEMORY. Local. */
+tacit_status tct_regular_open(const tct_precond_kind *kind,
+                              const tacit_operator *A,
+                              const tacit_matrix *matrix, tacit_matrix **out);
+void tct_regular_close(tacit_matrix **regular);
 
 /* --- ic0.c ---------------------------------------------------------------- */
 

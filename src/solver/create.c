@@ -2,6 +2,7 @@
  * solver/create.c - the registry of methods, creation and destruction. */
 #include "solver/columns/lockstep.h"
 #include "solver/resident/resident.h"
+#include "solver/singular.h"
 #include <string.h>
 #include <tacit/precond.h>
 
@@ -77,10 +78,7 @@ static tacit_status build(tacit_solver *S)
         if (i < R->system->method->about.vectors || i == V_BEST || mixed)
             TRY(tacit_queue_alloc(R->q, R->n, &R->v[i]));
     }
-    if (R->system->exact->order) {
-        TRY(tacit_queue_alloc(R->q, R->n, &R->system->own_b));
-        TRY(tacit_queue_alloc(R->q, R->n, &R->system->permuted_x));
-    }
+    TRY(tct_singular_open(R));
     TRY(make_ritz(S));
     if (R->system->method->open) TRY(R->system->method->open(R));
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);

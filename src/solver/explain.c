@@ -1,13 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/explain.c - the sentence of a solve that did not succeed. */
+#include "operator/null/ends.h"
 #include "solver/after_phase.h"
 #include "solver/norms.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static tacit_status breakdown(const tacit_result *r)
+/* From here on A is singular in double precision: A x is that close to the
+ * rounding of |A| |x|, or a Ritz value to that of the largest one. */
+static const double CLOSE = 0.01, CONDITION = 0x1p47;
+
+static bool is_numerically_singular(const tct_run *R)
 {
+    const tct_ritz *z = R->ritz;
+    const tacit_stop_reason stop = R->result->stop;
+    if (stop != TACIT_STOP_STAGNATION && stop != TACIT_STOP_BREAKDOWN)
+        return false;
+    if (R->result->attainable > CLOSE) return true;
+    return z && !R->pure &&
+           tct_ritz_condition(z->count, z->alpha, z->beta) > CONDITION;
+}
+
+/* The end of the sentence where no known null vector explains the matter. */
+static const char *about_singular(const tct_run *R)
+{
+    if (!is_numerically_singular(R)) return "";
+    return "; the matrix is numerically singular, and no null vector explains "
+           "it: declare its null space, or solve a shifted matrix, which has "
+           "another solution";
+}
+
+static tacit_status breakdown(const tct_run *R)
+{
+    const tacit_result *r = R->result;
     if (!isfinite(r->breakdown_value))
         FAIL(TACIT_BREAKDOWN,
              "breakdown at iteration %lld: %s = %.6g: the entries of the "
@@ -23,20 +49,24 @@ static tacit_status breakdown(const tacit_result *r)
              (long long)r->breakdown_iteration, r->breakdown_value);
     FAIL(TACIT_BREAKDOWN,
          "breakdown at iteration %lld: %s = %.6g, the %s is not positive "
-         "definite",
+         "definite%s",
          (long long)r->breakdown_iteration, r->breakdown_quantity,
          r->breakdown_value,
          strcmp(r->breakdown_quantity, "r'Mr") == 0 ? "preconditioner"
-                                                    : "matrix");
+                                                    : "matrix",
+         about_singular(R));
 }
 
 tacit_status tct_explain(const tct_run *R)
 {
     const tacit_result *r = R->result;
     const char *what = "not converged";
+    char outside[360] = "";
     tacit_status status = TACIT_NOT_CONVERGED;
     if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
-    if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
+    if (R->system->outside) tct_null_sentence(r, outside, sizeof outside);
+    if (r->stop == TACIT_STOP_SINGULAR) FAIL(status, "%s", outside);
+    if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(R);
     if (r->stop == TACIT_STOP_STAGNATION && R->pure)
         what = "the recurrence alone came no further: it ended";
     else if (r->stop == TACIT_STOP_STAGNATION)
@@ -62,8 +92,9 @@ tacit_status tct_explain(const tct_run *R)
     if (!plain)
         snprintf(which, sizeof which, "b - A x in norm %s",
                  tct_norm_name((int)S->stop.norm));
-    FAIL(status, "%s after %lld iterations: %s is %.3g, wanted %.3g%s%s", what,
-         (long long)r->iterations, which,
+    FAIL(status, "%s%s after %lld iterations: %s is %.3g, wanted %.3g%s%s%s",
+         outside, what, (long long)r->iterations, which,
          plain ? r->true_relative_residual : r->measure, S->stop.rtol,
-         R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit);
+         R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit,
+         about_singular(R));
 }

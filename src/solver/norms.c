@@ -7,6 +7,7 @@
 #include "solver/norms.h"
 #include "operator/backward.h"
 #include "solver/columns/lockstep.h"
+#include "solver/singular.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <tacit/precond.h>
@@ -104,6 +105,7 @@ void tct_norm_target(tct_run *R, double norm_r)
     S->reference = S->stop.relative_to_first ? tct_norm_of(R, R->v[V_R], norm_r)
                                              : norm_of_b(R);
     S->wanted = fmax(S->stop.rtol * S->reference, S->stop.atol * unit);
+    if (plain) S->wanted = tct_singular_target(R, S->wanted);
     S->target = plain ? S->wanted : S->stop.rtol * norm_r;
 }
 

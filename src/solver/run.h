@@ -10,6 +10,7 @@
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
 #include "loop/loop.h"
+#include "operator/null/null_space.h"
 #include "precond/precond.h"
 #include "solver/method.h"
 
@@ -52,16 +53,17 @@ typedef struct tct_system {
     double sigma;   /* factor of b: 2^i */
     int shift;
     tacit_stop stop;
-    int64_t limit;            /* of iterations */
-    bool exactly, attained;   /* make as many; rounding allows no less */
-    double norm_b, target;    /* times sigma   */
+    int64_t limit;                   /* of iterations */
+    bool exactly, attained, outside; /* all asked for; no less; no solution */
+    bool accepted, refused;          /* by this rank's monitor */
+    double norm_b, target;           /* times sigma   */
     double reference, wanted; /* in stop.norm: of what rtol is for; target */
     const tacit_operator *diagonal; /* of norm scaled: D^-1; NULL: not made */
+    tct_null_part along;            /* of b, along A's null space: singular.c */
 } tct_system;
 
 /* The restart policy: the phase, and what decides on the next one. */
-typedef struct tct_restart_policy {
-    /* the phase */
+typedef struct tct_restart_policy { /* the phase */
     const tct_method *now; /* method, its first, or its rescue            */
     double goal;           /* of the recurrence                              */
     int64_t most;          /* iterations: the limit, or an earlier mark */
@@ -71,7 +73,7 @@ typedef struct tct_restart_policy {
     int64_t checked;       /* k of the last check, -1: none yet   */
     double rr;             /* at the last check                   */
 
-    /* progress of the solve */
+    /* of the solve */
     int64_t begun;                /* k of the last start from x_0        */
     double ref_rr;                /* of r_0                              */
     double best;                  /* ||b - A x|| so far                  */

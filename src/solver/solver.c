@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/solver.c - tacit_solver_run. */
 #include "solver/solver.h"
+#include "precond/history.h"
 #include "precond/precond.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -67,6 +69,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
     REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
     REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
     REQUIRE(stop->iterations >= 0);
+    TRY(tct_history_check(stop));
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "
@@ -103,6 +106,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     if (status >= 0) status = check(solver, b, x, &own);
     status = tct_agree(solver->run.q->world, status);
     if (status >= 0) status = tct_norm_open(solver, &own);
+    if (status >= 0) status = tct_singular_open(&solver->run);
     tacit_world *w = solver->run.q->world;
     TRY(tct_agree(w, status));
     TRY(tct_precond_follow(solver->run.M));

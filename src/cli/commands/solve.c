@@ -263,12 +263,29 @@ static tacit_status write_outputs(const cli *c, solve_job *job)
     return cli_write_json(c, c->set.json, cli_report_json(&job->report));
 }
 
-/* An unsuccessful solve prints one line. */
-static tacit_status conclude(const cli *c, const cli_run *run)
+/* Where else a system that is not positive definite is solved. */
+static void add_advice(const cli *c, const solve_job *job, char *text,
+                       size_t size)
 {
-    char text[768], *end = text + sizeof text;
+    char diagonal[CLI_DIAGONAL];
+    const size_t length = strlen(text);
+    const char *why = cli_bad_diagonal(c, &job->problem, diagonal);
+    if (job->report.run.status != TACIT_BREAKDOWN || cli_is_direct(c)) return;
+    snprintf(text + length, size - length,
+             "%s%s; --method minres solves indefinite systems, --method direct "
+             "by a factor",
+             why ? "; " : "", why ? why : "");
+}
+
+/* An unsuccessful solve prints one line. */
+static tacit_status conclude(const cli *c, const solve_job *job)
+{
+    const cli_run *run = &job->report.run;
+    char text[1024], *end = text + sizeof text;
+    if (run->status != TACIT_BREAKDOWN) cli_warn_diagonal(c, &job->problem);
     if (run->status == TACIT_OK) return TACIT_OK;
     cli_explain(run, text, sizeof text);
+    add_advice(c, job, text, sizeof text);
     char *at = text + strlen(text);
     if (c->set.output)
         snprintf(at, (size_t)(end - at), "; %s holds the %s iterate",
@@ -281,12 +298,12 @@ static tacit_status solve(const cli *c, solve_job *job)
 {
     TRY(check_outputs(c));
     TRY(set_up(c, job));
-    TRY(cli_warn_unbalanced(c, &job->system));
+    TRY(cli_warn_unbalanced(c, &job->problem, &job->system));
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(measure_accuracy(c, job));
     TRY(write_outputs(c, job));
-    return conclude(c, &job->report.run);
+    return conclude(c, job);
 }
 
 static tacit_status solve_run(cli *c)

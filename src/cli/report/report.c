@@ -71,6 +71,8 @@ const char *cli_stop_name(tacit_stop_reason stop)
     case TACIT_STOP_INTERRUPTED: return "interrupted";
     case TACIT_STOP_LEAST_SQUARES: return "least_squares";
     case TACIT_STOP_ITERATIONS: return "iterations";
+    case TACIT_STOP_MONITOR: return "monitor";
+    case TACIT_STOP_SINGULAR: return "singular";
     }
     return "unknown";
 }
@@ -137,11 +139,13 @@ static const char *outcome(const cli_run *run)
                    : "converged";
     switch (run->result.stop) {
     case TACIT_STOP_ITERATIONS:
+    case TACIT_STOP_MONITOR:
     case TACIT_STOP_BREAKDOWN: return "broke down";
     case TACIT_STOP_INTERRUPTED: return "interrupted, not converged";
     case TACIT_STOP_STAGNATION: return "stagnated, not converged";
     case TACIT_STOP_LEAST_SQUARES:
         return "a least squares solution, not converged";
+    case TACIT_STOP_SINGULAR: return "singular, not converged";
     case TACIT_STOP_RTOL:
     case TACIT_STOP_ATOL:
     case TACIT_STOP_MAX_ITERATIONS: break;
@@ -193,6 +197,21 @@ static void print_accuracy(FILE *to, const tacit_backward *a)
     if (isfinite(a->normwise))
         fprintf(to, "; backward error %.1e", a->normwise);
     fputc('\n', to);
+}
+
+/* Null vectors of the matrix, and the part of b along them. */
+static void print_null_space(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    if (s->null_vectors == 0) return;
+    fprintf(to,
+            "singular %" PRId64 " null vector%s of the matrix; b has a part of "
+            "%.1e along %s%s, and x none\n",
+            s->null_vectors, s->null_vectors == 1 ? "" : "s", s->outside,
+            s->null_vectors == 1 ? "it" : "them",
+            s->stop == TACIT_STOP_SINGULAR
+                ? ", without which residuals above are"
+                : "");
 }
 
 /* The error that the residual allows. */
@@ -270,6 +289,7 @@ static void print_result(FILE *to, const cli_report *r)
     if (r->solver) print_iterations(to, r);
     else print_steps(to, r);
     print_accuracy(to, r->accuracy);
+    print_null_space(to, r);
     print_error(to, r);
     print_condition(to, r);
 }

@@ -3,7 +3,9 @@
  * alone? */
 #include "cli/system/problem.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <tacit/precond.h>
 
 /* A row of b is large if it is at least this part of the largest; few are at
  * most FEW of all. */
@@ -25,30 +27,95 @@ static void count_rows(const cli *c, size_t n, const double *b, double *large,
     *small = cli_sum(c, *small);
 }
 
-static void warn(const cli *c, const cli_system *s, int column, double *b)
+/* Are some rows large, but few? */
+static bool decide(const cli *c, size_t n, const double *b, double *large,
+                   double *small)
 {
-    double large, small;
-    count_rows(c, s->n, b, &large, &small);
-    if (small == 0.0 || large > FEW * (large + small)) return;
-    cli_log(c, CLI_WARN,
-            "column %d of the right-hand side: %.0f of its entries are more "
-            "than 1e8 times the %.0f others, and they alone decide when "
-            "||b - A x|| is small: --norm scaled looks at all rows",
-            column + 1, large, small);
+    count_rows(c, n, b, large, small);
+    return *small > 0.0 && *large <= FEW * (*large + *small);
 }
 
-tacit_status cli_warn_unbalanced(const cli *c, const cli_system *s)
+/* One line for all columns. */
+static void warn_of_b(const cli *c, int first, int count, double large,
+                      double small)
 {
-    double *b = NULL;
-    if (c->set.norm || cli_is_manufactured(c)) return TACIT_OK;
-    tacit_status status =
-        tacit_world_agree(c->world, ALLOC(s->n, "a vector", &b));
-    for (int j = 0; status >= 0 && j < s->columns; j++) {
-        status =
-            tacit_queue_get(s->queue, s->n, s->b + (size_t)j * s->stride, b);
-        status = tacit_world_agree(c->world, status);
-        if (status >= 0) warn(c, s, j, b);
+    char others[48] = "";
+    if (count > 1)
+        snprintf(others, sizeof others, ", and so of %d other%s", count - 1,
+                 count == 2 ? "" : "s");
+    cli_log(c, CLI_WARN,
+            "column %d of the right-hand side%s: %.0f of its entries are more "
+            "than 1e8 times the %.0f others, and they alone decide when "
+            "||b - A x|| is small: --norm scaled looks at all rows",
+            first + 1, others, large, small);
+}
+
+static tacit_status check_b(const cli *c, const cli_system *s, double *b,
+                            bool *warned)
+{
+    double large[2] = {0.0, 0.0}, small[2] = {0.0, 0.0};
+    int first = -1, count = 0;
+    if (cli_is_manufactured(c)) return TACIT_OK;
+    for (int j = 0; j < s->columns; j++) {
+        const int k = count > 0;
+        TRY(tacit_world_agree(
+            c->world,
+            tacit_queue_get(s->queue, s->n, s->b + (size_t)j * s->stride, b)));
+        if (!decide(c, s->n, b, &large[k], &small[k])) continue;
+        if (count++ == 0) first = j;
     }
-    free(b);
+    *warned = count > 0;
+    if (count > 0) warn_of_b(c, first, count, large[0], small[0]);
+    return TACIT_OK;
+}
+
+/* The magnitudes of the diagonal into `d`: those of what jacobi makes of
+ * ones. */
+static tacit_status get_diagonal(const cli_system *s, double *d)
+{
+    double *x = NULL, *y = NULL;
+    tacit_operator *D = NULL;
+    tacit_status status = tacit_precond_create(s->A, "jacobi", &D);
+    if (status >= 0) status = tacit_queue_alloc(s->queue, s->n, &x);
+    if (status >= 0) status = tacit_queue_alloc(s->queue, s->n, &y);
+    if (status >= 0) status = tacit_queue_fill(s->queue, s->n, 1.0, x);
+    if (status >= 0) status = tacit_operator_apply(D, x, y);
+    if (status >= 0) status = tacit_queue_get(s->queue, s->n, y, d);
+    for (size_t i = 0; status >= 0 && i < s->n; i++) d[i] = 1.0 / fabs(d[i]);
+    tacit_queue_free(s->queue, &x);
+    tacit_queue_free(s->queue, &y);
+    tacit_operator_destroy(&D);
+    return status;
+}
+
+/* Only a wide range of the diagonal is looked at. */
+static tacit_status check_diagonal(const cli *c, const cli_problem *p,
+                                   const cli_system *s, double *d)
+{
+    double large, small;
+    if (!(p->info.diagonal_min > 0.0) ||
+        p->info.diagonal_min >= APART * p->info.diagonal_max)
+        return TACIT_OK;
+    TRY(tacit_world_agree(c->world, get_diagonal(s, d)));
+    if (!decide(c, s->n, d, &large, &small)) return TACIT_OK;
+    cli_log(c, CLI_WARN,
+            "%.0f diagonal entries are more than 1e8 times the %.0f others, "
+            "and these rows may decide alone when ||b - A x|| is small: --norm "
+            "scaled looks at all rows",
+            large, small);
+    return TACIT_OK;
+}
+
+tacit_status cli_warn_unbalanced(const cli *c, const cli_problem *p,
+                                 const cli_system *s)
+{
+    double *v = NULL;
+    bool warned = false;
+    if (c->set.norm) return TACIT_OK;
+    tacit_status status =
+        tacit_world_agree(c->world, ALLOC(s->n, "a vector", &v));
+    if (status >= 0) status = check_b(c, s, v, &warned);
+    if (status >= 0 && !warned) status = check_diagonal(c, p, s, v);
+    free(v);
     return status;
 }

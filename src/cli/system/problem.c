@@ -26,16 +26,25 @@ static tacit_status check_symmetric(const cli_problem *p)
     return tacit_matrix_check_symmetric(p->matrix);
 }
 
-static void warn_of_diagonal(const cli *c, const cli_problem *p)
+const char *cli_bad_diagonal(const cli *c, const cli_problem *p,
+                             char text[CLI_DIAGONAL])
 {
     const tacit_matrix_info *m = &p->info;
     const int64_t bad = m->zero_diagonals + m->negative_diagonals;
-    if (bad == 0 || cli_may_be_indefinite(c)) return;
-    cli_log(c, CLI_WARN,
-            "%s: %" PRId64 " zero and %" PRId64 " negative diagonals, the "
-            "first in row %" PRId64 ": not positive definite",
-            p->name, m->zero_diagonals, m->negative_diagonals,
-            m->first_bad_diagonal + 1);
+    if (bad == 0 || cli_may_be_indefinite(c) || cli_is_direct(c)) return NULL;
+    snprintf(text, CLI_DIAGONAL,
+             "%" PRId64 " zero and %" PRId64 " negative diagonals, the first "
+             "in row %" PRId64,
+             m->zero_diagonals, m->negative_diagonals,
+             m->first_bad_diagonal + 1);
+    return text;
+}
+
+void cli_warn_diagonal(const cli *c, const cli_problem *p)
+{
+    char text[CLI_DIAGONAL];
+    if (!cli_bad_diagonal(c, p, text)) return;
+    cli_log(c, CLI_WARN, "%s: %s: not positive definite", p->name, text);
 }
 
 /* A warning that the file's right-hand side is not used unless asked for. */
@@ -86,7 +95,7 @@ static tacit_status check(const cli *c, cli_use use, cli_problem *p)
     if (use != CLI_FOR_READING) TRY(check_square(p));
     if (use == CLI_FOR_SOLVING) {
         TRY(check_symmetric(p));
-        warn_of_diagonal(c, p);
+        if (c->set.command != &cli_command_solve) cli_warn_diagonal(c, p);
     }
     if (use == CLI_FOR_SOLVING || use == CLI_FOR_FACTORING) warn_of_rhs(c, p);
     p->check_seconds = base_seconds() - start;

@@ -39,6 +39,14 @@ tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out);
 void cli_problem_close(cli_problem *p);
 
+/* The zero and negative diagonals of a matrix that should be positive definite,
+ * into `text`, which is returned; NULL: there are none. */
+enum { CLI_DIAGONAL = 128 };
+const char *cli_bad_diagonal(const cli *c, const cli_problem *p,
+                             char text[CLI_DIAGONAL]);
+/* Warn of them: `solve` does so where it did not fail for them. */
+void cli_warn_diagonal(const cli *c, const cli_problem *p);
+
 /* Open a problem, do `work`, and close it. */
 tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
                               tacit_status (*work)(const cli *c,
@@ -196,9 +204,10 @@ tacit_status cli_outcome(const tacit_result *result);
 /* The most of any column. */
 int64_t cli_iterations(const cli_run *run);
 
-/* Warn of columns of the right-hand side of which a few rows decide, unless a
- * norm was chosen. Collective. */
-tacit_status cli_warn_unbalanced(const cli *c, const cli_system *s);
+/* Warn once if a few rows decide when b - A x is small, by the right-hand side
+ * or by the diagonal, unless a norm was chosen. Collective. */
+tacit_status cli_warn_unbalanced(const cli *c, const cli_problem *p,
+                                 const cli_system *s);
 
 /* Solve from the first guess with `solver`, NULL: by the system's M alone,
  * watched by `m`. The outcome is in `out->status`; an error is returned. */

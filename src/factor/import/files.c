@@ -78,10 +78,12 @@ static tacit_status read_upper(tacit_world *world, reading *r)
 
 static tacit_status refuse_number(const reading *r, int64_t k, int32_t base)
 {
+    const double x = r->numbers[k];
     FAIL(TACIT_INPUT,
-         "%s: number %" PRId64 " is %g: row numbers from %d to %" PRId64
+         "%s: number %" PRId64 " is %.*g%s: row numbers from %d to %" PRId64
          " are wanted, each once",
-         r->files.permutation, k + 1, r->numbers[k], (int)base,
+         r->files.permutation, k + 1, x == floor(x) ? 6 : 17, x,
+         isfinite(x) && x != floor(x) ? ", which is not whole" : "", (int)base,
          r->L.rows - 1 + base);
 }
 
@@ -266,6 +268,11 @@ static tacit_status write_triangle(tacit_world *world, const char *path,
 static tacit_status check_names(const tacit_factor_panels *P,
                                 const tacit_factor_files *f)
 {
+    if (P->row_order)
+        FAIL(TACIT_UNSUPPORTED,
+             "a factor in files has no scales and no rows of other columns, "
+             "and this matrix needed both for its pivots: solve with the "
+             "factor where it is made");
     if ((P->upper != NULL) != (f->upper != NULL) ||
         (P->diagonal != NULL) != (f->diagonal != NULL))
         FAIL(TACIT_INVALID,

@@ -4,6 +4,7 @@
  * the range of doubles, and entries in that of floats. */
 #include "device/parallel.h"
 #include "operator/assembled.h"
+#include "operator/null/null_space.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct {
     _Atomic double high, inverse, norm; /* the largest */
     _Atomic double fewest, most;        /* entries of a row, the first < 0 */
     int exponent;
+    unsigned char *state; /* [rows] a tct_row_state; NULL: not asked for */
 } sizes;
 
 /* Of a range of rows. */
@@ -23,12 +25,21 @@ typedef struct {
     int64_t fewest, most;
 } range_sizes;
 
-static void measure_row(const tct_csr *A, int64_t i, range_sizes *s)
+/* Does the sum of a row vanish up to rounding, or all of it? */
+static tct_row_state sum_state(double signed_sum, double sum)
+{
+    if (sum == 0.0) return TCT_ROW_ZERO;
+    return fabs(signed_sum) <= TCT_NULL_BOUND * sum ? TCT_ROW_VANISHES
+                                                    : TCT_ROW_STANDS;
+}
+
+static tct_row_state measure_row(const tct_csr *A, int64_t i, range_sizes *s)
 {
     const int64_t from = A->ptr[i], to = A->ptr[i + 1];
-    double sum = 0.0, high = s->high, low = s->low;
+    double sum = 0.0, high = s->high, low = s->low, signed_sum = 0.0;
     for (int64_t k = from; k < to; k++) {
         const double a = fabs(A->val[k]);
+        signed_sum += A->val[k];
         sum += a;
         if (a > high) high = a;
         if (a > 0.0 && a < low) low = a;
@@ -38,13 +49,17 @@ static void measure_row(const tct_csr *A, int64_t i, range_sizes *s)
     if (sum > s->norm) s->norm = sum;
     if (to - from < s->fewest) s->fewest = to - from;
     if (to - from > s->most) s->most = to - from;
+    return sum_state(signed_sum, sum);
 }
 
 static void measure_rows(void *work, int64_t from, int64_t to)
 {
     sizes *s = work;
     range_sizes of = {.low = INFINITY, .fewest = INT64_MAX};
-    for (int64_t i = from; i < to; i++) measure_row(s->A, i, &of);
+    for (int64_t i = from; i < to; i++) {
+        const tct_row_state state = measure_row(s->A, i, &of);
+        if (s->state) s->state[i] = (unsigned char)state;
+    }
     tct_atomic_max_f64(&s->high, of.high);
     tct_atomic_max_f64(&s->inverse, 1.0 / of.low);
     tct_atomic_max_f64(&s->norm, of.norm);
@@ -86,22 +101,22 @@ static tacit_status scale_rows(tct_csr *rows, int exponent)
 enum { HIGH, INVERSE, NORM, FEWEST, MOST, EXTENTS };
 
 static tacit_status measure(tacit_world *w, const tct_csr *rows,
-                            double extent[EXTENTS])
+                            unsigned char *state, double extent[EXTENTS])
 {
-    sizes s = {.A = rows, .fewest = -(double)INT64_MAX};
+    sizes s = {.A = rows, .fewest = -(double)INT64_MAX, .state = state};
     tct_parallel(rows->rows, TCT_SHORT, measure_rows, &s);
     const double mine[EXTENTS] = {s.high, s.inverse, s.norm, s.fewest, s.most};
     for (int i = 0; i < EXTENTS; i++) extent[i] = mine[i];
     return tct_reduce_f64(w, TCT_MAX, EXTENTS, extent);
 }
 
-tacit_status tct_scale(tacit_operator *A, tct_csr *rows)
+tacit_status tct_scale(tacit_operator *A, tct_csr *rows, unsigned char *state)
 {
     double extent[EXTENTS];
-    TRY(measure(A->world, rows, extent));
+    TRY(measure(A->world, rows, state, extent));
     TRY(tct_scale_exponent(extent, &A->exponent));
     TRY(tct_agree(A->world, scale_rows(rows, A->exponent)));
-    if (A->exponent) TRY(measure(A->world, rows, extent));
+    if (A->exponent) TRY(measure(A->world, rows, NULL, extent));
     A->norm = extent[NORM];
     A->info.row_min = (int64_t)fmin(-extent[FEWEST], 0x1p62);
     A->info.row_max = (int64_t)extent[MOST];

@@ -9,6 +9,7 @@
  * and positive definite where the smoother converges and M' is. In a W the next
  * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear,
  * and so M is not. */
+#include "operator/null/null_space.h"
 #include "precond/amg/amg.h"
 
 /* --- the cycle ------------------------------------------------------------ */
@@ -81,12 +82,22 @@ static void amg_destroy(tacit_operator *M)
 
 /* --- the kind ------------------------------------------------------------- */
 
+/* Are given near-null vectors null vectors of a matrix known to be singular? */
+static tacit_status offer_null(const tct_precond *M, const tct_amg_options *o,
+                               const tacit_matrix *matrix)
+{
+    tacit_operator *A = (tacit_operator *)(uintptr_t)M->made_for;
+    if (!A->null || !o->near_null) return TACIT_OK;
+    return tct_null_add(A, matrix, o->vectors, o->near_null, false);
+}
+
 static tacit_status amg_setup(tct_precond *base, const tct_precond_source *from)
 {
     tct_amg *M = (tct_amg *)(void *)base;
     const tct_amg_options *o = from->options;
     const tct_near_null_options smooth = {o->node_rows, o->vectors,
                                           o->near_null};
+    TRY(offer_null(base, o, from->matrix));
     M->about.size = sizeof M->about;
     tct_amg_take(M, o);
     return tct_amg_build(M, from->matrix, &smooth, NULL);

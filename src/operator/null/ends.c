@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/null/ends.c - the end of a solve of a singular system. */
+#include "operator/null/ends.h"
+#include <math.h>
+#include <stdio.h>
+
+/* A part of b up to this many times the rounding of b - A x is rounding. */
+static const double ROUNDING = 10.0;
+/* A part of b up to this fraction of the target is within the tolerance. */
+static const double WITHIN = 0.5;
+
+double tct_null_target(const tct_null_space *N, double part, double wanted)
+{
+    if (!N || N->declared || !(part > 0.0 && part <= WITHIN * wanted))
+        return wanted;
+    return sqrt(wanted - part) * sqrt(wanted + part);
+}
+
+bool tct_null_is_outside(const tct_null_space *N, double part, double wanted,
+                         double rounding)
+{
+    return !N->declared && part > fmax(WITHIN * wanted, ROUNDING * rounding);
+}
+
+void tct_null_conclude(const tct_null_space *N, tct_null_part of_b,
+                       bool outside, tacit_result *r)
+{
+    r->null_vectors = tct_null_count(N);
+    r->null_declared = N->declared;
+    r->norm_b = of_b.whole;
+    r->outside = of_b.whole > 0.0 ? of_b.part / of_b.whole : 0.0;
+    if (!outside) return;
+    if (r->converged && r->stop != TACIT_STOP_ITERATIONS)
+        r->stop = TACIT_STOP_SINGULAR;
+    r->converged = false;
+}
+
+void tct_null_sentence(const tacit_result *r, char *text, size_t size)
+{
+    char end[200] = "";
+    if (r->stop == TACIT_STOP_SINGULAR)
+        snprintf(end, sizeof end,
+                 "x solves A x = P b, b without that part, to %.3g of it after "
+                 "%lld iterations: declare the null space if that is meant",
+                 r->true_relative_residual, (long long)r->iterations);
+    snprintf(text, size,
+             "singular: b has a part of %.2g outside its range, along %lld "
+             "null vector%s of the matrix; %s",
+             r->outside, (long long)r->null_vectors,
+             r->null_vectors == 1 ? "" : "s", end);
+}

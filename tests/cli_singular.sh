@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Singular systems, and faults and warnings that are one line each.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+value() { sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" "$1" | head -1; }
+lines() { grep -c '^tacit: ' err; }
+
+# a path of 40 points without an end that is held; b in its range, and not
+awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) print i, i, i == 1 || i == n ? 1 : 2
+    for (i = 2; i <= n; i++) print i, i - 1, -1 }' >free.mtx
+awk 'BEGIN { for (i = 1; i <= 40; i++) print i - 20.5 }' >in.txt
+awk 'BEGIN { for (i = 1; i <= 40; i++) print i - 19.5 }' >out.txt
+for how in '--precond none' '--precond jacobi' '--precond ic0' '--precond amg' '--precond auto' '--method direct' \
+    '--method minres'; do
+    # shellcheck disable=SC2086
+    accepted solve free.mtx in.txt $how
+    has out 'singular 1 null vector'
+    # shellcheck disable=SC2086
+    told 3 'singular: b has a part of 0.086 outside its range' solve free.mtx out.txt $how
+    has err 'x solves A x = P b'
+done
+refused 3 'singular: b has a part of 0.086 outside its range' solve free.mtx out.txt --precond ic0
+run 1 solve free.mtx out.txt --json r.json -o x.mtx
+[ "$(value r.json stop)$(value r.json null_vectors)" = '"singular"1' ] || complain 'report: singular'
+[ "$(value r.json outside | cut -c1-5)" = 0.086 ] || complain 'report: outside'
+awk '!/^%/ && NR > 2 { s += $1; n++ } END { exit !(n >= 39 && s < 1e-9 && s > -1e-9) }' x.mtx || complain 'x has a part'
+
+# rows of zeros, not stored at all
+awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 3
+    for (i = 1; i < n; i++) print i, i, 2
+    for (i = 2; i < n; i++) print i, i - 1, -1 }' >zero.mtx
+awk 'BEGIN { for (i = 1; i <= 40; i++) print i % 40 }' >zero.txt
+for how in none jacobi ic0 ic1 amg direct auto; do
+    accepted solve zero.mtx zero.txt --precond "$how"
+done
+told 3 'singular: b has a part of' solve zero.mtx ones
+
+# the null vector is no constant: nothing is projected
+awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) { d[i] = 1 + i % 3; print i, i, (i == 1 || i == n ? 1 : 2) * d[i] * d[i] }
+    for (i = 2; i <= n; i++) print i, i - 1, -d[i] * d[i - 1] }' >scaled.mtx
+told 3 'numerically singular' solve scaled.mtx out.txt
+has err 'another solution'
+
+# one fault, one line, on any number of ranks
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 3, 3, 4
+    print 1, 1, 2; print 2, 2, 0; print 3, 3, 2; print 2, 1, 1 }' >diagonal.mtx
+for np in 1 ${MPIRUN:+4}; do
+    for how in none ic0; do
+        run "$np" solve diagonal.mtx ones --precond $how
+        [ "$(lines)" = 1 ] || complain "$np ranks, $how: $(lines) lines"
+    done
+done
+told 4 '1 zero and 0 negative diagonals, the first in row 2' solve diagonal.mtx ones
+has err -- '--method direct'
+told 2 'which changes the solution' solve diagonal.mtx ones --precond ic0
+
+# one warning for eight columns, repeated solves and any number of ranks
+awk 'BEGIN { for (i = 1; i <= 40; i++) { for (j = 1; j <= 8; j++) printf "%g ", i == 1 ? 1e12 : j; print "" } }' >eight.txt
+for np in 1 ${MPIRUN:+4}; do
+    run "$np" solve poisson1d:40 eight.txt --repeat 3
+    [ "$(lines)" = 1 ] || complain "eight columns, $np ranks: $(lines) lines"
+    has err 'and so of 7 others'
+done
+
+# a penalty of 1e10 on the diagonal of two rows of 40
+awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) print i, i, i == 1 || i == n ? 1e10 : 2
+    for (i = 2; i <= n; i++) print i, i - 1, -1 }' >held.mtx
+accepted solve held.mtx ones --precond jacobi
+has err '2 diagonal entries are more than 1e8 times the 38 others'
+[ "$(lines)" = 1 ] || complain "held: $(lines) lines"
+accepted solve held.mtx ones --precond jacobi --norm scaled
+[ -s err ] && complain 'a warning without need'
+
+# a permutation that is not whole
+accepted factor poisson2d:4 -o L.mtx
+awk '/^%/ || NF != 1 { print; next } { print $1 == 3 ? "3.000000000001" : $1 }' L.perm >off.perm
+told 2 'is 3.0000000000010001, which is not whole' factor L.mtx --given --permutation off.perm
+
+# values that were single precision
+awk -v n=9 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print n, n, 3 * n - 2
+    for (i = 1; i <= n; i++) print i, i, 2
+    for (i = 2; i <= n; i++) { print i, i - 1, "-0.99999994"; print i - 1, i, -1 } }' >single.mtx
+accepted solve single.mtx ones
+has err 'symmetric in single precision only'
+[ "$(lines)" = 1 ] || complain "single: $(lines) lines"
+finish
