@@ -20,5 +20,5 @@ docs: all
 bench: all
 	@for part in spmv reduce exchange; do $(build)/src/tacit bench $$part poisson3d:100 || exit; done
 format:
-	@clang-format -i $$(git ls-files '*.[ch]' '*.cu' '*.cuh')
+	@clang-format -i $$(git ls-files '*.[ch]' '*.[ch]pp' '*.cu' '*.cuh')
 .PHONY: all check lint install docs bench format

@@ -15,6 +15,7 @@ misses the target, or if the two are more than 1e-6 apart; a matrix that SciPy
 does not solve in 10000 iterations is shown and not judged.
 """
 import argparse
+import inspect
 import json
 import os
 import subprocess
@@ -39,6 +40,8 @@ SYSTEMS = [  # matrix, shift, preconditioner, is it a KKT matrix?
     ("lu/reorientation_1.mtx.gz", 0, "none", True),
 ]
 FIRST = 30
+TOLERANCE = ("rtol" if "rtol" in
+             inspect.signature(scipy.sparse.linalg.minres).parameters else "tol")
 
 
 def run(arguments):
@@ -89,8 +92,8 @@ def scipy_minres(A, precond, rtol, b, most):
     if precond == "jacobi":
         M = scipy.sparse.diags(1.0 / abs(A.diagonal()))
     try:
-        scipy.sparse.linalg.minres(A, b, M=M, rtol=0.0, maxiter=most,
-                                   callback=look)
+        scipy.sparse.linalg.minres(A, b, M=M, maxiter=most, callback=look,
+                                   **{TOLERANCE: 0.0})
     except Met:
         pass
     return residuals

@@ -180,7 +180,8 @@ static tacit_status find_boundary(bench *b, candidate *c)
         best = t->step_seconds;
         c->boundary = t->boundary_tiles;
     }
-    if (best > 0.0 && c->boundary == 0) /* the formula's, as a number */
+    /* the formula's, as a number; tiles on chip have no layers */
+    if (best > 0.0 && c->boundary == 0 && c->last.on_chip == 0.0)
         c->boundary =
             c->last.boundary_formula > 1.0 ? (int)c->last.boundary_formula : 1;
     return TACIT_OK;

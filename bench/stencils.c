@@ -77,9 +77,14 @@ static tacit_status candidates(tacit_field *f, candidate *out, int *count)
     tacit_field_result r = {.size = sizeof r};
     const tacit_status status = tacit_field_run(f, &o, &r);
     if (status < 0) return status;
-    for (*count = 0; *count < r.trials && *count < CANDIDATES; ++*count)
-        out[*count] = (candidate){.way = r.trial[*count].way,
-                                  .depth = r.trial[*count].depth};
+    *count = 0;
+    for (int k = 0; k < r.trials && *count < CANDIDATES; k++) {
+        const tacit_field_trial *t = &r.trial[k];
+        const candidate *last = *count > 0 ? &out[*count - 1] : NULL;
+        if (last && last->depth == t->depth && strcmp(last->way, t->way) == 0)
+            continue; /* with other boundary tiles */
+        out[(*count)++] = (candidate){.way = t->way, .depth = t->depth};
+    }
     if (*count == 0) out[(*count)++] = (candidate){r.way, r.depth, {0}, 0};
     return TACIT_OK;
 }

@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/tacit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp"
         PATTERN "mpi.h" EXCLUDE PATTERN "triggered_mpi.h" EXCLUDE
         PATTERN "cuda.h" EXCLUDE)
 if(TACIT_MPI)

@@ -91,6 +91,40 @@ static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
     }
 }
 
+/* One column of one block of an aggregate's rows a lane. */
+static inline void twin_columns(const tct_amg_work *g, int64_t n, int64_t base)
+{
+    enum { LANES = 5, PIECE = 7 };
+    static double val[PIECE];
+    static int32_t col[PIECE], place[PIECE];
+    const tct_amg_stage e = {val, col, place};
+    tct_amg_column s[LANES];
+    for (int l = 0; l < LANES; l++) s[l] = tct_amg_column_open(g, n, base + l);
+    for (int32_t m = g->ptr[n]; m < g->ptr[n + 1]; m++) {
+        const int64_t i = g->list[m], end = g->A.ptr[i + 1];
+        for (int64_t from = g->A.ptr[i]; from < end; from += PIECE) {
+            const int32_t count =
+                end - from < PIECE ? (int)(end - from) : PIECE;
+            for (int l = LANES; l-- > 0;)
+                tct_amg_stage_entries(g, n, from, count, l, LANES, &e);
+            for (int l = 0; l < LANES; l++)
+                tct_amg_column_add(g, count, &e, &s[l]);
+        }
+        for (int l = 0; l < LANES; l++) tct_amg_column_row(g, i, &s[l]);
+    }
+    for (int l = 0; l < LANES; l++) tct_amg_column_close(g, n, &s[l]);
+}
+
+static inline void twin_multiply(tacit_queue *q, const tct_amg_work *g)
+{
+    enum { LANES = 5 };
+    (void)q;
+    for (int64_t n = 0; n < g->coarse; n++)
+        for (int64_t at = 0;
+             at < (g->blocks.ptr[n + 1] - g->blocks.ptr[n]) * g->k; at += LANES)
+            twin_columns(g, n, at);
+}
+
 /* Slices of the matrix at hand, as a GPU would have them; NULL: there are
  * none. */
 static const tct_gpu_arrays *twin_slices;
@@ -117,12 +151,14 @@ static int twin_stored = -1;
 
 /* An operator of this rank's rows and columns. */
 static inline tacit_status twin_store(const tacit_operator *finest,
-                                      const tct_amg_csr *A, double norm,
-                                      bool floats, tacit_operator **out)
+                                      const tct_amg_csr *A, int block,
+                                      double norm, bool floats,
+                                      tacit_operator **out)
 {
     const int64_t n = A->rows;
     tacit_world *alone = NULL;
     tacit_matrix *m = NULL;
+    (void)block;
     (void)norm;
     (void)floats;
     if (finest->world->size == 1 && twin_stored++ < 0) {
@@ -146,6 +182,7 @@ static const tct_amg_kernels twin_kernels = {.small = 800,
                                              .each = twin_each,
                                              .sum_up = twin_sum_up,
                                              .merge = twin_merge,
+                                             .multiply = twin_multiply,
                                              .count = twin_count,
                                              .read = twin_read,
                                              .store = twin_store};

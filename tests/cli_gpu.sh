@@ -35,6 +35,14 @@ if [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -gt 1 ]; then
     accepted life 1000 --steps 101 --trials 1 --gpus 2
     awk -F'\t' 'NR > 1 && $10 == 0 { right++ } END { exit !(right >= 2 && right == NR - 1) }' out ||
         complain "life on 2 GPUs: $(cat out)"
+    accepted life --edges 64,1000 --steps 101 --trials 2 --gpus 2 --loop graph
+    awk -F'\t' 'NR > 1 && $4 == "graph" && $10 == 0 && $11 <= 0 { right++ } END { exit !(right >= 6 && right == NR - 1) }' out ||
+        complain "life on 2 GPUs, in a graph: $(cat out)"
+    for mode in fused send ready; do
+        accepted pingpong --min 8 --max 64K --trials 1 --gpus 2 --loop graph --mode $mode
+        [ "$(wc -l <out)" = 15 ] || complain "pingpong in a graph: $(cat out)"
+    done
+    accepted pingpong --min 2M --max 4M --trials 1 --gpus 2 --mode fused
     accepted pingpong --min 3000 --max 3000 --trials 1 --gpus 2
     [ "$(wc -l <out)" -ge 3 ] || complain "pingpong on 2 GPUs: $(cat out)"
 fi

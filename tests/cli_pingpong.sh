@@ -13,6 +13,9 @@ for mode in fused send ready; do
     [ "$(awk -F'\t' 'NR > 1 { print $1 }' out | tr '\n' ' ')" = \
         '3000 6000 12000 ' ] || complain "$mode: other sizes"
 done
+accepted pingpong --ranks 2 --min 2K --max 8K --trials 1 --mode ready
+[ "$(awk -F'\t' 'NR > 1 { print $1 }' out | tr '\n' ' ')" = '2048 4096 8192 ' ] ||
+    complain "sizes with K: $(cat out)"
 run 1 pingpong --ranks 4 --min 64 --max 64 --trials 1 --mode fences -q
 [ "$status" = 0 ] || complain "4 ranks: status $status"
 [ -s out ] && complain '-q prints'
@@ -44,6 +47,11 @@ alone() {
 alone 'between two processes, and here are 1' pingpong
 alone 'between two processes, and here are 3' pingpong --ranks 3
 alone 'no size is left' pingpong --ranks 2 --min 4 --max 2
+for size in 2G 64Q 1.5M K; do
+    alone "or with K, M or G" pingpong --ranks 2 --max $size
+done
+alone 'needs --device cuda' pingpong --ranks 2 --loop graph
+alone "unknown loop 'late'" pingpong --ranks 2 --loop late
 alone "--mode mpi" pingpong --ranks 2 --mode mpi
 alone "unknown mode 'buffered'" pingpong --ranks 2 --mode buffered
 alone 'trials' pingpong --ranks 2 --trials 0

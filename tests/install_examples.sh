@@ -17,7 +17,7 @@ must cmake --install "$BUILD" --prefix "$prefix"
 # The tree may be moved.
 mv "$prefix" "$work/moved" && prefix=$work/moved
 library=$(dirname "$(find "$prefix" -name 'libtacit.so')")
-for file in bin/tacit include/tacit/tacit.h share/man/man1/tacit.1; do
+for file in bin/tacit include/tacit/tacit.h include/tacit/tacit.hpp share/man/man1/tacit.1; do
     [ -e "$prefix/$file" ] || { echo "FAILED: $file is not installed"; exit 1; }
 done
 [ -n "$MPIRUN" ] || [ ! -e "$prefix/include/tacit/mpi.h" ] ||
@@ -51,8 +51,11 @@ build_with_pkg_config() {
     [ -n "$MPIRUN" ] || ! pkg-config --exists tacit-mpi ||
         { echo "FAILED: tacit-mpi.pc without MPI"; exit 1; }
     flags=$(pkg-config --cflags --libs tacit) || exit 1
-    # the header speaks C++ too
+    # the headers in C++: those in C, and those of C++ by a newer standard
     if command -v c++ >/dev/null; then
+        # shellcheck disable=SC2086 # a list of options
+        must c++ -std=c++20 -Wall -Wextra -Werror "$SRC/examples/serial_arrays.cpp" \
+            -o "$work/tacit/serial_arrays_cpp" $flags
         echo '#include <tacit/tacit.h>
 int main() { return tacit_version()[0] == 0; }' >"$work/speaks.cpp"
         # shellcheck disable=SC2086 # a list of options
@@ -61,6 +64,23 @@ int main() { return tacit_version()[0] == 0; }' >"$work/speaks.cpp"
     else
         echo "skipped: no C++ compiler, the headers are not tried with it"
     fi
+}
+
+# Those in C++, built where there is a compiler, say what those in C do.
+run_cxx() { # FOLDER
+    command -v c++ >/dev/null || { echo "skipped: no C++ compiler"; return; }
+    must "$1/serial_arrays"
+    grep '^500 iterations' "$work/log" >"$work/in_c"
+    must "$1/serial_arrays_cpp"
+    grep -q '^500 iterations' "$work/log" && [ -s "$work/in_c" ] ||
+        { echo "FAILED: serial_arrays differs in C++"; cat "$work/log"; exit 1; }
+    [ -x "$1/mpi_rows_cpp" ] || return 0
+    for np in 1 3; do
+        # shellcheck disable=SC2086 # a command and its options
+        must $MPIRUN -np $np "$1/mpi_rows_cpp"
+        grep -q "^$np ranks: " "$work/log" ||
+            { echo "FAILED: mpi_rows.cpp on $np ranks"; cat "$work/log"; exit 1; }
+    done
 }
 
 # Built where the CUDA toolkit is found; a GPU may still be missing.
@@ -80,6 +100,7 @@ run_all() { # FOLDER
         must "$prefix/bin/tacit" convert poisson3d:12 p.mtx -q &&
         must "$1/read_file" p.mtx && must "$1/matrix_free" && must "$1/new_values") || exit 1
     run_cuda "$1"
+    run_cxx "$1"
     [ -z "$MPIRUN" ] && { echo "skipped: mpi_rows, a build without MPI"; return; }
     for np in 1 2 3; do
         # shellcheck disable=SC2086 # a command and its options
@@ -122,6 +143,11 @@ pkg_config_cxx() {
         # shellcheck disable=SC2086 # a command and its options
         must $MPIRUN -np 2 "$work/cxx/$name"
     done
+    # shellcheck disable=SC2086 # a list of options
+    must c++ -std=c++20 -Wall -Wextra -Werror "$SRC/examples/mpi_rows.cpp" \
+        -o "$work/cxx/mpi_rows" $flags
+    # shellcheck disable=SC2086 # a command and its options
+    must $MPIRUN -np 2 "$work/cxx/mpi_rows"
     # Tacit's header needs no options for it
     flags=$(printf '%s' "$flags" | sed 's/-D[A-Z]*_SKIP_MPICXX=1//g')
     # shellcheck disable=SC2086

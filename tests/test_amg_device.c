@@ -4,112 +4,11 @@
  * bits.
  *
  * RUN: np=1 */
-#include "amg_twin.h"
+#include "amg_levels.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "operator/layout/slices_build.h"
 #include "operator/stencil/grid_matrix.h"
-
-typedef struct {
-    tacit_queue *q;
-    tacit_matrix *m;
-    tacit_operator *A;
-} problem;
-
-static void open_problem(problem *p, tacit_matrix *m)
-{
-    p->m = m;
-    p->q = open_queue("host");
-    OK(tacit_operator_create(p->q, p->m, "sell@none", &p->A));
-}
-
-static void close_problem(problem *p)
-{
-    tacit_operator_destroy(&p->A);
-    tacit_matrix_destroy(&p->m);
-    tacit_queue_destroy(&p->q);
-}
-
-/* Levels told of as made elsewhere, and as left to the host. */
-static int told_there, told_left;
-
-static void listen(void *ctx, int level, const char *text)
-{
-    (void)ctx;
-    (void)level;
-    told_there += strstr(text, "on the device") != NULL;
-    told_left += strstr(text, "the host makes") != NULL;
-}
-
-/* With doubles, unless something else is asked for. */
-static tacit_operator *make(const problem *p, const tct_amg_kernels *kernels,
-                            const tacit_precond_options *wishes)
-{
-    tacit_precond_options o = {.size = sizeof o};
-    tacit_operator *M = NULL;
-    if (wishes) o = *wishes;
-    if (!o.precision) o.precision = "double";
-    told_there = told_left = 0;
-    tct_amg_kernels_instead = kernels;
-    OK(tacit_precond_create_of(p->A, p->m, "amg", &o, &M));
-    tct_amg_kernels_instead = NULL;
-    return M;
-}
-
-static void expect_same_levels(const tacit_operator *here,
-                               const tacit_operator *there, const char *what)
-{
-    tacit_precond_info a = {.size = sizeof a}, b = {.size = sizeof b};
-    OK(tacit_precond_describe(here, &a));
-    OK(tacit_precond_describe(there, &b));
-    assert_int_equal(a.levels, b.levels);
-    assert_string_equal(a.end, b.end);
-    assert_true(a.bytes == b.bytes);
-    for (int i = 0; i < a.levels; i++) {
-        const tacit_precond_level *h = tacit_precond_level_at(here, i);
-        const tacit_precond_level *t = tacit_precond_level_at(there, i);
-        if (h->rows != t->rows || h->nonzeros != t->nonzeros ||
-            h->largest != t->largest || strcmp(h->format, t->format) != 0)
-            fail_msg("%s, level %d: %d rows, %d entries, %.17g; %d, %d, %.17g "
-                     "there",
-                     what, i, (int)h->rows, (int)h->nonzeros, h->largest,
-                     (int)t->rows, (int)t->nonzeros, t->largest);
-    }
-}
-
-/* To that tolerance; 0: to the same bits. */
-static void expect_same_cycle(const problem *p, const tacit_operator *here,
-                              const tacit_operator *there, const char *what,
-                              double tolerance)
-{
-    const size_t n = (size_t)tacit_operator_local_rows(p->A);
-    double *x = random_vector(n, 7);
-    double *y = image_of(here, p->q, n, x), *z = image_of(there, p->q, n, x);
-    const double away = distance_of(n, y, z) / norm_of(n, y);
-    if (!(tolerance > 0.0 ? away <= tolerance : same_bits(y, z, n)))
-        fail_msg("%s: %g away", what, away);
-    free(x);
-    free(y);
-    free(z);
-}
-
-/* `least` levels at least are made there. */
-static void expect_same(tacit_matrix *m, const char *what,
-                        const tacit_precond_options *o, int least)
-{
-    problem p;
-    open_problem(&p, m);
-    tacit_operator *here = make(&p, NULL, o);
-    assert_int_equal(told_there, 0);
-    tacit_operator *there = make(&p, &twin_kernels, o);
-    if (told_there < least)
-        fail_msg("%s: only %d levels there", what, told_there);
-    expect_same_levels(here, there, what);
-    expect_same_cycle(&p, here, there, what, 0.0);
-    tacit_operator_destroy(&here);
-    tacit_operator_destroy(&there);
-    close_problem(&p);
-}
 
 static void levels_are_those_of_the_host(void **state)
 {
@@ -179,11 +78,11 @@ static void so_they_are_with_other_wishes(void **state)
 static void new_values_make_them_anew(void **state)
 {
     (void)state;
-    problem p;
-    open_problem(&p, gallery_matrix("jump3d:20,1e4,1"));
+    levels_problem p;
+    open_levels(&p, gallery_matrix("jump3d:20,1e4,1"));
     const size_t n = (size_t)tacit_operator_local_rows(p.A);
     double *x = random_vector(n, 3);
-    tacit_operator *M = make(&p, &twin_kernels, NULL);
+    tacit_operator *M = make_levels(&p, &twin_kernels, NULL);
     tacit_matrix *m = gallery_matrix("jump3d:20,1e4,2");
     OK(tacit_operator_update(p.A, m));
     tct_amg_kernels_instead = &twin_kernels;
@@ -193,21 +92,21 @@ static void new_values_make_them_anew(void **state)
     assert_true(told_there > 1);
     tacit_matrix_destroy(&p.m);
     p.m = m;
-    tacit_operator *fresh = make(&p, NULL, NULL);
+    tacit_operator *fresh = make_levels(&p, NULL, NULL);
     expect_same_levels(fresh, M, "new values");
     double *y = image_of(fresh, p.q, n, x), *z = image_of(M, p.q, n, x);
     assert_true(same_bits(y, z, n));
     tacit_operator_destroy(&M);
     const tacit_precond_options o = {
         .size = sizeof o, .vectors = 1, .near_null = x};
-    M = make(&p, &twin_kernels, &o);
+    M = make_levels(&p, &twin_kernels, &o);
     EXPECT(TACIT_UNSUPPORTED, tacit_precond_update(M, m));
     free(x);
     free(y);
     free(z);
     tacit_operator_destroy(&fresh);
     tacit_operator_destroy(&M);
-    close_problem(&p);
+    close_levels(&p);
 }
 
 /* --- the rows of an operator ---------------------------------------------- */
@@ -220,36 +119,6 @@ static tct_local rows_of(const tacit_matrix *m)
                        .ptr = m->A.ptr,
                        .col = m->A.col32,
                        .val = m->A.val};
-}
-
-/* Read back from slices of each kind, there are the same rows. */
-static void slices_are_rows_again(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *matrix, *store;
-        tct_gpu_kinds kinds;
-    } slices[] = {{"poisson3d:23", "f64", GPU_ONLY_FAR},
-                  {"poisson3d:23", "dict8", GPU_ANY_KIND},
-                  {"poisson3d:22", "auto", GPU_ANY_KIND},
-                  {"jump3d:20,1e4,1", "f64", GPU_ANY_KIND},
-                  {"tet3d:18,1", "auto", GPU_ANY_KIND},
-                  {"elasticity3d:12", "f64", GPU_ANY_KIND}};
-    const tacit_precond_options by_row = {.size = sizeof by_row,
-                                          .node_rows = 1};
-    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
-        tct_gpu_arrays host;
-        tct_gpu_about about;
-        tacit_matrix *m = gallery_matrix(slices[i].matrix);
-        const tct_local rows = rows_of(m);
-        OK(tct_gpu_slices_build(&rows, 1, slices[i].kinds, slices[i].store,
-                                &host, &about));
-        assert_int_equal(host.long_rows, 0);
-        twin_slices = &host;
-        expect_same(m, slices[i].matrix, &by_row, 1);
-        twin_slices = NULL;
-        tct_gpu_slices_build_free(&host);
-    }
 }
 
 /* Lane by lane, the rows are those given. */
@@ -272,6 +141,41 @@ static void expect_rows(const tct_gpu_arrays *a, const tct_local *rows)
     free(count);
     free(col);
     free(val);
+}
+
+/* Read back from slices of each kind, there are the same rows. */
+static void slices_are_rows_again(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix, *store;
+        tct_gpu_kinds kinds;
+        int b;
+    } slices[] = {{"poisson3d:23", "f64", GPU_ONLY_FAR, 1},
+                  {"poisson3d:23", "dict8", GPU_ANY_KIND, 1},
+                  {"poisson3d:22", "auto", GPU_ANY_KIND, 1},
+                  {"jump3d:20,1e4,1", "f64", GPU_ANY_KIND, 1},
+                  {"tet3d:18,1", "auto", GPU_ANY_KIND, 1},
+                  {"elasticity3d:12", "f64", GPU_ANY_KIND, 1},
+                  {"elasticity3d:12", "f64", GPU_ONLY_FAR, 3},
+                  {"elasticity3d:12", "auto", GPU_ANY_KIND, 3},
+                  {"elasticity3d:12", "f64", GPU_ANY_KIND, 2}};
+    const tacit_precond_options by_row = {.size = sizeof by_row,
+                                          .node_rows = 1};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        tct_gpu_arrays host;
+        tct_gpu_about about;
+        tacit_matrix *m = gallery_matrix(slices[i].matrix);
+        const tct_local rows = rows_of(m);
+        OK(tct_gpu_slices_build(&rows, slices[i].b, slices[i].kinds,
+                                slices[i].store, &host, &about));
+        assert_int_equal(host.long_rows, 0);
+        if (slices[i].b != 2) expect_rows(&host, &rows); /* filled blocks */
+        twin_slices = &host;
+        expect_same(m, slices[i].matrix, &by_row, 1);
+        twin_slices = NULL;
+        tct_gpu_slices_build_free(&host);
+    }
 }
 
 /* So there are from a stencil, of which nothing is stored. */
@@ -412,14 +316,14 @@ static void levels_of_the_host_are_stored_there(void **state)
     tct_amg_kernels kernels = twin_kernels;
     kernels.small = 5000;
     for (int far = 0; far < 2; far++) {
-        problem p;
+        levels_problem p;
         tacit_matrix *m = gallery_matrix("poisson3d:24");
         for (int64_t k = 0; k < m->A.ptr[m->A.rows]; k++)
             m->A.val[k] *= far ? 0x1p100 : 1.0;
-        open_problem(&p, m);
-        tacit_operator *here = make(&p, &kernels, NULL);
+        open_levels(&p, m);
+        tacit_operator *here = make_levels(&p, &kernels, NULL);
         twin_stored = 0;
-        tacit_operator *there = make(&p, &kernels, NULL);
+        tacit_operator *there = make_levels(&p, &kernels, NULL);
         assert_int_equal(twin_stored > 0, !far);
         twin_stored = -1;
         const tacit_precond_level *L = tacit_precond_level_at(there, 1);
@@ -427,21 +331,21 @@ static void levels_of_the_host_are_stored_there(void **state)
         expect_same_cycle(&p, here, there, "poisson3d:24", 1e-14);
         tacit_operator_destroy(&here);
         tacit_operator_destroy(&there);
-        close_problem(&p);
+        close_levels(&p);
     }
 }
 
 static void it_is_left_to_the_host_on_request(void **state)
 {
     (void)state;
-    problem p;
-    open_problem(&p, gallery_matrix("poisson3d:12"));
+    levels_problem p;
+    open_levels(&p, gallery_matrix("poisson3d:12"));
     assert_int_equal(setenv("TACIT_AMG_SETUP", "host", 1), 0);
-    tacit_operator *M = make(&p, &twin_kernels, NULL);
+    tacit_operator *M = make_levels(&p, &twin_kernels, NULL);
     assert_int_equal(told_there, 0);
     assert_int_equal(unsetenv("TACIT_AMG_SETUP"), 0);
     tacit_operator_destroy(&M);
-    close_problem(&p);
+    close_levels(&p);
 }
 
 /* Whichever allocation fails, M is made by the host or not at all, and nothing
@@ -449,12 +353,12 @@ static void it_is_left_to_the_host_on_request(void **state)
 static void memory_that_is_not_there_is_missed(void **state)
 {
     (void)state;
-    problem p;
-    open_problem(&p, gallery_matrix("poisson3d:12"));
+    levels_problem p;
+    open_levels(&p, gallery_matrix("poisson3d:12"));
     tct_amg_kernels_instead = &twin_kernels;
     expect_missed(p.A, p.m);
     tct_amg_kernels_instead = NULL;
-    close_problem(&p);
+    close_levels(&p);
 }
 
 int main(int argc, char **argv)

@@ -485,7 +485,7 @@ static void real_matrices_are_solved_or_refused(void **state)
         {"lu/olm500.mtx.gz", TACIT_FACTOR_LU, NULL},
         {"lu/rdb2048l.mtx.gz", TACIT_FACTOR_LU, NULL},
         {"lu/add20.mtx.gz", TACIT_FACTOR_LU, NULL},
-        {"lu/west0067.mtx.gz", TACIT_FACTOR_LU, "comes to the pivot"},
+        {"lu/west0067.mtx.gz", TACIT_FACTOR_LU, NULL},
         {"lu/hangGlider_2.mtx.gz", TACIT_FACTOR_LDLT, "comes to the pivot"},
     };
     int found = 0;
@@ -570,9 +570,16 @@ static void pivots_that_take_too_much_are_named(void **state)
         tacit_factor_info info = {.size = sizeof info};
         tiny_first = 1e-14;
         tacit_matrix *m = matrix_by(tiny_pivot, 2 + k / 2);
-        REFUSES(TACIT_INPUT, "pivot of row 1 is 1 / 1.0e+14",
-                tacit_factor_create(m, &o, &F));
-        assert_non_null(strstr(tacit_error_message(), said[k / 2]));
+        if (k % 2 == 0) {
+            REFUSES(TACIT_INPUT, "pivot of row 1 is 1 / 1.0e+14",
+                    tacit_factor_create(m, &o, &F));
+            assert_non_null(strstr(tacit_error_message(), said[k / 2]));
+            assert_non_null(strstr(tacit_error_message(), "kind lu"));
+        } else { /* which exchanges rows */
+            F = factor_by(m, &o);
+            expect_solves(m, F, 1e-14, "a tiny pivot");
+            tacit_factor_destroy(&F);
+        }
         tacit_matrix_destroy(&m);
         tiny_first = 1e-3;
         m = matrix_by(tiny_pivot, 2 + k / 2);

@@ -190,7 +190,17 @@ static void real_matrices_are_solved_as_well_as_on_the_host(void **state)
 typedef struct {
     tacit_factor_panels panels;
     double *value, *upper, *diagonal, *row_scale, *col_scale;
+    int32_t *row_order;
 } other;
+
+/* Row i of the factored matrix is row i + 5 of another, cyclically. */
+static int32_t *shifted_rows(size_t n)
+{
+    int32_t *row = malloc(n * sizeof *row);
+    assert_non_null(row);
+    for (size_t i = 0; i < n; i++) row[i] = (int32_t)((i + 5) % n);
+    return row;
+}
 
 static other other_of(const factor *f, tacit_factor_kind kind)
 {
@@ -223,6 +233,7 @@ static other other_of(const factor *f, tacit_factor_kind kind)
     P->value = o.value;
     P->row_scale = o.row_scale;
     P->col_scale = o.col_scale;
+    P->row_order = o.row_order = shifted_rows(f->n);
     if (kind == TACIT_FACTOR_LU) P->upper = o.upper;
     else P->diagonal = o.diagonal;
     return o;
@@ -235,9 +246,11 @@ static void close_other(other *o)
     free(o->diagonal);
     free(o->row_scale);
     free(o->col_scale);
+    free(o->row_order);
 }
 
-/* R A C x = R b with x = C z: z of the host, scaled before and after. */
+/* P R A C z = P R b, x = C z: z of the host, permuted and scaled before and
+ * scaled after; X apart from B, and in its place. */
 static void check_other(tacit_queue *q, const factor *f, const other *o,
                         int columns)
 {
@@ -247,14 +260,19 @@ static void check_other(tacit_queue *q, const factor *f, const other *o,
     factor with = {.panels = o->panels, .n = f->n};
     tacit_factor_solver *S = solver_of(q, &with, columns);
     for (size_t i = 0; i < all; i++) b[i] *= o->row_scale[i % f->n];
-    OK(tacit_factor_solve(f->F, columns, b, f->n, z, f->n));
+    for (size_t i = 0; i < all; i++)
+        z[i] = b[i - i % f->n + (size_t)o->row_order[i % f->n]];
+    OK(tacit_factor_solve(f->F, columns, z, f->n, z, f->n));
     for (size_t i = 0; i < all; i++) z[i] *= o->col_scale[i % f->n];
     OK(tacit_factor_solver_run(S, columns, B, f->n, X, f->n));
+    OK(tacit_factor_solver_run(S, columns, B, f->n, B, f->n));
     OK(tacit_factor_solver_wait(S));
-    double *x = host_copy(q, all, X);
+    double *x = host_copy(q, all, X), *in_place = host_copy(q, all, B);
     const double off = distance_of(all, x, z) / norm_of(all, z);
     if (!(off <= 1e-11)) fail_msg("%d columns: off by %.2e", columns, off);
+    assert_memory_equal(x, in_place, all * sizeof *x);
     free(x);
+    free(in_place);
     free(b);
     free(z);
     tacit_queue_free(q, &B);

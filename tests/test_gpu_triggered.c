@@ -82,6 +82,18 @@ typedef tacit_status make_send(tacit_trigger_comm *comm, const void *data,
                                int64_t count, tacit_trigger_type type, int to,
                                int64_t tag, tacit_trigger_request **out);
 
+/* A start and a wait, with other work between; or a kernel for both. */
+static void exchange(gpu *t, request **r, int k)
+{
+    if (k % 4 == 3) {
+        OK(tacit_trigger_enqueue_exchange(t->g.q, 2, r));
+        return;
+    }
+    OK(tacit_trigger_enqueue_startall(t->g.q, 2, r));
+    if (k % 5 == 2) CUDA(triggered_delay(t->stream, (unsigned)k));
+    OK(tacit_trigger_enqueue_waitall(t->g.q, 2, r));
+}
+
 /* The sender overwrites its bytes after each wait, the receiver checks them. */
 static void rounds(gpu *t, make_send *make, size_t bytes, size_t off, int count)
 {
@@ -96,9 +108,7 @@ static void rounds(gpu *t, make_send *make, size_t bytes, size_t off, int count)
     for (int k = 0; k < count; k++) {
         fill(t, t->from + off, bytes);
         if (k % 3 == 1) CUDA(triggered_delay(t->stream, (unsigned)k));
-        OK(tacit_trigger_enqueue_startall(t->g.q, 2, r));
-        if (k % 5 == 2) CUDA(triggered_delay(t->stream, (unsigned)k));
-        OK(tacit_trigger_enqueue_waitall(t->g.q, 2, r));
+        exchange(t, r, k);
         check(t, t->to + off, bytes);
     }
     OK(tacit_trigger_queue_wait(t->g.q));
@@ -215,8 +225,7 @@ static void ready_sends_with_two_buffers(void **state)
         const int h = k % 2;
         CUDA(triggered_fill(t.stream, t.count, 1, t.from + h * HALF, BYTES));
         CUDA(triggered_delay(t.stream, (unsigned)(k + t.g.rank)));
-        OK(tacit_trigger_enqueue_startall(t.g.q, 2, r[h]));
-        OK(tacit_trigger_enqueue_waitall(t.g.q, 2, r[h]));
+        exchange(&t, r[h], k / 2); /* both ways of each buffer */
         CUDA(triggered_check(t.stream, t.count + 1, 1, t.to + h * HALF, BYTES,
                              t.count + 2));
     }
@@ -314,8 +323,13 @@ static void hundreds_of_requests(void **state)
             if (r[2 * k + i]) some[n++] = r[2 * k + i];
     }
     if (n > 0) OK(tacit_trigger_matchall(n, some));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         fill(&t, t.from, MANY * BYTES);
+        if (k == 3) { /* more than a kernel's arguments hold */
+            OK(tacit_trigger_enqueue_exchange(t.g.q, 2 * MANY, r));
+            check(&t, t.to, MANY * BYTES);
+            continue;
+        }
         OK(tacit_trigger_enqueue_startall(t.g.q, 2 * MANY, r));
         if (k == 1) OK(tacit_trigger_enqueue_wait_started(t.g.q));
         else OK(tacit_trigger_enqueue_waitall(t.g.q, 2 * MANY, r));
@@ -366,10 +380,11 @@ static void recordings_are_replayed(void **state)
         pair(&t, (int)k, (int64_t)sizes[k], r);
         OK(match_those(2, r));
         CUDA(cudaStreamBeginCapture(t.stream, cudaStreamCaptureModeRelaxed));
-        fill(&t, t.from, sizes[k]);
-        OK(tacit_trigger_enqueue_startall(t.g.q, 2, r));
-        OK(tacit_trigger_enqueue_waitall(t.g.q, 2, r));
-        check(&t, t.to, sizes[k]);
+        for (int both = 2; both <= 3; both++) { /* two kernels, and one */
+            fill(&t, t.from, sizes[k]);
+            exchange(&t, r, both);
+            check(&t, t.to, sizes[k]);
+        }
         CUDA(cudaStreamEndCapture(t.stream, &graph));
         CUDA(cudaGraphInstantiate(&exec, graph, 0));
         for (int i = 0; i < count; i++) CUDA(cudaGraphLaunch(exec, t.stream));
@@ -414,8 +429,12 @@ static void neighbours_exchange(void **state)
     OK(tacit_trigger_match(r));
     for (int k = 0; k < 20; k++) {
         CUDA(triggered_fill(t.stream, t.count, 1, t.from, 3 * EACH));
-        OK(tacit_trigger_enqueue_start(t.g.q, r));
-        OK(tacit_trigger_enqueue_wait(t.g.q, r));
+        if (k % 2) {
+            OK(tacit_trigger_enqueue_exchange(t.g.q, 1, &r));
+        } else {
+            OK(tacit_trigger_enqueue_start(t.g.q, r));
+            OK(tacit_trigger_enqueue_wait(t.g.q, r));
+        }
         CUDA(triggered_check(t.stream, t.count + 1, 1, t.to, 3 * EACH,
                              t.count + 2));
     }

@@ -265,25 +265,44 @@ static void *run_block(void *arg)
     return NULL;
 }
 
-static void run_kernel(block *b)
+/* A block of a kernel that unpacks: it stores part of one direction, and the
+ * last two for each direction wait for it. */
+static void *run_unpacking(void *arg)
 {
-    block all[BLOCKS];
+    block *b = arg;
+    const tct_halo_signals *s = b->signals;
+    const tct_limit limit = {UINT64_C(20000000000), NULL};
+    const uint64_t number = (uint64_t)b->round;
+    const unsigned count = (unsigned)s->count;
+    const int k = b->number_of_block / BLOCKS;
+    b->number_of_block %= BLOCKS;
+    store_part(b, &s->put[k]);
+    const int place =
+        tct_halo_block_goes_on(s, k, BLOCKS, BLOCKS * count, 2 * count, number);
+    if (place < 0) return NULL;
+    return tct_halo_await_cells(s, place % s->count, number, limit) == TCT_CAME
+               ? NULL
+               : arg;
+}
+
+static void run_kernel(const block *b, void *(*text)(void *), int blocks)
+{
+    block all[BLOCKS * TACIT_HALO_DIRECTIONS];
     void *missed = NULL;
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < blocks; i++) {
         all[i] = *b;
         all[i].number_of_block = i;
-        assert_int_equal(
-            pthread_create(&all[i].thread, NULL, run_block, &all[i]), 0);
+        assert_int_equal(pthread_create(&all[i].thread, NULL, text, &all[i]),
+                         0);
     }
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < blocks; i++) {
         assert_int_equal(pthread_join(all[i].thread, &missed), 0);
         assert_null(missed);
     }
 }
 
-static void blocks_store_tell_and_wait(void **state)
+static void run_blocks(bool unpacks)
 {
-    (void)state;
     const grid g = {.dimensions = 2,
                     .blocks = {size_of(), 1, 1},
                     .ghost = {2, 1},
@@ -295,21 +314,35 @@ static void blocks_store_tell_and_wait(void **state)
     tacit_halo *h = open_halo(q, &p);
     char *cell[2];
     unsigned ticket[TACIT_HALO_DIRECTIONS + 1] = {0};
-    uint64_t number = 0;
+    uint64_t number = 0, drawn = 0;
     OK(tct_halo_take_buffers(h, (size_t)p.before, (size_t)p.after, true, cell));
     const tct_halo_puts *puts = tct_halo_puts_of(h);
-    const tct_halo_signals signals = {puts->count, puts->put, &number, ticket};
+    const tct_halo_signals signals = {puts->count, puts->put, &number, ticket,
+                                      &drawn};
     assert_int_equal(puts->count, 8);
     for (int r = 1; r <= 60; r++) {
         block b = {&signals, &p, cell[r % 2], r % 2, r, 0, 0};
         each_cell(&p, cell[r % 2], r, number_inside);
-        run_kernel(&b);
+        if (unpacks) run_kernel(&b, run_unpacking, BLOCKS * puts->count);
+        else run_kernel(&b, run_block, BLOCKS);
         assert_int_equal(number, r);
         each_cell(&p, cell[r % 2], r, check_cell);
     }
     tct_halo_advance(h, number);
     tacit_halo_destroy(&h);
     tacit_queue_destroy(&q);
+}
+
+static void blocks_store_tell_and_wait(void **state)
+{
+    (void)state;
+    run_blocks(false);
+}
+
+static void blocks_unpack_what_comes(void **state)
+{
+    (void)state;
+    run_blocks(true);
 }
 
 /* Ranks that are told that others are on another machine. */
@@ -440,6 +473,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nobody_is_overrun),
         cmocka_unit_test(clients_count_their_own_exchanges),
         cmocka_unit_test(blocks_store_tell_and_wait),
+        cmocka_unit_test(blocks_unpack_what_comes),
         cmocka_unit_test(buffers_are_large_enough),
         cmocka_unit_test(the_lost_rank_is_named),
         cmocka_unit_test(memory_that_is_short_is_said),

@@ -325,6 +325,10 @@ static void all_are_started_or_none(void **state)
                 tacit_trigger_enqueue_startall(g.q, 2, bad));
         REFUSES(TACIT_INVALID, "twice",
                 tacit_trigger_enqueue_startall(g.q, 3, twice));
+        REFUSES(TACIT_INVALID, "request 1, the receive of 1 bytes with tag 9",
+                tacit_trigger_enqueue_exchange(g.q, 2, bad));
+        REFUSES(TACIT_INVALID, "twice",
+                tacit_trigger_enqueue_exchange(g.q, 3, twice));
         OK(tacit_trigger_queue_wait(g.q));
     }
     meet_all();
@@ -342,6 +346,8 @@ static void all_are_started_or_none(void **state)
                 tacit_trigger_enqueue_waitall(g.q, 2, twice));
         REFUSES(TACIT_INVALID, "is started already",
                 tacit_trigger_enqueue_start(g.q, r[0]));
+        REFUSES(TACIT_INVALID, "is started already",
+                tacit_trigger_enqueue_exchange(g.q, 1, r));
     }
     OK(tacit_trigger_enqueue_wait(g.q, r[0]));
     if (g.size == 1) OK(tacit_trigger_startall(1, &r[1]));

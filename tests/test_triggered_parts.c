@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     pthread_barrier_t all;
-    bool pending; /* run sends that go on in waits for others */
+    uint64_t turn[BLOCKS]; /* of kernels that start and wait */
     tct_parted send[ENDS], receive[ENDS];
     int rounds;
     uint64_t seed;
@@ -71,6 +71,8 @@ static bool look(tct_parted *e, int b, bool waited)
 {
     tct_part_copy c;
     if (b >= e->parts) return !waited || tct_part_waited_elsewhere(e);
+    tct_part_hint h = tct_part_hint_of(e, b);
+    if (!tct_part_may_go_on(&h)) return false;
     if (tct_part_try(e, b, &c) == TCT_PART_LATER) return false;
     if (e->part[b].done != e->part[b].begun) {
         if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
@@ -84,6 +86,19 @@ static void start(tct_parted *e, int b)
     if (b >= e->parts) return;
     tct_part_begin(e, b);
     if (e->sends) (void)look(e, b, false);
+}
+
+/* Wait for all ends, with no other send. */
+static void wait_for_all(rank_ *R, int b)
+{
+    for (bool all = false; !all;) {
+        all = true;
+        for (int k = 0; k < 2 * ENDS; k++) {
+            tct_parted *e = k < ENDS ? &R->receive[k] : &R->send[k - ENDS];
+            all = (b >= e->parts || look(e, b, true)) && all;
+        }
+        if (!all) tct_between_checks();
+    }
 }
 
 /* Wait for `n` ends, and try the sends behind them. */
@@ -126,11 +141,12 @@ typedef struct {
     int rank, block;
 } block_of;
 
-/* Some rounds begin with the sends, on both ranks. */
 /* Rank 0 waits for a small message, which rank 1 sends when it has a large one:
  * that is pending, with more parts. */
-static void run_pending(const block_of *me, rank_ *R)
+static void *run_pending(void *arg)
 {
+    const block_of *me = arg;
+    rank_ *R = &ranks[me->rank];
     const int b = me->block;
     for (int round = 0; round < R->rounds; round++) {
         if (b == 0) fill(me->rank, round);
@@ -155,17 +171,35 @@ static void run_pending(const block_of *me, rank_ *R)
         if (b == 0)
             check_end(1 - me->rank, me->rank == 0 ? SMALL : LARGE, round);
     }
+    return NULL;
 }
 
+/* Kernels that start and wait: of the two blocks of a part one starts the sends
+ * and the other one the receives, and the last one waits. */
+static void *run_exchanges(void *arg)
+{
+    const block_of *me = arg;
+    rank_ *R = &ranks[me->rank];
+    const int b = me->block / 2;
+    tct_parted *mine = me->block % 2 ? R->receive : R->send;
+    for (int round = 0; round < R->rounds; round++) {
+        if (me->block == 0) fill(me->rank, round);
+        kernel_ends(R);
+        for (int k = 0; k < ENDS; k++) start(&mine[k], b);
+        if (tct_part_last_start(&R->turn[b], 2)) wait_for_all(R, b);
+        kernel_ends(R);
+        if (me->block == 0) check(me->rank, round);
+        kernel_ends(R);
+    }
+    return NULL;
+}
+
+/* Some rounds begin with the sends, on both ranks. */
 static void *run(void *arg)
 {
     const block_of *me = arg;
     rank_ *R = &ranks[me->rank];
     const int b = me->block;
-    if (R->pending) {
-        run_pending(me, R);
-        return NULL;
-    }
     for (int round = 0; round < R->rounds; round++) {
         const bool first = (R->seed + (uint64_t)round) % 3 != 0;
         if (b == 0) fill(me->rank, round);
@@ -184,40 +218,52 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void run_all(bool pending)
+static void run_all(void *(*text)(void *), int blocks)
 {
-    pthread_t thread[RANKS * BLOCKS];
-    block_of of[RANKS * BLOCKS];
+    pthread_t thread[RANKS * 2 * BLOCKS];
+    block_of of[RANKS * 2 * BLOCKS];
     for (int r = 0; r < RANKS; r++) {
-        ranks[r] =
-            (rank_){.pending = pending, .rounds = ROUNDS, .seed = (uint64_t)r};
-        pthread_barrier_init(&ranks[r].all, NULL, BLOCKS);
+        ranks[r] = (rank_){.rounds = ROUNDS, .seed = (uint64_t)r};
+        pthread_barrier_init(&ranks[r].all, NULL, (unsigned)blocks);
     }
     memset(wire, 0, sizeof wire);
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < ENDS; k++) connect(r, k);
-    for (int i = 0; i < RANKS * BLOCKS; i++) {
-        of[i] = (block_of){i / BLOCKS, i % BLOCKS};
-        if (pthread_create(&thread[i], NULL, run, &of[i])) abort();
+    for (int i = 0; i < RANKS * blocks; i++) {
+        of[i] = (block_of){i / blocks, i % blocks};
+        if (pthread_create(&thread[i], NULL, text, &of[i])) abort();
     }
-    for (int i = 0; i < RANKS * BLOCKS; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < RANKS * blocks; i++) pthread_join(thread[i], NULL);
     assert_int_equal(wrong, 0);
 }
 
-static void blocks_carry_parts(void **state)
+/* All parts have waited for all messages. */
+static void all_have_waited(void)
 {
-    (void)state;
-    run_all(false);
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < ENDS; k++)
             for (int b = 0; b < ranks[r].send[k].parts; b++)
                 assert_int_equal(ranks[r].send[k].part[b].waited, ROUNDS);
 }
 
+static void blocks_carry_parts(void **state)
+{
+    (void)state;
+    run_all(run, BLOCKS);
+    all_have_waited();
+}
+
 static void pending_sends_go_on_in_all_parts(void **state)
 {
     (void)state;
-    run_all(true);
+    run_all(run_pending, BLOCKS);
+}
+
+static void a_kernel_starts_and_waits(void **state)
+{
+    (void)state;
+    run_all(run_exchanges, 2 * BLOCKS);
+    all_have_waited();
 }
 
 /* Every byte is in one part, and parts begin at lines. */
@@ -242,6 +288,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_carry_parts),
         cmocka_unit_test(pending_sends_go_on_in_all_parts),
+        cmocka_unit_test(a_kernel_starts_and_waits),
         cmocka_unit_test(parts_are_all_bytes),
     };
     TEST_MPI_MAIN(tests);

@@ -9,112 +9,9 @@
  * THREADS: 2,3,4
  * PROCESSES: 4 */
 #include "device/signals.h"
-#include "triggered_rig.h"
+#include "triggered_programs.h"
 
-enum {
-    PROGRAMS = 10000, /* with 3 threads; else a tenth */
-    QUEUES = 2,
-    RANKS = 4,
-    PAIRS = 6,
-    USES = 3,
-    SIDES = 2, /* a send, a receive */
-    OPS = 2 * SIDES * PAIRS * USES,
-    LARGE = 9000 /* beyond eager slots */
-};
-
-typedef struct {
-    int rank[SIDES], queue[SIDES];
-    bool synchronous;
-    int64_t bytes;
-} pair;
-
-typedef struct { /* an operation of a queue */
-    int pair, side;
-    bool waits;
-} op;
-
-typedef struct {
-    int n;
-    op op[OPS];
-} list;
-
-typedef struct {
-    int ranks, pairs, uses;
-    pair pair[PAIRS];
-    list list[RANKS][QUEUES];
-} program;
-
-/* --- making --------------------------------------------------------------- */
-
-static uint64_t draw(uint64_t *seed, int most)
-{
-    *seed = tct_mix(*seed);
-    return *seed % (uint64_t)most;
-}
-
-/* The order of a queue's operations: of each end start, wait, start, ... */
-static void order(program *p, int rank, int queue, uint64_t *seed)
-{
-    list *l = &p->list[rank][queue];
-    int done[PAIRS][SIDES] = {{0}};
-    for (int left = 1; left > 0;) {
-        left = 0;
-        for (int k = 0; k < p->pairs; k++)
-            for (int s = 0; s < SIDES; s++) {
-                const pair *e = &p->pair[k];
-                if (e->rank[s] != rank || e->queue[s] != queue ||
-                    done[k][s] == 2 * p->uses)
-                    continue;
-                left++;
-                if (draw(seed, 3) > 0) continue;
-                l->op[l->n++] = (op){k, s, done[k][s]++ % 2 == 1};
-            }
-    }
-}
-
-static void make(program *p, int ranks, uint64_t *seed)
-{
-    static const int64_t sizes[] = {0, 1, 13, 1000, LARGE, LARGE};
-    memset(p, 0, sizeof *p);
-    p->ranks = ranks;
-    p->pairs = 1 + (int)draw(seed, PAIRS);
-    p->uses = 1 + (int)draw(seed, USES);
-    for (int k = 0; k < p->pairs; k++) {
-        pair *e = &p->pair[k];
-        for (int s = 0; s < SIDES; s++) {
-            e->rank[s] = (int)draw(seed, ranks);
-            e->queue[s] = (int)draw(seed, QUEUES);
-        }
-        e->synchronous = draw(seed, 4) == 0;
-        e->bytes = sizes[draw(seed, 6)];
-    }
-    for (int r = 0; r < ranks; r++)
-        for (int q = 0; q < QUEUES; q++) order(p, r, q, seed);
-}
-
-/* Does it end, if each message is taken over when both ends have started? */
-static bool is_legal(const program *p)
-{
-    int at[RANKS][QUEUES] = {{0}}, started[PAIRS][SIDES] = {{0}};
-    bool moved = true, ended = true;
-    while (moved) {
-        moved = false;
-        ended = true;
-        for (int r = 0; r < p->ranks; r++)
-            for (int q = 0; q < QUEUES; q++) {
-                const list *l = &p->list[r][q];
-                if (at[r][q] == l->n) continue;
-                ended = false;
-                const op *o = &l->op[at[r][q]];
-                const int mine = started[o->pair][o->side];
-                if (o->waits && started[o->pair][1 - o->side] < mine) continue;
-                if (!o->waits) started[o->pair][o->side]++;
-                at[r][q]++;
-                moved = true;
-            }
-    }
-    return ended;
-}
+enum { PROGRAMS = 10000 /* with 3 threads; else a tenth */ };
 
 /* --- running -------------------------------------------------------------- */
 
@@ -162,7 +59,7 @@ static void open_ends(const rig *g, const program *p, run *x, uint64_t seed)
     int n = 0;
     for (int k = 0; k < p->pairs; k++)
         for (int s = 0; s < SIDES; s++) {
-            const pair *e = &p->pair[k];
+            const pair_of_ends *e = &p->pair[k];
             buffer *b = buffer_of(x, k, s);
             x->end[k][s] = NULL;
             if (e->rank[s] != g->rank) continue;
@@ -197,9 +94,12 @@ static void enqueue(const rig *g, const program *p, const run *x, int queue)
         request *r = x->end[o->pair][o->side];
         if (!o->waits && o->side == 0)
             OK(tacit_trigger_enqueue_task(q, pack, b));
-        if (o->waits) OK(tacit_trigger_enqueue_wait(q, r));
+        const bool both = exchanges(l, i);
+        if (both) OK(tacit_trigger_enqueue_exchange(q, 1, &r));
+        else if (o->waits) OK(tacit_trigger_enqueue_wait(q, r));
         else OK(tacit_trigger_enqueue_start(q, r));
-        if (o->waits && o->side == 1)
+        if (both) i++;
+        if ((both || o->waits) && o->side == 1)
             OK(tacit_trigger_enqueue_task(q, unpack, b));
     }
 }
@@ -232,8 +132,7 @@ static void legal_programs_end(void **state)
     OK(tacit_trigger_queue_create(g.c, TACIT_TRIGGER_AUTO, NULL, &x.queue[1]));
     OK(tacit_trigger_comm_set_patience(g.c, 20.0));
     for (int n = 0; n < programs; n++) {
-        for (make(&p, g.size, &seed); !is_legal(&p); make(&p, g.size, &seed))
-            refused++;
+        refused += make_legal(&p, g.size, &seed);
         open_ends(&g, &p, &x, (uint64_t)n);
         for (int q = 0; q < QUEUES; q++) enqueue(&g, &p, &x, q);
         for (int q = 0; q < QUEUES; q++)

@@ -28,7 +28,7 @@ typedef struct tacit_factor tacit_factor;
 typedef enum tacit_factor_kind {
     TACIT_FACTOR_LLT = 0,  /* A = L L'                                     */
     TACIT_FACTOR_LDLT = 1, /* A = L D L', L with ones on the diagonal       */
-    TACIT_FACTOR_LU = 2,   /* A = L U, a symmetric pattern, no pivoting     */
+    TACIT_FACTOR_LU = 2,   /* A = L U, a symmetric pattern                  */
     TACIT_FACTOR_IC0 = 3,  /* A is about L L', of the pattern of A          */
     TACIT_FACTOR_ILU0 = 4  /* A is about L U, of the pattern of A           */
 } tacit_factor_kind;
@@ -66,6 +66,9 @@ typedef struct tacit_factor_panels {
     const double *row_scale;    /* [rows] and ...                             */
     const double *col_scale;    /* [rows] by original number: the factors are of
                               * diag(row_scale) A diag(col_scale); NULL: of A */
+    const int32_t *row_order; /* [rows] ... with its rows permuted: row i is row
+                               * row_order[i]; `original` numbers these rows
+                               * and, as ever, the columns; NULL: unchanged */
 } tacit_factor_panels;
 
 /* OK if `panels` are valid: sizes and starts; columns without a gap; rows
@@ -98,14 +101,23 @@ typedef struct tacit_factor_options {
  *          pivot is below 1e-8 of its diagonal, A's diagonal is multiplied by
  *          1.001, 1.002, 1.004, ... (Manteuffel 1980)
  *   ILU0   square: the same for L U
- * None pivots: rows and columns have one order, which does not depend on
- * values. That is safe if A is positive definite or its diagonal dominates, and
- * it is checked: a pivot that is 0 or not finite is an error. A pivot is a
+ * Rows and columns have one order, which does not depend on values. That is
+ * safe if A is positive definite or its diagonal dominates, and it is checked: a pivot that is 0 or not finite is an error. A pivot is a
  * difference; one below 1e-13 of its terms is rounding alone, and an error;
  * below 1e-8 a warning names it, except for kinds LLT and IC0. For LDLT and LU
  * a system is then solved: a residual of any row above 1e-6 of |A| |x| + |b|
  * (Oettli and Prager 1964) is an error, which names the largest multiplier;
  * above 1e-10 it is a warning.
+ *
+ * LU goes on where that is an error. Rows are matched to columns for the largest
+ * product of diagonal entries, and scaled so that these are 1 and no entry is
+ * larger (Duff and Koster 2001). Trials then exchange rows and columns of the
+ * same panel for pivots, and put columns without one into the panel above, until
+ * all have one; the factor is of the matrix in the order found (`row_order`,
+ * `row_scale`, `col_scale`), and keeps the matrix, so that tacit_factor_solve
+ * refines each x until its backward error is rounding. A matrix that has no
+ * pivot even so, or whose test system leaves more than 1e-14 after refinement,
+ * is an error: singular, or nearly so.
  *
  * The order of rows is
  *   nd          nested dissection (METIS) to the end: the least fill
@@ -169,6 +181,11 @@ typedef struct tacit_factor_info {
     int64_t least_row;  /* ... its row, from 0, in original numbers           */
     double least_share; /* ... over the terms of its difference; others: 0    */
     double backward_error; /* of the system solved as a check of LDLT or LU   */
+    int trials;       /* of kind LU: factorizations, if rows are permuted and
+                       * scaled for the sake of pivots; 0: they are not      */
+    int64_t repaired; /* ... pivots below 2^-40 of the largest scaled entry,
+                       * which were made that large                          */
+    double refined_error; /* ... backward_error after iterative refinement    */
 } tacit_factor_info;
 
 /* Describe `factor` in `out`, whose size is set.

@@ -167,6 +167,9 @@ tacit_halo_arrays_back_end(const tacit_halo_arrays *arrays);
 /* Enqueue an exchange: cells at the border go into the neighbours' ghosts.
  * `cell` [count] has the addresses of cells (0, 0, 0), at multiples of an
  * element's size.
+ * A recording of a GPU queue's stream may have these exchanges, an even number,
+ * and be replayed after an even number of them, the first two of which come
+ * before it; not over link mpi.
  * Collective.  A failure is the queue's, as of tacit_halo_begin. */
 TACIT_API void tacit_halo_arrays_gather(tacit_halo_arrays *arrays,
                                         void *const *cell);

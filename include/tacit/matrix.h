@@ -50,6 +50,72 @@ TACIT_API tacit_status tacit_matrix_from_rows32(
     const int32_t *ptr, const int32_t *cols, const double *vals,
     tacit_matrix **out);
 
+/* The same without a copy, if the columns of each row ascend and none is
+ * repeated (else it copies, as tacit_set_log tells): `cols` and `vals` are
+ * Borrowed, and must stay as they are until the matrix is destroyed, and each
+ * operator that was made of it for few solves on the host
+ * (tacit_operator_create_for), which multiplies by them. They are only read:
+ * calls that change or move rows copy them first. */
+TACIT_API tacit_status tacit_matrix_borrow_rows32(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const int32_t *ptr, const int32_t *cols, const double *vals,
+    tacit_matrix **out);
+
+/* The entries that are given: of both triangles, or one triangle of a symmetric
+ * matrix with its diagonal, of which the other one is the mirror image. */
+typedef enum tacit_triangle {
+    TACIT_TRIANGLE_BOTH,
+    TACIT_TRIANGLE_UPPER, /* column >= row */
+    TACIT_TRIANGLE_LOWER  /* column <= row */
+} tacit_triangle;
+
+/* The same of one triangle. An entry on the other side of the diagonal is
+ * refused, so also a whole matrix.
+ * Collective.
+ * Memory      as tacit_matrix_from_entries.
+ * Errors      as tacit_matrix_from_rows; INVALID (an entry on the other side,
+ *             with row and column). */
+TACIT_API tacit_status tacit_matrix_from_triangle(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const int64_t *ptr, const int64_t *cols, const double *vals,
+    tacit_triangle triangle, tacit_matrix **out);
+TACIT_API tacit_status tacit_matrix_from_triangle32(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const int32_t *ptr, const int32_t *cols, const double *vals,
+    tacit_triangle triangle, tacit_matrix **out);
+
+/* Entries in any order, as elements contribute them (coordinates, COO). Entries
+ * of one row and column are added. Integers have 64 or 32 bits, and the arrays
+ * of the other width are NULL.
+ *
+ *     tacit_entries e = {.size = sizeof e, .count = n,
+ *                        .rows = i, .cols = j, .vals = a}; */
+typedef struct tacit_entries {
+    size_t size;                    /* set by the caller: status.h           */
+    int64_t count;                  /* of this rank; 0 needs no arrays       */
+    const int64_t *rows, *cols;     /* [count] global, 0 to global_rows - 1  */
+    const int32_t *rows32, *cols32; /* [count] the same with 32 bits         */
+    const double *vals;             /* [count]                               */
+    tacit_triangle triangle;        /* that is given                         */
+} tacit_entries;
+
+/* Make a matrix from entries, with ranges of rows as of tacit_matrix_from_rows.
+ * A rank may give entries of any row: they are sent to the rank that owns it.
+ * Entries are added in the order of the ranks that gave them, and of each rank
+ * in its order, up to some 16 MB a rank at a time.
+ * Collective.  Borrows `world`; copies the entries.
+ * Cost        a pass over the entries to check them, one to send each, 24
+ *             bytes, and a sort into rows; tacit_matrix_info tells how many
+ *             went to another rank (`sent`) and were added to one (`summed`).
+ * Memory      16 bytes an entry and a third of the matrix, until it returns.
+ * Errors      INVALID (ranges; rows[k] or cols[k] out of range, with both; an
+ *             entry on the other side of the diagonal, with row and column),
+ *             INPUT (a value or a sum that is not finite, with row and column),
+ *             NO_MEMORY, COMM. */
+TACIT_API tacit_status tacit_matrix_from_entries(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const tacit_entries *entries, tacit_matrix **out);
+
 typedef struct tacit_matrix_options {
     size_t size;     /* set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */
@@ -112,6 +178,8 @@ typedef struct tacit_matrix_info {
     bool symmetric_storage; /* the file held one triangle                 */
     bool irregular;         /* METIS is the better partition              */
     bool own_rhs;           /* the file holds a right-hand side, too      */
+    int64_t sent;           /* entries given on a rank that does not own their
+                             * row: tacit_matrix_from_entries */
 } tacit_matrix_info;
 
 /* Statistics of the whole matrix.
@@ -128,6 +196,61 @@ TACIT_API tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
  * Collective.
  * Memory      8 bytes per row, and messages of bounded size. */
 TACIT_API tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix);
+
+/* --- new values, and values that are known -------------------------------- */
+
+/* Replace the values, with the same pattern; then tacit_operator_update and
+ * tacit_precond_update take them from the same matrix.
+ *
+ *     tacit_matrix_set_values(matrix, vals);
+ *     tacit_operator_update(A, matrix);
+ *     tacit_precond_update(M, matrix);
+ *
+ *   vals  in the order of tacit_matrix_view_rows: that of the rows given to
+ *         tacit_matrix_from_rows if their columns ascend and none is repeated
+ * Collective.  After an error the old values stay, on all ranks.
+ * Memory      a copy of the rows, if an operator shares them.
+ * Errors      INVALID (an operator has taken the entries), INPUT (a value not
+ *             finite, with row and column), NO_MEMORY. */
+TACIT_API tacit_status tacit_matrix_set_values(tacit_matrix *matrix,
+                                               const double *vals);
+
+/* The same of entries, as of tacit_matrix_from_entries, in original numbers: in
+ * any order, repeated ones added, those of other ranks' rows sent there. Entries
+ * of the pattern that are not given become 0.
+ * Collective.  After an error the old values stay, on all ranks.
+ * Memory      8 bytes an entry of the matrix; after a partition 16 an entry
+ *             given; a copy of the rows, if an operator shares them.
+ * Errors      as tacit_matrix_set_values and tacit_matrix_from_entries; INVALID
+ *             (an entry that is not in the pattern, with row and column). */
+TACIT_API tacit_status tacit_matrix_set_entries(tacit_matrix *matrix,
+                                                const tacit_entries *entries);
+
+/* Fix the values of some unknowns, such as displacements on a boundary
+ * (Dirichlet), and keep the matrix symmetric: for each fixed row f, with value
+ * g, b becomes b - a_if g in the other rows i, and a_if and a_fi become 0. A
+ * fixed row is left with the diagonal d and has d g in b; d is the largest |a_ii|
+ * of the rows that are not fixed (1 if that is 0), so that it is no extreme
+ * eigenvalue. Zeros stay stored, and so does the pattern, for new values: set
+ * them, fix the same rows, and update the operator. A fixed row without a
+ * diagonal entry gets one.
+ *   count   of rows that this rank names; any rank may name any row, more than
+ *           once with the same value
+ *   rows    [count] original numbers, from 0
+ *   values  [count] NULL: all 0
+ *   b       [local rows] on the host; NULL: only if all values are 0
+ * Before the operator is made, or updated.
+ * Collective.  After an error matrix and b are as before, on all ranks.
+ * Cost        a pass over the entries, of which those in columns of other
+ *             ranks are asked for: 8 bytes there and back each.
+ * Memory      an entry takes 1 byte, a row 16; a copy of the rows, if an
+ *             operator shares them or a diagonal entry is missing.
+ * Errors      INVALID (a row out of range; a row with two values, with both; a
+ *             value not finite, with its row; no b; not square; an operator has
+ *             taken the entries), NO_MEMORY, COMM. */
+TACIT_API tacit_status tacit_matrix_fix(tacit_matrix *matrix, int64_t count,
+                                        const int64_t *rows,
+                                        const double *values, double *b);
 
 /* Move rows between ranks and renumber them: `how` is
  *   contiguous   nothing moves

@@ -144,7 +144,10 @@ TACIT_API const tacit_decorator *tacit_decorator_at(int i);
  * it frees nothing, as tacit_solver_destroy. */
 TACIT_API void tacit_queue_destroy(tacit_queue **queue);
 
-/* Allocate a vector of `n` doubles on the device, contents undefined.
+/* Allocate a vector of `n` doubles on the device, contents undefined. Where the
+ * device is the host, any host memory is a device vector: an array of the caller
+ * goes to a product or a solve as it is, without a copy (not with memcheck:host,
+ * which tells the two apart).
  * Errors      NO_MEMORY. */
 TACIT_API tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n,
                                          double **out);

@@ -33,7 +33,8 @@ typedef struct tacit_solver tacit_solver;
  * every rank with the same numbers: the recurrence's ||r|| / ||b||. The first
  * call is for iteration 0, the first guess; a right-hand side of zeros has no
  * calls. Return 0 to go on, another value to stop with TACIT_INTERRUPTED once
- * every rank knows; ranks may return different values. */
+ * every rank knows; ranks may return different values. It is a convergence test
+ * with tacit_stop.monitor_decides. */
 typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
                                 double relative_residual);
 
@@ -70,6 +71,16 @@ typedef struct tacit_stop {
                          * residual of 0 ends earlier; x is the last iterate */
     tacit_norm norm;    /* that rtol and atol are for */
     bool relative_to_first; /* rtol is relative to the first residual, not b */
+    bool monitor_decides;   /* the monitor is a convergence test, besides rtol
+                             * and atol, which may be 0: a value above 0 ends
+                             * the run as converged (OK), one below 0 interrupts
+                             * it, as does a rank that differs. The same on all
+                             * ranks. Columns of a block are solved one by one */
+    double *history;        /* [history_room], or of a block [columns]
+                             * [history_room]: element k is the relative residual
+                             * of iteration k, as a monitor is told, NAN if it is
+                             * told of none; NULL: not kept */
+    int64_t history_room;
 } tacit_stop;
 
 typedef enum tacit_stop_reason {
@@ -85,9 +96,11 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_LEAST_SQUARES, /* method minres: A is singular, b outside its range
                               * and A M (b - A x) nearly 0, with M = I if there
                               * is none; not converged */
-    TACIT_STOP_ITERATIONS, /* as many as tacit_stop.iterations were made; the run
-                           * returns OK, `converged` tells about the target */
-    TACIT_STOP_SINGULAR    /* A has a null space that was not declared, and b a
+    TACIT_STOP_ITERATIONS,    /* as many as tacit_stop.iterations were made; the
+                            * run returns OK, `converged` tells about the
+                            * target */
+    TACIT_STOP_MONITOR, /* converged by the monitor's word: monitor_decides */
+    TACIT_STOP_SINGULAR /* A has a null space that was not declared, and b a
                          * part in it: x solves A x = P b, b without that part;
                          * not converged */
 } tacit_stop_reason;
@@ -139,6 +152,7 @@ typedef struct tacit_result {
     /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
      * that names */
     double measure;
+    int64_t history;      /* elements of tacit_stop.history that are set */
     int64_t null_vectors; /* of A, found or declared
                            * (tacit_operator_set_null_space); 0: none is known.
                            * With them b here is P b, b without its part along
@@ -167,7 +181,10 @@ typedef struct tacit_setting {
 /* Setting `i`, NULL past the end:
  *   loop             host (the default), graph, resident, or auto: each
  *                    available one runs some iterations, with each open link of
- *                    its queue, and the fastest on the slowest rank stays
+ *                    its queue, and the fastest on the slowest rank stays; of an
+ *                    operator for one solve (tacit_operator_create_for), or
+ *                    deterministic, the first link and the last of these loops
+ *                    that can be had, without a trial
  *   steps            of method sstep: iterations for one reduction, 1 to 16, or
  *                    auto (the default): 8. Takes memory for 4 vectors each
  *   basis            of method sstep: chebyshev (the default), newton, or
@@ -263,8 +280,8 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
                                            const char *method,
                                            tacit_solver **out);
 
-/* Solve on device vectors `b`, `x` [A's local rows], which do not overlap; `x`
- * is guess and result. `stop` NULL: as set by name. The recurrence decides when
+/* Solve on device vectors `b`, `x` [A's local rows], on the host any arrays,
+ * which do not overlap; `x` is guess and result. `stop` NULL: as set by name. The recurrence decides when
  * to check; b - A x, recomputed, decides when to stop, and the solve goes on if
  * the recurrence was wrong.
  * Collective.  Blocking.

@@ -103,7 +103,8 @@ TACIT_API tacit_status tacit_trsv_create(tacit_world *world,
 TACIT_API void tacit_trsv_destroy(tacit_trsv **trsv);
 
 /* The original numbers of the rows of this rank: it reads their b and writes
- * their x. Each row belongs to one rank. Owned by `trsv`.
+ * their x. Each row belongs to one rank. With a factor that has a `row_order`,
+ * the b of row i is entry row_order[i] of B. Owned by `trsv`.
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
                                        const int64_t **rows);

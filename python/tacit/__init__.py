@@ -5,7 +5,8 @@
 
 A is a SciPy or NumPy matrix, a file, a gallery name or a function. See
 `solve`, `Solver`, `Operator`, `Preconditioner`, `amg`; `cg` and `minres` stand
-in for SciPy's; `read`, `gallery`, `compare`, `factor`, `jacobi`.
+in for SciPy's; `fix` sets known values; `read`, `gallery`, `compare`,
+`factor`, `jacobi`.
 """
 
 from ._compare import Comparison, compare
@@ -27,6 +28,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._files import Factor, factor, gallery, read, read_rhs
+from ._fix import fix
 from ._gradient import jax_solve, torch_solve
 from ._grid import jacobi
 from ._library import version
@@ -63,6 +65,7 @@ __all__ = [
     "cg",
     "compare",
     "factor",
+    "fix",
     "gallery",
     "jacobi",
     "jax_solve",

@@ -75,6 +75,13 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "tacit_matrix_from_rows32": (
         _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, POINTER(_P)],
     ),
+    "tacit_matrix_from_triangle": (
+        _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, c_int, POINTER(_P)],
+    ),
+    "tacit_matrix_from_triangle32": (
+        _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, c_int, POINTER(_P)],
+    ),
+    "tacit_matrix_fix": (_S, [_P, c_int64, _P, _P, _P]),
     "tacit_matrix_open": (
         _S, [_P, c_char_p, POINTER(st.MatrixOptions), POINTER(_P)],
     ),
@@ -84,6 +91,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "tacit_matrix_check_symmetric": (_S, [_P]),
     "tacit_matrix_drop_entries": (None, [_P]),
     "tacit_matrix_local_rows": (c_int64, [_P]),
+    "tacit_matrix_first_row": (c_int64, [_P]),
     "tacit_matrix_global_rows": (c_int64, [_P]),
     "tacit_matrix_nonzeros": (c_int64, [_P]),
     "tacit_matrix_view_rows": (_S, [_P, POINTER(st.Rows)]),

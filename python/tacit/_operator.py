@@ -29,8 +29,12 @@ def _is_map(A: Any) -> bool:
     )
 
 
-def make_matrix(context: Context, rows: Rows) -> Handle:
-    """A matrix of the library of these rows, which it copies. Collective."""
+_TRIANGLES = {None: 0, "upper": 1, "lower": 2}
+
+
+def make_matrix(context: Context, rows: Rows, triangle: int = 0) -> Handle:
+    """A matrix of the library of these rows, which it copies; a triangle is
+    mirrored. Collective."""
     count, order = rows.shape
     first, total = 0, count
     if context.ranks > 1:
@@ -40,12 +44,14 @@ def make_matrix(context: Context, rows: Rows) -> Handle:
             f"A is {total} x {order}: expected a square matrix"
         )
     wide = rows.ptr.dtype.itemsize > 4
-    make = lib.tacit_matrix_from_rows if wide else lib.tacit_matrix_from_rows32
+    kind = "triangle" if triangle else "rows"
+    make = getattr(lib, f"tacit_matrix_from_{kind}{'' if wide else '32'}")
+    which = (triangle,) if triangle else ()
     pointer = c_void_p()
     check(
         make(
             context.world.pointer, total, first, count, at(rows.ptr),
-            at(rows.cols), at(rows.vals), byref(pointer),
+            at(rows.cols), at(rows.vals), *which, byref(pointer),
         )
     )
     return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
@@ -151,6 +157,8 @@ class Operator(LinearOperator):
     threads at most so many; 0: OMP_NUM_THREADS, or all processors
     format  of the stored matrix, "auto": measured
     shift   A + shift I instead of A; only of names
+    triangle  "upper" or "lower": A has this triangle alone and the diagonal;
+            InvalidError with row and column if it has more
     solves  how many it is for; 1: formats are measured in the solve, and only
             as far as that pays
     norm    a bound of ||A|| of a function; 0: estimated by 8 products
@@ -176,6 +184,7 @@ class Operator(LinearOperator):
         threads: int = 0,
         format: str = "auto",
         shift: float = 0.0,
+        triangle: str | None = None,
         norm: float = 0.0,
         solves: int = 100,
         comm: Any = None,
@@ -200,6 +209,13 @@ class Operator(LinearOperator):
             raise errors.InvalidError(
                 "shift is for names of matrices: add it to A itself"
             )
+        if triangle not in _TRIANGLES:
+            raise errors.InvalidError(
+                f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
+            )
+        if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
+            raise errors.InvalidError("triangle is for matrices with entries")
+        self._triangle = _TRIANGLES[triangle]
         try:
             with c:
                 if _is_map(A):
@@ -253,9 +269,11 @@ class Operator(LinearOperator):
             self.matrix = open_matrix(c, os.fspath(A), shift)
         else:
             self._rows = c.together(
-                lambda: rows_of(A, self.notes, ordered=c.ranks > 1)
+                lambda: rows_of(
+                    A, self.notes, ordered=c.ranks > 1 or self._triangle > 0
+                )
             )
-            self.matrix = make_matrix(c, self._rows)
+            self.matrix = make_matrix(c, self._rows, self._triangle)
         turned = self._rows is not None and self._rows.turned
         if check_it or turned:
             start = time.perf_counter()
@@ -330,7 +348,8 @@ class Operator(LinearOperator):
         if self.matrix is None:
             raise errors.InvalidError("a function has no values to update")
         with self.context as c:
-            matrix = make_matrix(c, c.together(lambda: self._new_rows(A)))
+            rows = c.together(lambda: self._new_rows(A))
+            matrix = make_matrix(c, rows, self._triangle)
             if self.symmetric:
                 check(lib.tacit_matrix_check_symmetric(matrix.pointer))
             check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))

@@ -20,6 +20,7 @@ _STOPS = (
     "interrupted",
     "least_squares",
     "iterations",
+    "monitor",
     "singular",
 )
 
@@ -87,8 +88,16 @@ def describe(handle: Any) -> dict[str, Any]:
     }
 
 
-def result_of(r: st.Result, mixed: bool) -> dict[str, Any]:
-    """One result, as in the JSON."""
+def history_of(r: st.Result, kept: Any) -> list[float | None] | None:
+    """The relative residual of each iteration, from 0, None for one that the
+    method did not look at; of the first 65,536."""
+    if kept is None:
+        return None
+    return [_number(float(value)) for value in kept[: r.history]]
+
+
+def result_of(r: st.Result, mixed: bool, kept: Any = None) -> dict[str, Any]:
+    """One result, as in the JSON, and its history."""
     made = {
         m.method.decode(): m.iterations for m in r.made if m.method is not None
     }
@@ -121,6 +130,7 @@ def result_of(r: st.Result, mixed: bool) -> dict[str, Any]:
         "attainable": r.attainable if r.attainable > 0.0 else None,
         "backward_error": None,
         "breakdown": broken,
+        "history": history_of(r, kept),
     }
 
 
@@ -274,8 +284,11 @@ def times_of(operator: Any, solver: Any, r: st.Result) -> dict[str, Any]:
     }
 
 
-def report_of(solver: Any, results: Any, several: bool) -> Report:
-    """The report of a run; `results` are those of the columns."""
+def report_of(
+    solver: Any, results: Any, several: bool, history: Any = None
+) -> Report:
+    """The report of a run; `results` and the rows of `history` are those of
+    the columns."""
     info = describe(solver.operator.handle)
     mixed = info["low_bits"] > 0
     longest = max(results, key=lambda r: int(r.iterations))
@@ -292,7 +305,8 @@ def report_of(solver: Any, results: Any, several: bool) -> Report:
         factor=None,
         precond_race=race_of(solver.handle.pointer) if solver.handle else None,
     )
-    made = [result_of(r, mixed) for r in results]
+    kept = [None] * len(results) if history is None else history
+    made = [result_of(r, mixed, h) for r, h in zip(results, kept)]
     if several:
         out["results"] = made
     else:

@@ -216,6 +216,7 @@ class Solver(Runs):
         x0: Any = None,
         *,
         callback: Callback | None = None,
+        converged: Callback | None = None,
         rtol: float | None = None,
         atol: float | None = None,
         max_iterations: int | None = None,
@@ -230,8 +231,13 @@ class Solver(Runs):
         callback  called as callback(iteration, relative_residual), for several
                   columns with the column as a third argument; a true result
                   ends the solve, an exception comes out of this call
+        converged called alike: a convergence test besides rtol and atol, which
+                  may be 0; a true result ends the solve as converged, stop
+                  "monitor". With several ranks it must be true on one and
+                  raise on none; not for method "direct"
 
-        Returns x, shaped as b, and the report. Raises NotConverged, Breakdown,
+        The report's result has `history`, the relative residual of each
+        iteration. Returns x, shaped as b, and the report. Raises NotConverged, Breakdown,
         and Interrupted after Ctrl-C: all of them have x and report.
         """
         if self._closed:
@@ -243,10 +249,11 @@ class Solver(Runs):
             self.max_iterations if max_iterations is None
             else whole(max_iterations, "max_iterations", 1, _MOST),
         )
-        if callback is not None and not callable(callback):
-            raise errors.InvalidError(f"callback is {callback!r}, no function")
+        for what, f in (("callback", callback), ("converged", converged)):
+            if f is not None and not callable(f):
+                raise errors.InvalidError(f"{what} is {f!r}, no function")
         if dev.is_foreign(b):
-            return self._solve_there(b, x0, callback, limits)
+            return self._solve_there(b, x0, callback, converged, limits)
         notes: list[str] = []
         given, x = self._take(b, x0, notes)
         if _sees is not None:
@@ -255,7 +262,8 @@ class Solver(Runs):
             if note not in self.notes:
                 self.notes.append(note)
         columns = 1 if given.ndim == 1 else given.shape[1]
-        with self.operator.context as c, Watch(callback, columns) as watch:
+        watcher = Watch(callback, columns, converged)
+        with self.operator.context as c, watcher as watch:
             if c.host:
                 run = self._run(at(given), at(x), columns, watch, limits)
             else:
@@ -277,7 +285,8 @@ class Solver(Runs):
         return given, x
 
     def _solve_there(
-        self, b: Any, x0: Any, callback: Callback | None, limits: Any
+        self, b: Any, x0: Any, callback: Callback | None,
+        converged: Callback | None, limits: Any,
     ) -> tuple[Any, Report]:
         """For b in the memory of a GPU."""
         c = self.operator.context
@@ -295,7 +304,7 @@ class Solver(Runs):
             made = dev.View(x, "x0", stream)
             several = len(given.shape) > 1
             columns = given.shape[1] if several else 1
-            with Watch(callback, columns) as watch:
+            with Watch(callback, columns, converged) as watch:
                 run = self._run(
                     given.pointer, made.pointer, columns, watch, limits
                 )
@@ -307,7 +316,7 @@ class Solver(Runs):
         status, said, results = run
         self._raise_kept(watch)
         say()
-        report = report_of(self, results, several)
+        report = report_of(self, results, several, watch.history)
         if watch.ctrl_c:
             raise errors.Interrupted(
                 "interrupted by Ctrl-C: x and report are in this exception",
@@ -405,12 +414,13 @@ def solve(
     *,
     x0: Any = None,
     callback: Callback | None = None,
+    converged: Callback | None = None,
     **keywords: Any,
 ) -> tuple[Any, Report]:
     """Solve A x = b for a sparse symmetric A: x and a report.
 
-    A and the keywords are those of `tacit.Solver`, b, x0 and callback those of
-    its `solve`. The residual b - A x is formed anew before a solve ends.
+    A and the keywords are those of `tacit.Solver`, b, x0, callback and
+    converged those of its `solve`. The residual b - A x is formed anew before a solve ends.
 
     >>> import numpy, scipy.sparse, tacit
     >>> A = scipy.sparse.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (100, 100))
@@ -428,7 +438,7 @@ def solve(
             **{"solves": _columns(b), **keywords},
         )
     with solver:
-        return solver.solve(b, x0, callback=callback)
+        return solver.solve(b, x0, callback=callback, converged=converged)
 
 
 def _columns(b: Any) -> int:

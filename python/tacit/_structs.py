@@ -42,6 +42,9 @@ class Stop(ctypes.Structure):
         ("iterations", c_int64),
         ("norm", c_int),
         ("relative_to_first", c_bool),
+        ("monitor_decides", c_bool),
+        ("history", c_void_p),
+        ("history_room", c_int64),
     ]
 
 
@@ -76,6 +79,7 @@ class Result(ctypes.Structure):
         ("made", Made * 4),
         ("attainable", c_double),
         ("measure", c_double),
+        ("history", c_int64),
     ]
 
 
@@ -285,6 +289,9 @@ class FactorInfo(ctypes.Structure):
         ("least_row", c_int64),
         ("least_share", c_double),
         ("backward_error", c_double),
+        ("trials", c_int),
+        ("repaired", c_int64),
+        ("refined_error", c_double),
     ]
 
 

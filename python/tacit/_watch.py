@@ -7,17 +7,26 @@ import signal
 import threading
 from typing import Any, Callable
 
+import numpy as np
+
 from . import _structs as st
 
 Callback = Callable[..., Any]
+_HISTORY_MOST = 65536
 
 
 class Watch:
     """The monitor of a run. An exception of the callback, or of a signal's
-    handler, is kept and ends the run; so does a true result, and Ctrl-C."""
+    handler, is kept and ends the run; so does a true result, and Ctrl-C.
+    `converged` is asked whether the run has converged."""
 
-    def __init__(self, callback: Callback | None, columns: int) -> None:
+    def __init__(
+        self, callback: Callback | None, columns: int,
+        converged: Callback | None = None,
+    ) -> None:
         self._callback = callback
+        self._converged = converged
+        self.history: Any = None  # [columns, room], of the last run
         self._old: Any = None
         self._columns = columns
         self.first_column = 0  # of a run with fewer columns
@@ -32,9 +41,18 @@ class Watch:
         """The struct for the library, which borrows this object."""
         stop = st.new(st.Stop, rtol=rtol, atol=atol, max_iterations=most)
         stop.monitor = self._function
+        stop.monitor_decides = self._converged is not None
+        self._keep_history(stop, min(most + 1, _HISTORY_MOST))
         if self._columns > 1:
             stop.column_monitor = self._column_function
         return stop
+
+    def _keep_history(self, stop: st.Stop, room: int) -> None:
+        if self.history is None:
+            self.history = np.empty((self._columns, room))
+        rows = self.history[self.first_column :]
+        stop.history = rows.ctypes.data
+        stop.history_room = rows.shape[1]
 
     @property
     def ended(self) -> bool:
@@ -42,28 +60,31 @@ class Watch:
         return bool(self._end())
 
     def _end(self) -> int:
-        return int(self.ctrl_c or self.asked or self.raised is not None)
+        """What a monitor returns to end the run, or 0."""
+        over = self.ctrl_c or self.asked or self.raised is not None
+        return -1 if over else 0
+
+    def _ask(self, *seen: Any) -> int:
+        """The callbacks, and what the monitor returns."""
+        done = False
+        try:
+            if self._callback is not None and not self._end():
+                self.asked = bool(self._callback(*seen))
+            if self._converged is not None and not self._end():
+                done = bool(self._converged(*seen))
+        except BaseException as error:
+            self.raised = error
+        return self._end() or int(done)
 
     def _see(self, _ctx: Any, iteration: int, residual: float) -> int:
         if self._columns > 1:  # of the first one, alone
             return self._see_column(None, 0, iteration, residual)
-        if self._callback is not None and not self._end():
-            try:
-                self.asked = bool(self._callback(iteration, residual))
-            except BaseException as error:
-                self.raised = error
-        return self._end()
+        return self._ask(iteration, residual)
 
     def _see_column(
         self, _ctx: Any, column: int, iteration: int, residual: float
     ) -> int:
-        if self._callback is not None and not self._end():
-            try:
-                column += self.first_column
-                self.asked = bool(self._callback(iteration, residual, column))
-            except BaseException as error:
-                self.raised = error
-        return self._end()
+        return self._ask(iteration, residual, column + self.first_column)
 
     # Python calls handlers between instructions, so also where an exception
     # would be lost between the library and the callback: they raise nothing.

@@ -43,6 +43,25 @@ with tacit.Solver(A[own], comm=comm, precond="amg") as solver:
     y, _ = solver.solve(b[own])
     assert np.allclose(2 * y, X[:, 0], atol=1e-6)
 
+# rows of any rank; what a monitor of one rank says
+rows, values = np.r_[0:24, n - 1], np.arange(25.0)
+F, right = tacit.fix(A[own], b[own], rows[rank::size], values[rank::size],
+                     comm=comm)
+G, alone = tacit.fix(A, b, rows, values)
+assert (F != G[own]).nnz == 0 and np.array_equal(right, alone[own])
+x, report = tacit.solve(F, right, comm=comm, precond="none", rtol=1e-11)
+assert np.allclose(whole(x)[rows], values, atol=1e-8)
+assert len(report["result"]["history"]) == report["result"]["iterations"] + 1
+x, report = tacit.solve(A[own], b[own], comm=comm, precond="none", rtol=0.0,
+                        converged=lambda k, r: rank == size - 1 and r < 1e-3)
+assert report["result"]["stop"] == "monitor"
+raises(tacit.InvalidError, "is fixed to", lambda: tacit.fix(
+    A[own], b[own], [5, 5], [0.0, float(rank == size - 1)], comm=comm))
+
+if size > 1:
+    raises(tacit.InvalidError, "1 columns on one rank and 2", lambda: tacit.fix(
+        A[own], np.ones((len(b[own]), 1 + (rank == 0))), [5], comm=comm))
+
 x, _ = tacit.solve("poisson2d:24", b[own], comm=comm, precond="none")
 half = comm.Split(rank % 2)
 x, report = tacit.solve(A, b, comm=half if half.Get_size() == 1 else None)

@@ -354,3 +354,115 @@ def test_jacobi():
         tacit.jacobi(u, 3, rtol=1e-9, norm_every=1)
     with pytest.raises(ZeroDivisionError):
         tacit.jacobi(u, 9, norm_every=1, callback=lambda s, c: 1 / 0)
+
+
+def test_history_is_what_a_callback_sees():
+    seen = []
+    x, report = tacit.solve(A, b, precond="jacobi",
+                            callback=lambda k, r: seen.append(r))
+    history = report["result"]["history"]
+    assert history == seen and history[0] == 1.0 and history[-1] <= 1e-8
+    assert len(history) == report["result"]["iterations"] + 1
+    _, report = tacit.solve(A, np.column_stack([b, b * 0, b + 1]))
+    lengths = [len(r["history"]) for r in report["results"]]
+    assert lengths == [r["iterations"] + (r["iterations"] > 0)
+                       for r in report["results"]]
+    _, report = tacit.solve(A, b, method="sstep", precond="none")
+    assert None in report["result"]["history"]
+    _, report = tacit.solve(A, b, method="direct")
+    assert len(report["result"]["history"]) >= 2
+
+
+def test_a_convergence_test_of_the_caller():
+    asked = []
+
+    def close_enough(k, residual):
+        asked.append(k)
+        return residual < 1e-3
+
+    x, report = tacit.solve(A, b, rtol=0.0, precond="jacobi",
+                            converged=close_enough)
+    assert report["result"]["stop"] == "monitor"
+    assert report["result"]["converged"]
+    assert 1e-8 < residual(A, x, b) < 3e-3 and len(asked) > 3
+    goal = [1e-2, 1e-6]
+    X, report = tacit.solve(A, np.column_stack([b, b + 1]), rtol=0.0,
+                            precond="amg",
+                            converged=lambda k, r, j: r < goal[j])
+    for j in range(2):
+        assert report["results"][j]["stop"] == "monitor"
+        assert residual(A, X[:, j], b + j) < 3 * goal[j]
+    x, report = tacit.solve(A, b, precond="jacobi", rtol=0.0,
+                            callback=lambda k, r: k == 5,
+                            converged=lambda k, r: False)
+    assert report["result"]["stop"] == "interrupted"
+    with pytest.raises(ZeroDivisionError):
+        tacit.solve(A, b, converged=lambda k, r: 1 / 0)
+    with pytest.raises(tacit.InvalidError, match="no function"):
+        tacit.solve(A, b, converged=3)
+    with pytest.raises(tacit.InvalidError, match="belongs to"):
+        tacit.solve(A, b, method="direct", converged=lambda k, r: True)
+
+
+def test_fixed_rows():
+    rows = np.r_[0:20, 57, 399]
+    values = np.arange(22.0) - 5
+    B = np.column_stack([b, b * 2 + 1])
+    fixed, right = tacit.fix(A, B, rows, values)
+    free = np.setdiff1d(np.arange(400), rows)
+    dense = A.toarray()
+    wanted = dense.copy()
+    wanted[rows] = wanted[:, rows] = 0.0
+    wanted[rows, rows] = dense[free, free].max()
+    assert np.array_equal(fixed.toarray(), wanted)
+    assert fixed.nnz == A.nnz  # zeros stay
+    moved = B - (dense[:, rows] @ values)[:, None]
+    assert np.allclose(right[free], moved[free], atol=1e-13)
+    with tacit.Solver(fixed, precond="amg", rtol=1e-12) as solver:
+        X, _ = solver.solve(right)
+        assert np.allclose(X[rows], values[:, None], atol=1e-9)
+        again, right = tacit.fix(A * 3.0, b, rows, values)
+        solver.update(again)
+        x, _ = solver.solve(right)
+    assert np.allclose((3.0 * dense @ x - b)[free], 0.0, atol=1e-8)
+    mask = np.zeros(400, dtype=bool)
+    mask[rows] = True
+    other, right = tacit.fix(A, b, mask)
+    assert np.array_equal(other.toarray(), wanted)
+    assert np.array_equal(right[rows], np.zeros(22)) and right.shape == (400,)
+
+
+def test_fixed_rows_that_are_refused():
+    refused = [
+        ([400], 1.0, tacit.InvalidError, "rows.0. is 400: expected 0 to 399"),
+        ([3, 3], [1.0, 2.0], tacit.InvalidError, "row 4 is fixed to"),
+        ([3], np.nan, tacit.InvalidError, "the value of row 4 is nan"),
+        ([3, 4], [1.0, 2.0, 3.0], tacit.InvalidError, "values has the shape"),
+        ([3.5], 1.0, tacit.TypeRefused, "expected integers"),
+        (np.ones(3, dtype=bool), 1.0, tacit.InvalidError, "mask of shape"),
+        ([3], 1j, tacit.TypeRefused, "complex"),
+    ]
+    for rows, values, kind, match in refused:
+        with pytest.raises(kind, match=match):
+            tacit.fix(A, b, rows, values)
+    with pytest.raises(tacit.InvalidError, match="b has the shape"):
+        tacit.fix(A, b[:3], [0])
+    with pytest.raises(tacit.InvalidError, match="square"):
+        tacit.fix(A[:3], b[:3], [0])
+
+
+def test_one_triangle():
+    for triangle, half in (("upper", sparse.triu), ("lower", sparse.tril)):
+        for form in ("csr", "csc", "coo"):
+            M = half(A, format=form)
+            with tacit.Solver(M, triangle=triangle) as solver:
+                assert residual(A, solver.solve(b)[0], b) < CONVERGED
+                solver.update(M * 2.0)
+                assert residual(2 * A, solver.solve(b)[0], b) < CONVERGED
+        with pytest.raises(tacit.InvalidError, match="row 1, column 2 is above|"
+                           "row 2, column 1 is below"):
+            tacit.Operator(A, triangle=triangle)
+    with pytest.raises(tacit.InvalidError, match="expected 'upper'"):
+        tacit.Operator(A, triangle="left")
+    with pytest.raises(tacit.InvalidError, match="with entries"):
+        tacit.Operator("poisson2d:4", triangle="upper")

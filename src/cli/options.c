@@ -108,9 +108,9 @@ static const cli_option table[] = {
  "recording that is replayed (host)", NULL, 0, 0, 0},
 {"The path", "mode", 0, CLI_CHOICE, ON_pingpong | ON_life, AT(mode), "NAME",
  "how messages are sent (all that this run can have)", &cli_axis_mode, 0, 0, 0},
-{"The path", "loop", 0, CLI_TEXT, ON_life, AT(loop), "NAME",
- "on cuda: host, where the CPU enqueues each step, or graph, a recording of two "
- "that is replayed (host)", NULL, 0, 0, 0},
+{"The path", "loop", 0, CLI_TEXT, ON_life | ON_pingpong, AT(loop), "NAME",
+ "on cuda: host, where the CPU enqueues each step or round trip, or graph, a "
+ "recording of some that is replayed (host)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv | ON_jacobi, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
@@ -204,10 +204,10 @@ static const cli_option table[] = {
  "of several processes: exchange ghost cells and wait, and compute nothing", NULL, 0, 0, 0},
 {"Measuring", "no-communication", 0, CLI_FLAG, ON_jacobi, AT(no_communication), NULL,
  "of several processes: compute steps, without exchanges and waits", NULL, 0, 0, 0},
-{"Measuring", "min", 0, CLI_INT, ON_pingpong, AT(min_bytes), "BYTES",
- "the smallest message (1)", NULL, 1, MOST_BYTES, 1},
-{"Measuring", "max", 0, CLI_INT, ON_pingpong, AT(max_bytes), "BYTES",
- "the largest message at most (1 GiB)", NULL, 1, MOST_BYTES, MOST_BYTES},
+{"Measuring", "min", 0, CLI_BYTES, ON_pingpong, AT(min_bytes), "BYTES",
+ "the smallest message, such as 3000 or 64K (1)", NULL, 1, MOST_BYTES, 1},
+{"Measuring", "max", 0, CLI_BYTES, ON_pingpong, AT(max_bytes), "BYTES",
+ "the largest message at most, such as 64M (1G)", NULL, 1, MOST_BYTES, MOST_BYTES},
 {"Measuring", "edges", 0, CLI_TEXT, ON_life, AT(edges), "N,N,...",
  "several lengths of an edge in place of N, such as 2048,4096", NULL, 0, 0, 0},
 {"Measuring", "check", 0, CLI_CHOICE, ON_life, AT(check), "NAME",

@@ -156,6 +156,7 @@ typedef enum {
     CLI_INT_AUTO, /* ... a whole number, or auto         */
     CLI_NAMED,    /* ... an option of a preconditioner   */
     CLI_INT,      /* int64_t                             */
+    CLI_BYTES,    /* ... perhaps with K, M or G          */
     CLI_REAL      /* double                              */
 } cli_kind;
 

@@ -29,6 +29,30 @@ static tacit_status set_int(const cli_option *o, const char *text, int64_t *to)
     return TACIT_OK;
 }
 
+/* A number of bytes; K, M and G are powers of 1024. */
+static tacit_status set_bytes(const cli_option *o, const char *text,
+                              int64_t *to)
+{
+    static const char units[] = "KMG";
+    char digits[32];
+    const size_t length = strlen(text);
+    const char *unit = strchr(units, text[length - 1]);
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    const double least = ceil(o->least / exp2(shift)),
+                 most = floor(o->most / exp2(shift));
+    int64_t value = 0;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (unit != NULL)),
+             text);
+    if (length >= sizeof digits || !cli_parse_integer(digits, &value) ||
+        (double)value < least || (double)value > most)
+        FAIL(TACIT_INVALID,
+             "%s%s '%s': expected a whole number of bytes from %.0f to %.0f, "
+             "or with K, M or G behind it",
+             dashes(o), o->name, text, o->least, o->most);
+    *to = value << shift;
+    return TACIT_OK;
+}
+
 static tacit_status set_real(const cli_option *o, const char *text, double *to)
 {
     double value = 0;
@@ -96,6 +120,7 @@ tacit_status cli_set_value(cli_settings *set, const cli_option *o,
     case CLI_FLAG: *(bool *)(void *)field = true; return TACIT_OK;
     case CLI_COUNT: ++*(int *)(void *)field; return TACIT_OK;
     case CLI_INT: return set_int(o, text, (int64_t *)(void *)field);
+    case CLI_BYTES: return set_bytes(o, text, (int64_t *)(void *)field);
     case CLI_REAL: return set_real(o, text, (double *)(void *)field);
     case CLI_NAMED: return set_named(set, o, text);
     case CLI_CHOICE: TRY(cli_axis_check(o->axis, text)); break;

@@ -127,11 +127,13 @@ TCT_LANE bool tct_all_done(unsigned *ticket, unsigned parts)
     return true;
 }
 
-/* The same; the last one sets the counter of the other end to `number`. */
+/* The same; the last one sets the counter of the other end to `number`. A single
+ * part needs no ticket: the signal's own fence is the only one. */
 TCT_LANE void tct_part_done(unsigned *ticket, unsigned parts, uint64_t *counter,
                             uint64_t number)
 {
-    if (tct_all_done(ticket, parts)) tct_signal_send(counter, number);
+    if (parts == 1 || tct_all_done(ticket, parts))
+        tct_signal_send(counter, number);
 }
 
 /* --- sums ----------------------------------------------------------------- */

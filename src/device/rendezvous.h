@@ -104,9 +104,11 @@ TCT_LANE const char *tct_receive_place(const tct_rendezvous *r, uint64_t number)
     if (got < 2 * number) return NULL;
     return (got & 1) == TCT_TO_WINDOW ? r->window : r->slot[half];
 }
+/* A ready sender does not ask. */
 TCT_LANE void tct_receive_taken(const tct_rendezvous *r, uint64_t number)
 {
-    if (r->slot[0]) tct_signal_send(&r->other->taken, number);
+    if (r->slot[0] && r->kind != TCT_SEND_READY)
+        tct_signal_send(&r->other->taken, number);
 }
 
 /* --- all ranks at once ---------------------------------------------------- */

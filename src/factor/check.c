@@ -131,12 +131,14 @@ static tacit_status check_pivots(const tacit_factor_panels *P, int32_t K,
     return TACIT_OK;
 }
 
-/* Check that these are all row numbers, once each; `seen` [rows] is scratch. */
-static tacit_status check_numbers(const tacit_factor_panels *P, int32_t *seen)
+/* Check that `number`, unless NULL, has all row numbers, once each; `seen`
+ * [rows] is scratch. */
+static tacit_status check_numbers(const tacit_factor_panels *P,
+                                  const int32_t *number, int32_t *seen)
 {
     for (int64_t i = 0; i < P->rows; i++) seen[i] = -1;
-    for (int64_t i = 0; P->original && i < P->rows; i++) {
-        const int32_t old = P->original[i];
+    for (int64_t i = 0; number && i < P->rows; i++) {
+        const int32_t old = number[i];
         if (old < 0 || old >= P->rows)
             BROKEN("row %" PRId64 " was row %" PRId32 ", of 0 to %" PRId64, i,
                    old, P->rows - 1);
@@ -169,7 +171,8 @@ static tacit_status check_panels(const tacit_factor_panels *P, int32_t *of)
         TRY(check_pivots(P, K, P->upper));
     }
     TRY(check_scales(P));
-    return check_numbers(P, of);
+    TRY(check_numbers(P, P->original, of));
+    return check_numbers(P, P->row_order, of);
 }
 
 tacit_status tacit_factor_check(const tacit_factor_panels *panels)

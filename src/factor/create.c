@@ -97,8 +97,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     TRY(tct_rows_order_find(o->order, TCT_ORDER_ND, &order));
     L->info.order = tct_rows_orders[order];
     L->panels.kind = o->kind;
-    TRY(tct_factor_predict(&g, o->kind, order));
-    TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
+    if (!L->order.old) TRY(tct_factor_predict(&g, o->kind, order));
+    if (!L->order.old) TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
     TRY(tct_factor_outline(L, F, o->width));
@@ -107,11 +107,15 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
         tct_branches_predict(F->rows, L->info.panels,
                              L->row_start[L->info.panels])));
     TRY(tct_factor_list_rows(L, F));
+    TRY(tct_factor_open_matched(L, A));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
+    if (L->trial) TRY(tct_factor_learn(L, F));
+    if (L->trial) return TACIT_OK; /* the next one has another order */
     tct_factor_show(L);
     TRY(tct_factor_branch(L));
     TRY(o->kind == TACIT_FACTOR_LLT ? tct_check_definite(L, A)
+        : L->match.row              ? tct_factor_judge_matched(L, A)
                                     : tct_factor_weigh(L, A));
     clock_in(&start, &L->info.numeric_seconds);
     return TACIT_OK;
@@ -119,12 +123,13 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
 
 static tacit_status make_exact(const tct_entries *A,
                                const tacit_factor_options *o,
-                               tacit_factor **out)
+                               tct_factor_rows *rows, tacit_factor **out)
 {
     tct_fronts F = {.rows = 0};
     tacit_factor *L = tct_calloc(sizeof *L);
     if (!L) FAIL(TACIT_NO_MEMORY, "no memory for a factor");
     L->exponent = A->exponent;
+    if (rows) tct_factor_take_rows(L, rows);
     const tacit_status status = build(L, A, o, &F);
     tct_fronts_clear(&F);
     if (status < 0) tacit_factor_destroy(&L);
@@ -132,11 +137,11 @@ static tacit_status make_exact(const tct_entries *A,
     return status;
 }
 
-/* Make a factor of the requested kind; logs an unsymmetric pattern. */
-static tacit_status make(const tct_entries *A, const tacit_factor_options *o,
-                         tacit_factor **out)
+tacit_status tct_factor_make(const tct_entries *A,
+                             const tacit_factor_options *o,
+                             tct_factor_rows *rows, tacit_factor **out)
 {
-    if (A->added > 0)
+    if (A->added > 0 && !rows)
         tct_log(TCT_NOTE,
                 "factor %s: the pattern is not symmetric: %" PRId64
                 " zeros are added to the %" PRId64 " entries to make it so",
@@ -144,9 +149,22 @@ static tacit_status make(const tct_entries *A, const tacit_factor_options *o,
                 A->ptr[A->rows] - A->added);
     TRY(tct_is_incomplete(o->kind)
             ? tct_incomplete_create(A, o->kind, o->order, o->leaves, out, NULL)
-            : make_exact(A, o, out));
+            : make_exact(A, o, rows, out));
     (*out)->info.added = A->added;
     return TACIT_OK;
+}
+
+/* Without a row order first, so that factors that need none have no scales. */
+static tacit_status make_any(const tct_csr *A, int exponent,
+                             const tacit_factor_options *o, tacit_factor **out)
+{
+    tct_entries E;
+    tacit_status status = tct_entries_open(A, !tct_has_upper(o->kind), &E);
+    if (status >= 0) status = tct_entries_scale(&E, exponent);
+    if (status >= 0) status = tct_factor_make(&E, o, NULL, out);
+    tct_entries_close(&E);
+    if (status != TACIT_INPUT || o->kind != TACIT_FACTOR_LU) return status;
+    return tct_factor_make_matched(A, exponent, o, out);
 }
 
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
@@ -154,16 +172,10 @@ tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     tacit_factor **out)
 {
     tacit_factor_options o;
-    tct_entries A;
     TRY(tct_factor_options_read(options, &o));
     TRY(check_matrix(matrix, o.kind));
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
-    tacit_status status =
-        tct_entries_open(&matrix->A, !tct_has_upper(o.kind), &A);
-    if (status >= 0) status = tct_entries_scale(&A, exponent);
-    if (status >= 0) status = make(&A, &o, out);
-    tct_entries_close(&A);
-    return status;
+    return make_any(&matrix->A, exponent, &o, out);
 }
 
 tacit_status tacit_factor_create(const tacit_matrix *matrix,
@@ -176,6 +188,18 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
 
 /* --- solving -------------------------------------------------------------- */
 
+static tacit_status solve_once(const tacit_factor *L, tct_team *team,
+                               int columns, const double *B, size_t ldb,
+                               double *X, size_t ldx)
+{
+    double *scratch = NULL;
+    TRY(TCT_ALLOC(tct_factor_scratch(L, columns, tct_team_size(team)),
+                  "a solve", &scratch));
+    tct_factor_apply(L, team, NULL, columns, B, ldb, X, ldx, scratch);
+    tct_free(scratch);
+    return TACIT_OK;
+}
+
 tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
                                 const double *B, size_t ldb, double *X,
                                 size_t ldx)
@@ -184,15 +208,11 @@ tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
     REQUIRE(ldb >= (size_t)factor->panels.rows &&
             ldx >= (size_t)factor->panels.rows);
     tct_team *team = NULL;
-    double *scratch = NULL;
     const bool taken = tct_lent_team_take(factor->lent, &team);
     const tacit_status status =
-        TCT_ALLOC(tct_factor_scratch(factor, columns, tct_team_size(team)),
-                  "a solve", &scratch);
-    if (status >= 0)
-        tct_factor_apply(factor, team, factor->order.old, columns, B, ldb, X,
-                         ldx, scratch);
+        factor->match.row
+            ? tct_factor_solve_refined(factor, team, columns, B, ldb, X, ldx)
+            : solve_once(factor, team, columns, B, ldb, X, ldx);
     if (taken) tct_lent_team_leave(factor->lent, &team);
-    tct_free(scratch);
     return status;
 }

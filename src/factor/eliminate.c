@@ -4,8 +4,7 @@
 #include "factor/eliminate.h"
 #include <math.h>
 
-enum { COLUMNS = 32 }; /* of a block */
-
+enum { COLUMNS = TCT_ELIMINATE_COLUMNS };
 static bool is_llt(const tct_strip *s)
 {
     return !s->upper && !s->diagonal;
@@ -80,7 +79,8 @@ static int64_t eliminate_square(const tct_strip *s)
             for (int64_t i = j; i < w; i++) l[i] -= lk[i] * (d * uk[j]);
             for (int64_t i = j; u && i < w; i++) u[i] -= uk[i] * lk[j];
         }
-        const double pivot = l[j];
+        double pivot = l[j];
+        if (fabs(pivot) < s->least) pivot = copysign(s->least, pivot);
         if (pivot == 0.0 || !isfinite(pivot)) return j + 1;
         for (int64_t i = j + 1; i < w; i++) l[i] /= pivot;
         l[j] = 1.0;
@@ -112,7 +112,10 @@ static tct_strip part(const tct_strip *s, int64_t from, int64_t width,
                        .ld = s->ld,
                        .lower = s->lower + at,
                        .upper = s->upper ? s->upper + at : NULL,
-                       .diagonal = s->diagonal ? s->diagonal + from : NULL};
+                       .diagonal = s->diagonal ? s->diagonal + from : NULL,
+                       .least = s->least,
+                       .row = s->row ? s->row + from : NULL,
+                       .col = s->col ? s->col + from : NULL};
 }
 
 int64_t tct_strip_eliminate(const tct_dense *D, const tct_strip *s,
@@ -124,6 +127,10 @@ int64_t tct_strip_eliminate(const tct_dense *D, const tct_strip *s,
         const tct_strip now = part(s, j, left < COLUMNS ? left : COLUMNS, j),
                         before = part(s, 0, j, j);
         if (j > 0) tct_strip_update(D, &before, 1.0, &now, scratch);
+        if (now.row) {
+            tct_strip_try(&now);
+            continue;
+        }
         const int64_t bad = eliminate_square(&now);
         if (bad) return j + bad;
         solve_below(D, &now);

@@ -8,13 +8,17 @@
 #define TCT_FACTOR_ELIMINATE_H
 #include "factor/dense.h"
 
+enum { TCT_ELIMINATE_COLUMNS = 32 }; /* that are eliminated at once */
+
 /* Columns of a panel or of an update square, with the rows from the first
  * column's on. */
 typedef struct tct_strip {
     int64_t width, height, ld;
-    double *lower;    /* L, or its values before elimination        */
-    double *upper;    /* U'; NULL: L' or D L'                       */
-    double *diagonal; /* D [width] for kind LDLT, else NULL         */
+    double *lower;      /* L, or its values before elimination        */
+    double *upper;      /* U'; NULL: L' or D L'                       */
+    double *diagonal;   /* D [width] for kind LDLT, else NULL         */
+    double least;       /* kind LU: a smaller pivot gets this size; 0 */
+    int32_t *row, *col; /* of a trial [width], see tct_strip_try; NULL  */
 } tct_strip;
 
 /* The same columns, from row `rows` on. */
@@ -40,5 +44,14 @@ void tct_strip_update(const tct_dense *dense, const tct_strip *by, double beta,
  * kind LDLT. */
 int64_t tct_strip_eliminate(const tct_dense *dense, const tct_strip *s,
                             double *scratch);
+
+/* --- trial.c -------------------------------------------------------------- */
+
+/* Kind LU: eliminate the columns of `s`, at most TCT_ELIMINATE_COLUMNS, as a trial.
+ * Rows and columns are exchanged within the block, and `row` and `col`, numbers
+ * of s's rows and columns, with them. A column without a large entry there is
+ * left out, and ~ its number is in `col`. L and U are then good for the columns
+ * that follow, and no factor. */
+void tct_strip_try(const tct_strip *s);
 
 #endif

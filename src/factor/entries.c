@@ -102,6 +102,41 @@ tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
     return status;
 }
 
+/* --- permuted and scaled -------------------------------------------------- */
+
+static void take_matched(const tct_csr *A, int exponent, const tct_matching *m,
+                         tct_csr *to)
+{
+    to->ptr[0] = 0;
+    for (int64_t j = 0, at = 0; j < A->rows; j++) {
+        const int64_t i = m->row[j];
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++, at++) {
+            to->col32[at] = A->col32[k];
+            to->val[at] = ldexp(A->val[k], -exponent) * m->row_scale[i] *
+                          m->col_scale[A->col32[k]];
+        }
+        to->ptr[j + 1] = at;
+    }
+}
+
+tacit_status tct_entries_matched(const tct_csr *A, int exponent,
+                                 const tct_matching *match, tct_entries *out)
+{
+    tct_csr own = {.rows = A->rows};
+    *out = (tct_entries){.rows = A->rows};
+    tacit_status status = TCT_ALLOC(A->rows + 1, what, &own.ptr);
+    if (status >= 0) status = TCT_ALLOC(A->ptr[A->rows], what, &own.col32);
+    if (status >= 0) status = TCT_ALLOC(A->ptr[A->rows], what, &own.val);
+    if (status >= 0) {
+        take_matched(A, exponent, match, &own);
+        status = tct_entries_open(&own, false, out);
+    }
+    TCT_FREE(own.ptr, own.col32, own.val);
+    return status;
+}
+
+/* --- powers of two -------------------------------------------------------- */
+
 static tacit_status own_values(tct_entries *E)
 {
     double *val = NULL;

@@ -25,6 +25,7 @@
  *         sides", Numer. Math. 6 (1964). */
 #ifndef TCT_FACTOR_FACTOR_H
 #define TCT_FACTOR_FACTOR_H
+#include "factor/matching.h"
 #include "factor/sweeps.h"
 #include "graph/order.h"
 #include "sparse/csr.h"
@@ -59,6 +60,10 @@ typedef struct tct_entries {
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
                               tct_entries *out);
+/* From 2^-exponent `A`, its rows in the order of `match` and scaled by it.
+ * Errors      NO_MEMORY. */
+tacit_status tct_entries_matched(const tct_csr *A, int exponent,
+                                 const tct_matching *match, tct_entries *out);
 /* Scale the values by 2^-exponent; borrowed values are copied first.
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_scale(tct_entries *E, int exponent);
@@ -193,7 +198,16 @@ struct tacit_factor {
     int32_t *panel;  /* [fronts + 1] first panel of each                     */
     int64_t most;    /* most rows below a panel's columns                    */
     int exponent;    /* the matrix is scaled by 2^-exponent                  */
-    tct_branches branches; /* of an exact factor */
+    tct_matching match; /* of rows and columns, or no arrays                 */
+    double least_pivot; /* smaller ones get this size; 0: they are errors    */
+    tct_entries system; /* the matched matrix, owned                         */
+    bool trial;         /* of pivots: see matched.c                          */
+    int32_t *trial_row, *trial_col; /* [rows] the row and column that pivoting
+                                     * brings to each place               */
+    int64_t left_out; /* ... columns without a pivot, which now are elsewhere */
+    int32_t *b_row;   /* [rows] if matched: row of b of each row, and ...  */
+    double *b_scale, *x_scale; /* ... its scales                             */
+    tct_branches branches;     /* of an exact factor */
     struct tct_lent_team
         *lent; /* for tacit_factor_solve; NULL: single-threaded */
     tacit_factor_info info;
@@ -244,16 +258,79 @@ tacit_status tct_factor_require_memory(const tacit_factor *L,
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A);
 
+/* --- matched.c, create.c -------------------------------------------------- */
+
+/* The rows of a factor of a matched matrix, moved into it. */
+typedef struct tct_factor_rows {
+    tct_matching match;
+    tct_nesting order; /* no arrays: to be found */
+    bool exchanges;    /* a trial: rows are exchanged within panels */
+    int trials;        /* before it */
+} tct_factor_rows;
+
+/* Make a factor of the requested kind; logs an unsymmetric pattern. `rows` NULL:
+ * as they are. A trial that has changes has no use but for its order and matching.
+ * Errors      as tacit_factor_create. */
+tacit_status tct_factor_make(const tct_entries *A,
+                             const tacit_factor_options *o,
+                             tct_factor_rows *rows, tacit_factor **out);
+/* L U of 2^-exponent `A`, with its rows matched to large diagonal entries and
+ * exchanged within panels.
+ * Errors      as tacit_factor_create. */
+tacit_status tct_factor_make_matched(const tct_csr *A, int exponent,
+                                     const tacit_factor_options *o,
+                                     tacit_factor **out);
+void tct_factor_take_rows(tacit_factor *L, tct_factor_rows *rows);
+/* Room and places of a matched factor, in the new order.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A);
+/* Solve a test system, into the info.
+ * Errors      INPUT (it has no solution), NO_MEMORY. */
+tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A);
+/* After a trial: take its row order, and put columns that it left out into the
+ * next front. L->trial remains true if there are any changes.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_learn(tacit_factor *L, const tct_fronts *F);
+
+/* --- refined.c ------------------------------------------------------------ */
+
+/* A solve with a matched factor L, in its scaled system. */
+typedef struct tct_refinement {
+    tacit_factor scaled; /* L without its row order and scales          */
+    double *v;           /* [5 rows] b, x, and scratch                   */
+    double *scratch;
+    double first, error; /* componentwise backward errors [OP64] of the first
+                          * x and of the last                           */
+    double norm;         /* largest |b - A x| over largest |A| |x| + |b| */
+    int steps;           /* the first solve included                    */
+} tct_refinement;
+tacit_status tct_refinement_open(const tacit_factor *L, tct_refinement *R);
+void tct_refinement_close(tct_refinement *R);
+/* Solve A x = b, `A` of L's matrix, until the error is rounding or stops
+ * falling. */
+void tct_refine(tct_refinement *R, tct_team *team, const tct_entries *A);
+/* As tacit_factor_solve. */
+tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
+                                      int columns, const double *B, size_t ldb,
+                                      double *X, size_t ldx);
+
 /* --- pivots.c ------------------------------------------------------------- */
 
 /* Least pivot relative to the sum of its terms' magnitudes. */
 #define TCT_PIVOT_LEAST 1e-13
 #define TCT_PIVOT_SMALL 1e-8
+/* Of a matched matrix, whose entries are 1 at most: the size of repaired pivots,
+ * and the least one that a trial takes. */
+#define TCT_PIVOT_REPAIRED 0x1p-40
+#define TCT_PIVOT_TAKEN    0x1p-26
 
 /* Measure the loss of accuracy of kinds LDLT and LU into `info`, with a
  * warning: see tacit_factor_create.
  * Errors      INPUT, NO_MEMORY. */
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
+/* Keep the least ratio of a pivot to its terms in the info, for kind LU.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_note_pivots(tacit_factor *L);
 /* For kind LLT: does each pivot exceed rounding errors of the diagonal?
  * Errors      INPUT. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);
@@ -283,10 +360,14 @@ enum { TCT_SOLVE_COLUMNS = 64 }; /* per block */
 /* Scratch doubles of tct_factor_apply for `columns` and a team of `threads`,
  * both upper bounds. */
 size_t tct_factor_scratch(const tacit_factor *L, int columns, int threads);
-/* As tacit_factor_solve, on the threads of `team` (NULL: the caller); row k of
- * the factor is row `place[k]` of B and X (NULL: original[k]). */
+/* Row k of a factor is row b[k] of B and x[k] of X. */
+typedef struct tct_places {
+    const int32_t *b, *x; /* [rows] */
+} tct_places;
+/* As tacit_factor_solve, on the threads of `team` (NULL: the caller), and with
+ * these places (NULL: of the original rows). */
 void tct_factor_apply(const tacit_factor *L, tct_team *team,
-                      const int32_t *place, int columns, const double *B,
+                      const tct_places *place, int columns, const double *B,
                       size_t ldb, double *X, size_t ldx, double *scratch);
 
 /* Threads of this process, lent to one solve at a time. */
@@ -296,6 +377,8 @@ typedef struct tct_lent_team {
 } tct_lent_team;
 tacit_status tct_lent_team_create(int threads, tct_lent_team **out);
 void tct_lent_team_destroy(tct_lent_team **lent);
+/* Threads of a team that may be taken, at most. */
+int tct_lent_threads(tct_lent_team *c);
 /* False: no other threads, or lent to another solve. */
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team);
 void tct_lent_team_leave(tct_lent_team *c, tct_team **team);

@@ -140,7 +140,10 @@ void tct_factor_show(tacit_factor *L)
         .diagonal = L->diagonal,
         .leaves = L->order.leaves,
         .node = L->node,
-        .original = L->order.old};
+        .original = L->order.old,
+        .row_scale = L->match.row_scale,
+        .col_scale = L->match.col_scale,
+        .row_order = L->match.row};
 }
 
 tacit_status tct_factor_branch(tacit_factor *L)
@@ -191,8 +194,11 @@ void tacit_factor_destroy(tacit_factor **factor)
     if (!L) return;
     tct_nesting_clear(&L->order);
     tct_branches_clear(&L->branches);
+    tct_matching_clear(&L->match);
+    tct_entries_close(&L->system);
     tct_lent_team_destroy(&L->lent);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
-             L->value, L->upper, L->diagonal, L->inverse, L->panel, L);
+             L->value, L->upper, L->trial_row, L->trial_col, L->b_row,
+             L->b_scale, L->x_scale, L->diagonal, L->inverse, L->panel, L);
     *factor = NULL;
 }

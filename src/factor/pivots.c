@@ -16,8 +16,21 @@ static const char *const what = "the check of a factor's pivots";
     "nothing is pivoted here: permute or scale the matrix so that its " \
     "diagonal is safe, or solve another one, A + shift I"
 
+/* What follows the fault of a pivot. Kind LU goes on with other rows
+ * (matched.c). */
+static const char *advice(const tacit_factor *L, bool singular)
+{
+    if (L->panels.kind == TACIT_FACTOR_LU) return "";
+    if (L->panels.kind == TACIT_FACTOR_LDLT)
+        return singular ? ": the matrix is singular, or needs the pivots of "
+                          "kind lu, or solve another one, A + shift I"
+                        : ": take the pivots of kind lu";
+    return singular ? ": the matrix is singular, or " ADVICE : ": " ADVICE;
+}
+
 static int64_t original_of(const tacit_factor *L, int64_t row)
 {
+    if (L->b_row) return L->b_row[row];
     return L->order.old ? L->order.old[row] : row;
 }
 
@@ -38,16 +51,14 @@ tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
 {
     const char *kind = tct_factor_kind_name(L->panels.kind);
     if (!tct_divides(pivot))
-        FAIL(TACIT_INPUT,
-             "factor %s: row %" PRId64 " comes to the pivot %g: the matrix is "
-             "singular, or " ADVICE,
-             kind, original_of(L, row) + 1, tct_as_given(L, pivot));
+        FAIL(TACIT_INPUT, "factor %s: row %" PRId64 " comes to the pivot %g%s",
+             kind, original_of(L, row) + 1, tct_as_given(L, pivot),
+             advice(L, true));
     FAIL(TACIT_INPUT,
          "factor %s: row %" PRId64 " comes to the pivot %g, which is but "
-         "rounding beside the terms of %g that it is the difference of: the "
-         "matrix is singular, or " ADVICE,
+         "rounding beside the terms of %g that it is the difference of%s",
          kind, original_of(L, row) + 1, tct_as_given(L, pivot),
-         tct_as_given(L, weight));
+         tct_as_given(L, weight), advice(L, true));
 }
 
 void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight)
@@ -114,10 +125,10 @@ static tacit_status refuse(const tacit_factor *L, const weights *w, int64_t c,
     FAIL(TACIT_INPUT,
          "factor %s: the pivot of row %" PRId64 " is 1 / %.1e of what it is to "
          "eliminate, so that row %" PRId64 " comes to %g, which is but "
-         "rounding beside terms of %g: " ADVICE,
+         "rounding beside terms of %g%s",
          tct_factor_kind_name(L->panels.kind), original_of(L, w->column) + 1,
          w->largest, original_of(L, c) + 1, tct_as_given(L, p),
-         tct_as_given(L, w->weight[c]));
+         tct_as_given(L, w->weight[c]), advice(L, false));
 }
 
 static tacit_status judge_pivots(tacit_factor *L, const weights *w)
@@ -187,8 +198,8 @@ static tacit_status judge_solve(tacit_factor *L, const weights *w)
     }
     FAIL(TACIT_INPUT,
          "factor %s: a solve leaves a residual of %.1e: the pivot of row "
-         "%" PRId64 " is 1 / %.1e of what it is to eliminate, and " ADVICE,
-         kind, error, row, w->largest);
+         "%" PRId64 " is 1 / %.1e of what it is to eliminate%s",
+         kind, error, row, w->largest, advice(L, false));
 }
 
 static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
@@ -206,14 +217,35 @@ static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
     return status;
 }
 
+static tacit_status weigh_all(const tacit_factor *L, int64_t rows, weights *w)
+{
+    TRY(TCT_ALLOC(rows, what, &w->weight));
+    memset(w->weight, 0, (size_t)rows * sizeof *w->weight);
+    for (int32_t q = 0; q < L->info.panels; q++)
+        for (int64_t j = 0; j < L->first[q + 1] - L->first[q]; j++)
+            weigh_column(L, q, j, w);
+    return TACIT_OK;
+}
+
+tacit_status tct_factor_note_pivots(tacit_factor *L)
+{
+    weights w = {.column = 0};
+    TRY(weigh_all(L, L->info.rows, &w));
+    for (int32_t q = 0; q < L->info.panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
+            tct_note_pivot(L, c, pivot_of(L, c, at), w.weight[c]);
+        }
+    }
+    tct_free(w.weight);
+    return TACIT_OK;
+}
+
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
 {
     weights w = {.column = 0};
-    TRY(TCT_ALLOC(A->rows, what, &w.weight));
-    memset(w.weight, 0, (size_t)A->rows * sizeof *w.weight);
-    for (int32_t q = 0; q < L->info.panels; q++)
-        for (int64_t j = 0; j < L->first[q + 1] - L->first[q]; j++)
-            weigh_column(L, q, j, &w);
+    TRY(weigh_all(L, A->rows, &w));
     tacit_status status = judge_pivots(L, &w);
     tct_free(w.weight);
     if (status >= 0) status = try_solve(L, A, &w);

@@ -84,7 +84,8 @@ void tct_panels_up(const tct_sweeps *s, int64_t c, double *X, double *T)
 
 /* A block of columns: rows of B into `v`, and back into X. */
 typedef struct {
-    const int32_t *place;
+    tct_places place;
+    const double *b_scale, *x_scale; /* by row of the factor, or NULL */
     int64_t rows, c;
     const double *B;
     int64_t ldb;
@@ -104,22 +105,25 @@ static void load(void *work, int64_t piece)
 {
     const block *b = work;
     const int64_t from = piece * ROWS_AT_ONCE, end = end_of(b, from);
-    const int32_t *place = b->place;
+    const int32_t *place = b->place.b;
     const double *B = b->B;
     double *v = b->v;
     const int64_t c = b->c, ldb = b->ldb;
     for (int64_t k = from; k < end; k++)
         for (int64_t j = 0; j < c; j++) v[k * c + j] = B[place[k] + j * ldb];
+    for (int64_t k = from; b->b_scale && k < end; k++)
+        for (int64_t j = 0; j < c; j++) v[k * c + j] *= b->b_scale[k];
 }
 
 static void store(void *work, int64_t piece)
 {
     const block *b = work;
     const int64_t from = piece * ROWS_AT_ONCE, end = end_of(b, from);
-    const int32_t *place = b->place;
-    double *X = b->X;
-    const double *v = b->v;
+    const int32_t *place = b->place.x;
+    double *X = b->X, *v = b->v;
     const int64_t c = b->c, ldx = b->ldx;
+    for (int64_t k = from; b->x_scale && k < end; k++)
+        for (int64_t j = 0; j < c; j++) v[k * c + j] *= b->x_scale[k];
     for (int64_t k = from; k < end; k++)
         for (int64_t j = 0; j < c; j++) X[place[k] + j * ldx] = v[k * c + j];
 }
@@ -146,7 +150,7 @@ static void solve_block(const tacit_factor *L, tct_team *team, block *b)
     const int threads = tct_team_size(s.team);
     const int64_t pieces = (b->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
     if (b->c == 1 && L->in_place && L->inverse &&
-        b->place == L->panels.original) {
+        b->place.x == L->panels.original) {
         if (b->X != b->B) memcpy(b->X, b->B, (size_t)b->rows * sizeof *b->X);
         solve_on_caller(&s, 1, b->X, NULL);
         return;
@@ -166,10 +170,14 @@ size_t tct_factor_scratch(const tacit_factor *L, int columns, int threads)
 }
 
 void tct_factor_apply(const tacit_factor *L, tct_team *team,
-                      const int32_t *place, int columns, const double *B,
+                      const tct_places *place, int columns, const double *B,
                       size_t ldb, double *X, size_t ldx, double *scratch)
 {
-    block b = {.place = place ? place : L->panels.original,
+    const int32_t *own = L->panels.original;
+    block b = {.place = place ? *place
+                              : (tct_places){L->b_row ? L->b_row : own, own},
+               .b_scale = L->b_scale,
+               .x_scale = L->x_scale,
                .rows = L->panels.rows,
                .ldb = (int64_t)ldb,
                .ldx = (int64_t)ldx,
@@ -200,10 +208,15 @@ void tct_lent_team_destroy(tct_lent_team **lent)
     *lent = NULL;
 }
 
+int tct_lent_threads(tct_lent_team *c)
+{
+    return c ? atomic_load(&c->threads) : 1;
+}
+
 bool tct_lent_team_take(tct_lent_team *c, tct_team **team)
 {
     *team = NULL;
-    const int threads = c ? atomic_load(&c->threads) : 1;
+    const int threads = tct_lent_threads(c);
     if (threads < 2 || atomic_exchange(&c->taken, true)) return false;
     if (tct_team_take(threads, team) < 0) *team = NULL;
     /* requests no more than the system grants */

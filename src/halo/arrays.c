@@ -249,16 +249,26 @@ static tacit_status unpack(void *ctx, tacit_queue *q, const double *x,
     return device->combine(q, list, 0, (uintptr_t)y, t->element);
 }
 
-/* In a failed queue: the counters alone. */
+/* Ghosts do not overlap, so that the same kernel may unpack them; reductions of
+ * a border are in order. In a failed queue: the counters alone. */
 static tacit_status swap(void *ctx, tacit_queue *q, const double *x, double *y)
 {
     static const tct_halo_copies none = {.count = 0};
     const tct_arrays_turn *t = ctx;
     tacit_halo_arrays *a = t->arrays;
     const tct_halo_copies *list = &a->one->list[t->slot][t->way][TCT_PACKS];
+    const tct_halo_copies *into =
+        t->way == TCT_INTO_GHOSTS ? &a->one->list[t->slot][t->way][TCT_UNPACKS]
+                                  : NULL;
     const bool may = x && q->failed == TACIT_OK;
     (void)y;
-    return a->carrier->swap(a, may ? list : &none, (uintptr_t)x);
+    return a->carrier->swap(a, may ? list : &none, (uintptr_t)x,
+                            may ? into : NULL);
+}
+
+static bool swaps(const tacit_halo_arrays *a)
+{
+    return a->carrier->swap && a->count == 1;
 }
 
 static tct_arrays_turn *turn_of(tacit_halo_arrays *a, int k, int slot, int way,
@@ -289,10 +299,10 @@ static bool require_cells(tacit_halo_arrays *a, void *const *cell)
 static void send_all(tacit_halo_arrays *a, int slot, int way,
                      tacit_halo_reduction reduction, void *const *cell)
 {
-    if (a->carrier->swap && a->count == 1) {
+    if (swaps(a)) {
+        void *at = cell ? cell[0] : NULL;
         a->carrier->count(a, slot);
-        q_call(a->q, swap, turn_of(a, 0, slot, way, reduction),
-               cell ? cell[0] : NULL, NULL);
+        q_call(a->q, swap, turn_of(a, 0, slot, way, reduction), at, at);
         return;
     }
     a->carrier->ready(a, slot);
@@ -309,7 +319,8 @@ static void exchange(tacit_halo_arrays *a, int way,
     const bool good = require_cells(a, cell);
     const int slot = (int)(++a->number % 2);
     send_all(a, slot, way, reduction, good ? cell : NULL);
-    for (int k = 0; k < a->count; k++)
+    const bool unpacked = swaps(a) && way == TCT_INTO_GHOSTS;
+    for (int k = 0; k < a->count && !unpacked; k++)
         q_call(a->q, unpack, turn_of(a, k, slot, way, reduction), NULL,
                good ? cell[k] : NULL);
     tct_start_messages(a->q);

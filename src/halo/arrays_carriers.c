@@ -225,10 +225,13 @@ static void fused_finish(tacit_halo_arrays *a, int slot)
 
 /* The list has the directions of the halo, in its order. */
 static tacit_status fused_swap(tacit_halo_arrays *a,
-                               const tct_halo_copies *list, uintptr_t cell)
+                               const tct_halo_copies *list, uintptr_t cell,
+                               const tct_halo_copies *into)
 {
     const fused *f = a->state;
-    return f->halo->device->swap(f->halo, list, cell);
+    const tct_halo_device *device = f->halo->device;
+    return into ? device->trade(f->halo, list, cell, into, cell)
+                : device->swap(f->halo, list, cell);
 }
 
 static void fused_count(tacit_halo_arrays *a, int slot)

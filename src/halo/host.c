@@ -146,6 +146,15 @@ static tacit_status host_swap(tacit_halo *h, const tct_halo_copies *list,
     return host_await(h);
 }
 
+static tacit_status host_trade(tacit_halo *h, const tct_halo_copies *list,
+                               uintptr_t from, const tct_halo_copies *into,
+                               uintptr_t to)
+{
+    TRY(host_swap(h, list, from));
+    if (h->q->failed == TACIT_OK) tct_halo_copies_run(into, 0, to);
+    return TACIT_OK;
+}
+
 const tct_halo_device tct_halo_host = {.give_list = host_give_list,
                                        .take_list = host_take_list,
                                        .zero = host_zero,
@@ -156,4 +165,5 @@ const tct_halo_device tct_halo_host = {.give_list = host_give_list,
                                        .close = host_close,
                                        .put = host_put,
                                        .await = host_await,
-                                       .swap = host_swap};
+                                       .swap = host_swap,
+                                       .trade = host_trade};

@@ -37,6 +37,11 @@ typedef struct tct_halo_device {
     /* Both by STORES, of a list from the base `from`. */
     tacit_status (*swap)(tacit_halo *h, const tct_halo_copies *list,
                          uintptr_t from);
+    /* The same, and the copies of `into` to the base `to`, of which the k-th is
+     * from the buffer where direction k's cells come. */
+    tacit_status (*trade)(tacit_halo *h, const tct_halo_copies *list,
+                          uintptr_t from, const tct_halo_copies *into,
+                          uintptr_t to);
 } tct_halo_device;
 
 extern const tct_halo_device tct_halo_host, tct_halo_gpu;

@@ -22,9 +22,10 @@ struct tacit_matrix {
                          * NULL: not redistributed */
     int64_t nonzeros;   /* of the whole matrix                              */
     int64_t summed;     /* entries added to another one */
-    int64_t grid[3];    /* points of the rows' grid, x fastest, with equally
+    int64_t sent;    /* entries given on a rank that does not own their row */
+    int64_t grid[3]; /* points of the rows' grid, x fastest, with equally
                          * many rows each, in the original numbering; 0: none */
-    bool elastic;       /* rows are displacements of points, of the grid or: */
+    bool elastic;    /* rows are displacements of points, of the grid or: */
     double *points; /* [rows before redistribution][4] coordinates, direction */
     double shift;   /* added to the diagonal on opening */
     const char *format; /* a constant                                       */

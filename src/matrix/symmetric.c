@@ -62,21 +62,9 @@ static void note_pair(search *s, int64_t row, int64_t col, double value,
     note(s, (odd_entry){col, row, partner, value, true});
 }
 
-/* Offset of column `col` in local row `i`, or -1. */
-static int64_t find(const tct_csr *A, int64_t i, int64_t col)
-{
-    int64_t low = A->ptr[i], high = A->ptr[i + 1];
-    while (low < high) {
-        const int64_t mid = low + (high - low) / 2;
-        if (tct_csr_col(A, mid) < col) low = mid + 1;
-        else high = mid;
-    }
-    return low < A->ptr[i + 1] && tct_csr_col(A, low) == col ? low : -1;
-}
-
 static double diagonal(const tct_csr *A, int64_t i)
 {
-    const int64_t k = find(A, i, A->first + i);
+    const int64_t k = tct_csr_find(A, i, A->first + i);
     return k < 0 ? 0 : A->val[k];
 }
 
@@ -147,7 +135,7 @@ typedef struct {
 static void look_up(search *s, const question *q)
 {
     const tct_csr *A = &s->m->A;
-    const int64_t i = q->col - A->first, k = find(A, i, q->row);
+    const int64_t i = q->col - A->first, k = tct_csr_find(A, i, q->row);
     const int64_t col = tct_original(s->m, i);
     if (k < 0) note(s, (odd_entry){q->original, col, q->value, 0, false});
     else if (q->value != A->val[k] &&

@@ -51,8 +51,9 @@ static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
         TRY(tct_rows_solve(M->R, q, x + (size_t)j * stride,
                            y + (size_t)j * stride));
     if (M->R) return TACIT_OK;
-    tct_factor_apply(M->F, q->team, M->place, all->columns, x, stride, y,
-                     stride, M->scratch);
+    const tct_places at = {M->b_place ? M->b_place : M->place, M->place};
+    tct_factor_apply(M->F, q->team, M->place ? &at : NULL, all->columns, x,
+                     stride, y, stride, M->scratch);
     return TACIT_OK;
 }
 
@@ -119,6 +120,10 @@ static tacit_status find_places(tct_by_factor *M, const tct_order *order)
     TRY(TCT_ALLOC(M->base.op.n, "a preconditioner", &M->place));
     for (int64_t k = 0; k < M->base.op.n; k++)
         M->place[k] = order->now[M->F->order.old[k]];
+    if (!M->F->b_row) return TACIT_OK;
+    TRY(TCT_ALLOC(M->base.op.n, "a preconditioner", &M->b_place));
+    for (int64_t k = 0; k < M->base.op.n; k++)
+        M->b_place[k] = order->now[M->F->b_row[k]];
     return TACIT_OK;
 }
 
@@ -135,7 +140,7 @@ static tacit_status open_on_gpu(tct_by_factor *M)
         M->about.bytes = tct_rows_about(M->R).bytes;
         return TACIT_OK;
     }
-    TRY(tct_factor_solver_new(q, P, M->place, &options, &M->S));
+    TRY(tct_factor_solver_new(q, P, M->place, M->b_place, &options, &M->S));
     TRY(tacit_factor_solver_describe(M->S, &info));
     M->about.bytes = info.bytes;
     return TACIT_OK;
@@ -219,8 +224,8 @@ void tct_by_factor_close(tct_by_factor *M)
     tct_rows_destroy(&M->R);
     tacit_factor_destroy(&M->F);
     tct_stream_solve_destroy(&M->J);
-    TCT_FREE(M->place, M->scratch);
-    M->place = NULL;
+    TCT_FREE(M->place, M->b_place, M->scratch);
+    M->place = M->b_place = NULL;
     M->scratch = NULL;
 }
 
@@ -250,6 +255,7 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
     to->S = from->S;
     to->R = from->R;
     to->place = from->place;
+    to->b_place = from->b_place;
     to->scratch = from->scratch;
     to->columns = from->columns;
     to->about.bytes = from->about.bytes;

@@ -46,6 +46,16 @@ static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
                                   out);
 }
 
+/* L D L', or L U if trying shows that the matrix needs pivots. */
+static tacit_status factor_indefinite(const direct *D, const tacit_matrix *m,
+                                      tacit_factor **out)
+{
+    const tacit_status status = factor(D, m, TACIT_FACTOR_LDLT, out);
+    if (status != TACIT_INPUT) return status;
+    tct_log(TCT_NOTE, "%s, so it is factored as L U", tacit_error_message());
+    return factor(D, m, TACIT_FACTOR_LU, out);
+}
+
 /* L U of an unsymmetric matrix; of a symmetric one L L', or L D L' if trying
  * shows that it is not positive definite. */
 static tacit_status factor_any(const direct *D, const tacit_matrix *m,
@@ -58,11 +68,11 @@ static tacit_status factor_any(const direct *D, const tacit_matrix *m,
     if (status == TACIT_INPUT) return factor(D, m, TACIT_FACTOR_LU, out);
     TRY(status);
     if (info.zero_diagonals + info.negative_diagonals > 0)
-        return factor(D, m, TACIT_FACTOR_LDLT, out);
+        return factor_indefinite(D, m, out);
     status = factor(D, m, TACIT_FACTOR_LLT, out);
     if (status != TACIT_INPUT) return status;
     tct_log(TCT_NOTE, "%s, so it is factored as L D L'", tacit_error_message());
-    return factor(D, m, TACIT_FACTOR_LDLT, out);
+    return factor_indefinite(D, m, out);
 }
 
 static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
@@ -70,9 +80,9 @@ static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
     TRY(factor_any((const direct *)(const void *)M, m, &M->F));
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
-             "%s, %lld entries of L in %d panels, dense operations by %s",
-             shapes[info->kind], (long long)info->nonzeros, (int)info->panels,
-             info->dense);
+             "%s%s, %lld entries of L in %d panels, dense operations by %s",
+             shapes[info->kind], info->trials ? " of permuted rows" : "",
+             (long long)info->nonzeros, (int)info->panels, info->dense);
     return TACIT_OK;
 }
 

@@ -11,18 +11,22 @@
  * by itself. */
 #include "operator/backward.h"
 #include "operator/null/ends.h"
+#include "precond/history.h"
 #include "precond/precond.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <tacit/factor.h>
 
 enum {
     STEPS_DEFAULT = 10000,
+    STEPS_POLISH = 10,
     FAR = 600 /* 2^FAR scales any norm into the range of squares */
 };
 
 static const double
+    EPS = 0x1p-52,
     FUTILE = 0.9,    /* a step that leaves more of a residual is the last */
     SINGULAR = 0.01, /* attainable residual of a matrix singular in doubles */
     NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200; /* squares are doubles */
@@ -48,6 +52,8 @@ typedef struct {
     double *c;                    /* a sum per column   */
     size_t n, stride;
     int all, first, columns; /* the caller's number; the current columns */
+    bool to_the_end; /* until no step helps, since M is a factor that gives
+                      * digits away for its pivots */
     member m[TCT_COLUMNS_MOST];
 } refinement;
 
@@ -219,12 +225,13 @@ static void correct(const refinement *R)
     }
 }
 
-static void tell(const refinement *R, int j, int64_t k)
+static void tell(refinement *R, int j, int64_t k)
 {
     const tacit_stop *stop = &R->stop;
-    const member *m = &R->m[j];
+    member *m = &R->m[j];
     const double relative = m->norm / m->norm_b;
     int over = 0;
+    tct_history_note(stop, R->first + j, k, relative, &m->result.history);
     if (R->all > 1 && stop->column_monitor)
         over =
             stop->column_monitor(stop->monitor_ctx, R->first + j, k, relative);
@@ -248,12 +255,16 @@ static bool judge(const refinement *R, member *m, int64_t k, double norm)
 {
     tacit_result *r = &m->result;
     const bool futile = k > 0 && !(norm <= FUTILE * m->norm);
+    const double least = fmin(norm, m->kept);
     const int64_t most =
         R->stop.max_iterations ? R->stop.max_iterations : STEPS_DEFAULT;
     m->norm = norm;
     r->iterations = k;
     r->relative_residual = r->true_relative_residual = norm / m->norm_b;
-    r->converged = norm <= m->target;
+    r->converged = least <= m->target;
+    if (r->converged && R->to_the_end && !futile && norm > EPS * m->norm_b &&
+        k < (most < STEPS_POLISH ? most : STEPS_POLISH) && !R->q->stop_agreed)
+        return false;
     if (r->converged)
         r->stop = m->target > R->stop.rtol * m->norm_b ? TACIT_STOP_ATOL
                                                        : TACIT_STOP_RTOL;
@@ -277,6 +288,7 @@ static void keep(refinement *R, int j)
     if (!m->over || m->norm <= m->kept || !isfinite(m->kept)) return;
     q_copy(R->q, R->n, best, x);
     m->result.true_relative_residual = m->kept / m->norm_b;
+    if (m->result.converged) m->result.relative_residual = m->kept / m->norm_b;
 }
 
 /* A right-hand side of zeros has zeros for its solution. */
@@ -477,6 +489,14 @@ static tacit_status run_all(refinement *R, tacit_result *results, size_t size)
     return worst;
 }
 
+/* Has the factor M its rows permuted and scaled? */
+static bool is_permuted(const tacit_operator *M)
+{
+    tacit_precond_info info = {.size = sizeof info};
+    if (tacit_precond_describe(M, &info) < 0 || !info.factor_info) return false;
+    return info.factor_info->trials > 0;
+}
+
 static tacit_status check(const refinement *R)
 {
     REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
@@ -484,6 +504,10 @@ static tacit_status check(const refinement *R)
     if (R->stop.norm != TACIT_NORM_RESIDUAL || R->stop.relative_to_first)
         FAIL(TACIT_INVALID, "tacit_precond_solve: stops in the Euclidean norm, "
                             "relative to b");
+    TRY(tct_history_check(&R->stop));
+    if (R->stop.monitor_decides)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: a monitor that decides "
+                            "belongs to tacit_solver_run");
     if (R->stop.iterations > 0)
         FAIL(TACIT_INVALID, "tacit_precond_solve: a fixed number of iterations "
                             "belongs to tacit_solver_run: set max_iterations");
@@ -497,6 +521,16 @@ static tacit_status check(const refinement *R)
         FAIL(TACIT_INVALID, "tacit_precond_solve: the preconditioner is not "
                             "for this operator");
     return TACIT_OK;
+}
+
+tacit_status tct_history_check(const tacit_stop *stop)
+{
+    if (stop->history_room >= 0 && (stop->history || stop->history_room == 0))
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "tacit_stop: history_room is %lld and history is %s: give both, or "
+         "NULL and 0",
+         (long long)stop->history_room, stop->history ? "given" : "NULL");
 }
 
 tacit_status tacit_precond_solve(const tacit_operator *A,
@@ -518,6 +552,7 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
                     .X_stride = X_stride,
                     .all = columns};
     TRY(tct_read_sized("tacit_stop", stop, &R.stop, sizeof R.stop));
+    R.to_the_end = is_permuted(M);
     TRY(tct_agree(A->world, check(&R)));
     q_enter(A->q);
     TRY(tct_precond_follow(M));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/convergence.c - the convergence check: the sampled scalars, the
  * monitor, the true residual. */
+#include "precond/history.h"
 #include "solver/norms.h"
 #include "solver/run.h"
 #include <math.h>
@@ -61,12 +62,19 @@ void tct_forget_breakdown(tct_run *R)
 void tct_tell_monitor(tct_run *R)
 {
     tct_restart_policy *P = R->policy;
-    const tct_system *S = R->system;
+    tct_system *S = R->system;
+    const double residual = sqrt(P->rr) / S->norm_b;
     if (P->checked == R->k) return;
     P->checked = R->k;
+    tct_history_note(&S->stop, 0, R->k, residual, &R->result->history);
     if (!S->stop.monitor) return;
-    if (S->stop.monitor(S->stop.monitor_ctx, R->k, sqrt(P->rr) / S->norm_b))
+    const int wish = S->stop.monitor(S->stop.monitor_ctx, R->k, residual);
+    if (wish != 0) {
+        const bool accepts = S->stop.monitor_decides && wish > 0;
+        S->accepted = S->accepted || accepts;
+        S->refused = S->refused || !accepts;
         R->q->stop_wanted = true; /* the next sum informs all ranks */
+    }
     q_enter(R->q);
 }
 

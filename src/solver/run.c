@@ -45,7 +45,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     S->stop = *stop;
     S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->exactly = stop->iterations > 0;
-    S->attained = false;
+    S->attained = S->accepted = S->refused = false;
     if (S->exactly) S->limit = stop->iterations;
     R->k = 0;
     P->checked = R->loop->left_from = -1;
@@ -94,6 +94,19 @@ static bool is_attained(tct_run *R)
            TCT_BACKWARD_LEAST;
 }
 
+/* Is the solve converged by the word of the monitors? Collective. */
+static tacit_status ask_monitors(tct_run *R)
+{
+    const tct_system *S = R->system;
+    int64_t wish[] = {S->accepted, S->refused};
+    if (R->policy->why != TACIT_STOP_INTERRUPTED) return TACIT_OK;
+    TRY(tct_reduce_i64(S->exact->world, TCT_MAX, 2, wish));
+    if (!wish[0] || wish[1]) return TACIT_OK;
+    R->result->converged = true;
+    R->policy->why = TACIT_STOP_MONITOR;
+    return TACIT_OK;
+}
+
 /* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
@@ -134,6 +147,7 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
 {
     tacit_world *w = R->system->exact->world;
     int exponent = 0;
+    if (!R->result->converged && !R->q->peers_know) TRY(ask_monitors(R));
     if (!R->result->converged && !R->q->peers_know) end_without_solution(R);
     TRY(tct_singular_leave(R));
     const bool within = tct_shift_back(R, &exponent);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/solver.c - tacit_solver_run. */
 #include "solver/solver.h"
+#include "precond/history.h"
 #include "precond/precond.h"
 #include "solver/norms.h"
 #include "solver/singular.h"
@@ -68,6 +69,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
     REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
     REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
     REQUIRE(stop->iterations >= 0);
+    TRY(tct_history_check(stop));
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "

@@ -66,6 +66,17 @@ tacit_status tct_csr_share(tct_csr *A, tct_csr *out)
     return TACIT_OK;
 }
 
+tacit_status tct_csr_borrow(tct_csr *A, const int32_t *cols, const double *vals)
+{
+    REQUIRE(A->ptr != NULL && !A->holders && !A->val);
+    TRY(TCT_ALLOC(1, "shared rows", &A->holders));
+    *A->holders = 2; /* the caller, and A */
+    A->borrowed = true;
+    A->col32 = (int32_t *)(uintptr_t)cols; /* shared arrays are only read */
+    A->val = (double *)(uintptr_t)vals;
+    return TACIT_OK;
+}
+
 typedef struct {
     const tct_csr *from;
     tct_csr *to;
@@ -108,7 +119,9 @@ tacit_status tct_csr_own(tct_csr *A)
 void tct_csr_clear(tct_csr *A)
 {
     if (!A) return;
-    if (!A->holders || held(A, -1) == 0)
+    const int left = A->holders ? held(A, -1) : 0;
+    if (A->borrowed && left == 1) TCT_FREE(A->ptr, A->holders);
+    else if (left == 0)
         TCT_FREE(A->ptr, A->col32, A->col64, A->val, A->holders);
     *A = (tct_csr){0};
 }

@@ -16,6 +16,7 @@ typedef struct tct_csr {
     double *val;    /* [ptr[rows]]   */
     int *holders;   /* how many share the arrays, and so only read them; NULL:
                      * nobody else has */
+    bool borrowed;  /* the caller is one of them: col32 and val are his */
 } tct_csr;
 
 static inline int64_t tct_csr_col(const tct_csr *A, int64_t k)
@@ -30,6 +31,17 @@ static inline void tct_csr_set_col(tct_csr *A, int64_t k, int64_t col)
 static inline int64_t tct_csr_nonzeros(const tct_csr *A)
 {
     return A->ptr ? A->ptr[A->rows] : 0;
+}
+/* The offset of column `col` in local row `i`, or -1. */
+static inline int64_t tct_csr_find(const tct_csr *A, int64_t i, int64_t col)
+{
+    int64_t low = A->ptr[i], high = A->ptr[i + 1];
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (tct_csr_col(A, mid) < col) low = mid + 1;
+        else high = mid;
+    }
+    return low < A->ptr[i + 1] && tct_csr_col(A, low) == col ? low : -1;
 }
 /* The diagonal entry of local row `i`; 0 if none is stored. */
 static inline double tct_csr_diagonal(const tct_csr *A, int64_t i)
@@ -67,6 +79,11 @@ void tct_csr_drop_zeros(tct_csr *A);
 /* Let `*out` have the arrays of `A` too: the last one to clear them frees them.
  * Errors      NO_MEMORY. */
 tacit_status tct_csr_share(tct_csr *A, tct_csr *out);
+/* Let `A`, with rows and without entries, have the caller's arrays, which stay
+ * as they are until all that share them are cleared.
+ * Errors      NO_MEMORY. */
+tacit_status tct_csr_borrow(tct_csr *A, const int32_t *cols,
+                            const double *vals);
 /* Make arrays that others have, too, a copy of its own.
  * Errors      NO_MEMORY: `A` stays. */
 tacit_status tct_csr_own(tct_csr *A);

@@ -114,6 +114,7 @@ static tacit_status build(tacit_field *f)
     TRY(choose_block(f));
     f->room = tct_tiling_room();
     f->worth = WORTH;
+    f->small = INT64_MAX;
     f->rows = tct_host_rows_of(&f->s);
     f->stream = tct_host_stream_best();
     TRY(tct_agree(f->queue->world, tct_field_check_memory(f)));

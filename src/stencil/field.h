@@ -29,6 +29,8 @@ struct tacit_field {
     bool streams;      /* larger than the caches: written past them */
     int64_t room;      /* bytes of the planes of a tile             */
     int64_t worth;     /* steps of cells that are worth a thread    */
+    int64_t small;     /* cells of a block whose tiles may be in a GPU's shared
+                        * memory: tests set 0 for those of large grids */
     const tct_host_rows *rows;
     const tct_host_stream *stream;
     struct tct_field_device *device; /* of a queue on a GPU, or NULL */

@@ -53,6 +53,37 @@ tacit_status tct_field_open_halo(tacit_field *f)
     return TACIT_OK;
 }
 
+static tacit_status take_numbers(tacit_field *f, tacit_halo *h,
+                                 tct_numbered *cell[2])
+{
+    const tct_grid_block *b = &f->block;
+    const size_t each = sizeof **cell;
+    const size_t before = (size_t)(b->origin - f->halo_x) * each;
+    const size_t after = (size_t)b->stored * each - before;
+    char *at[2];
+    TRY(tct_halo_take_buffers(h, before, after, f->halo != NULL, at));
+    for (int k = 0; k < 2; k++)
+        cell[k] = (tct_numbered *)(void *)at[k] + f->halo_x;
+    if (!f->halo || !tct_halo_why_packed(h)) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED, "values between tiles: %s: take way copy",
+         tct_halo_why_packed(h));
+}
+
+tacit_status tct_field_open_numbers(tacit_field *f, int depth,
+                                    tacit_halo **halo, tct_numbered *cell[2])
+{
+    const int64_t each = sizeof **cell;
+    tacit_halo_block h = describe(f, f->ghost);
+    h.faces_only = !needs_corners(f, depth);
+    h.bytes = each;
+    h.pitch = f->block.pitch * each;
+    h.plane = f->block.plane * each;
+    TRY(tct_halo_create_in_place(f->queue, &h, halo));
+    const tacit_status status = take_numbers(f, *halo, cell);
+    if (status < 0) tacit_halo_destroy(halo);
+    return status;
+}
+
 /* --- as narrow as a visit needs ------------------------------------------- */
 
 void tct_field_narrow(tacit_field *f, int depth)

@@ -2,6 +2,7 @@
  * stencil/field_halo.h - ghost cells of a field from the neighbours' blocks. */
 #ifndef TCT_STENCIL_FIELD_HALO_H
 #define TCT_STENCIL_FIELD_HALO_H
+#include "device/numbered.h"
 #include "halo/halo.h"
 #include "stencil/field.h"
 
@@ -32,5 +33,13 @@ void tct_field_ghosts_close(tct_field_ghosts *g);
 /* Let the ghosts of the buffer that has the values be the neighbours' cells.
  * Collective; a failure is the queue's. */
 void tct_field_ghosts_exchange(tct_field_ghosts *g);
+
+/* Two arrays of numbered values (device/numbered.h), laid out as the buffers of
+ * `f` and 0 at first, which the neighbours of visits of `depth` steps reach;
+ * `cell` is cell (0, 0, 0) of each. They belong to `halo`. Collective.
+ * Errors      NO_MEMORY, DEVICE, COMM, UNSUPPORTED (they cannot be reached), on
+ *             all ranks. */
+tacit_status tct_field_open_numbers(tacit_field *f, int depth,
+                                    tacit_halo **halo, tct_numbered *cell[2]);
 
 #endif

@@ -78,5 +78,5 @@ const tct_way tct_way_tiles = {
      "in registers",
      NULL, true},
     &host_tiles,
-    &tct_device_tiles,
-    &tct_ranks_tiles};
+    &tct_gpu_tiles,
+    NULL};

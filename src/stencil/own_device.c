@@ -13,28 +13,91 @@ typedef struct engine {
     tacit_field *field;
     const tct_own_steps *ops;
     int depth;
-    bool keeps; /* cells stay on chip: one buffer is not complete */
+    bool keeps;          /* cells stay on chip: one buffer is not complete */
+    tacit_halo *numbers; /* of tiles in shared memory, or NULL */
     void *state;
 } engine;
 
+/* --- what fits ------------------------------------------------------------ */
+
+/* Of the largest block: on all ranks alike, if their GPUs are. */
+static void largest_block(const tacit_field *f, int64_t n[3])
+{
+    const tct_grid_block *b = &f->block;
+    for (int d = 0; d < 3; d++) n[d] = (b->grid[d] - 1) / b->count[d] + 1;
+}
+
+static bool chip_fits(const tacit_field *f, int depth)
+{
+    const tct_own_steps *ops = tct_own_steps_on(f->queue);
+    const tct_step_work w = tct_device_work(f);
+    int64_t n[3];
+    largest_block(f, n);
+    return ops && n[0] * n[1] * n[2] <= f->small &&
+           ops->chip_fits(f->queue, n, &w, depth);
+}
+
+bool tct_device_is_small(const tacit_field *f, int depth)
+{
+    double no = chip_fits(f, depth) ? 0.0 : 1.0;
+    if (!f->halo) return no == 0.0;
+    const bool packed = tct_halo_why_packed(f->halo) != NULL;
+    return tct_reduce_f64(f->queue->world, TCT_MAX, 1, &no) >= 0 && no == 0.0 &&
+           !packed;
+}
+
+/* --- engines -------------------------------------------------------------- */
+
+static void destroy(void *state)
+{
+    engine *e = state;
+    if (e->state) e->ops->close(e->state);
+    tacit_halo_destroy(&e->numbers);
+    tct_free(e);
+}
+
+/* Layers that were asked for have kernels that read cells from memory. */
+static tacit_status open_kernels(engine *e, tct_own_kind kind)
+{
+    tacit_field *f = e->field;
+    const tct_step_work w = tct_device_work(f);
+    const bool layers = kind == TCT_OWN_FREE2 || f->boundary_tiles != 0;
+    tct_numbered *cell[2] = {NULL, NULL};
+    if (!layers && tct_device_is_small(f, e->depth))
+        TRY(tct_field_open_numbers(f, e->depth, &e->numbers, cell));
+    return e->ops->open(f->queue, &f->block, &w, kind, e->depth,
+                        f->boundary_tiles, cell, &e->state);
+}
+
+static tacit_status make(tacit_field *f, tct_own_kind kind, int depth,
+                         engine **out)
+{
+    engine *e = tct_calloc(sizeof *e);
+    if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
+    *e = (engine){.field = f,
+                  .ops = tct_own_steps_on(f->queue),
+                  .depth = depth,
+                  .keeps = kind == TCT_OWN_CACHED};
+    *out = e;
+    return TACIT_OK;
+}
+
+/* Collective. */
 static tacit_status open(tacit_field *f, tct_own_kind kind, int depth,
                          void **state)
 {
-    const tct_step_work w = tct_device_work(f);
-    const tct_own_steps *ops = tct_own_steps_on(f->queue);
     const char *why = f->halo ? tct_halo_why_packed(f->halo) : NULL;
     if (why)
         FAIL(TACIT_UNSUPPORTED,
              "kernels that stay store into the neighbours' memory: %s: take "
              "link peer, or another way",
              why);
-    engine *e = tct_calloc(sizeof *e);
-    if (!e) FAIL(TACIT_NO_MEMORY, "no memory for steps of a grid");
-    *e = (engine){f, ops, depth, kind == TCT_OWN_CACHED, NULL};
-    const tacit_status status = ops->open(f->queue, &f->block, &w, kind, depth,
-                                          f->boundary_tiles, &e->state);
-    if (status < 0) tct_free(e);
-    else *state = e;
+    engine *e = NULL;
+    tacit_status status = make(f, kind, depth, &e);
+    if (f->halo) status = tct_agree(f->queue->world, status);
+    if (status >= 0) status = open_kernels(e, kind);
+    if (status >= 0) *state = e;
+    else if (e) destroy(e);
     return status;
 }
 
@@ -71,13 +134,14 @@ static bool begin(const engine *e, tct_own_peers *peers)
             q_fail(q, TACIT_COMM, "steps of a grid failed on another rank");
         return false;
     }
-    const tct_halo_puts *puts = tct_halo_puts_of(f->halo);
+    const tct_halo_puts *puts =
+        tct_halo_puts_of(e->numbers ? e->numbers : f->halo);
     *peers = (tct_own_peers){.count = puts->count,
                              .put = puts->put,
                              .slot = f->device->now,
                              .x = (int)f->halo_x,
                              .number = tct_halo_number(f->halo),
-                             .word = puts->number,
+                             .word = e->numbers ? NULL : puts->number,
                              .idle = !tct_field_computes(f)};
     return true;
 }
@@ -89,7 +153,7 @@ static void run(const engine *e, int steps)
     tct_own_peers peers;
     if (steps <= 0 || !begin(e, &peers)) return;
     const int visits = e->ops->run(e->state, &w, &peers, steps);
-    if (visits > 1 && peers.count > 0)
+    if (visits > 1 && peers.count > 0 && !e->numbers)
         tct_halo_advance(f->halo, (uint64_t)(visits - 1));
     if (visits % 2 == 1) f->device->now ^= 1;
 }
@@ -126,13 +190,6 @@ static void finish(void *state)
     e->field->queue->device->sync(e->field->queue);
 }
 
-static void destroy(void *state)
-{
-    engine *e = state;
-    e->ops->close(e->state);
-    tct_free(e);
-}
-
 /* auto tries what can be, on all ranks alike. */
 static bool is_in_place(const tacit_field *f)
 {
@@ -142,9 +199,9 @@ static bool is_in_place(const tacit_field *f)
 static bool depth_fits(const tacit_field *f, int depth)
 {
     const tct_step_work w = tct_device_work(f);
-    const tct_grid_block *b = &f->block;
     int64_t n[3];
-    for (int d = 0; d < 3; d++) n[d] = (b->grid[d] - 1) / b->count[d] + 1;
+    if (chip_fits(f, depth)) return true;
+    largest_block(f, n);
     return tct_own_steps_on(f->queue)->fits(f->queue, n, &w, depth);
 }
 
@@ -160,23 +217,28 @@ static bool cached_fits(const tacit_field *f)
     return is_in_place(f) && cached_depths(f) && depth_fits(f, 1);
 }
 
-/* The formula counts cells; those of a layer take longer, since neighbours get
- * them, and three layers are read for one. */
+/* Blocks of a boundary layer. The formula counts cells; those of a layer take
+ * longer, since neighbours get them, and three layers are read for one. */
+static const int of_layer[] = {-1, 2, 4, 8, 16, 0};
+
+/* Of a small grid the kernels that read memory are a trial beside the one that
+ * does not. */
 static const int *boundaries(const tacit_field *f)
 {
-    static const int some[] = {-1, 2, 4, 8, 16, 0};
-    return f->halo ? some : NULL;
+    static const int none[] = {-1, 0};
+    if (chip_fits(f, 1)) return none;
+    return f->halo ? of_layer : NULL;
 }
 
 static const int *boundaries2(const tacit_field *f)
 {
-    const int *some = boundaries(f);
-    return some ? some + 1 : NULL; /* its kernel is of layers */
+    return f->halo ? of_layer + 1 : NULL; /* its kernel is of layers */
 }
 
-static int stay(const tacit_field *f)
+static int stay(const tacit_field *f, const void *state)
 {
     (void)f;
+    (void)state;
     return STAY;
 }
 

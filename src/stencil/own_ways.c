@@ -82,9 +82,10 @@ static void destroy(void *state)
     tct_own_host_destroy(&h);
 }
 
-static int stay(const tacit_field *f)
+static int stay(const tacit_field *f, const void *state)
 {
     (void)f;
+    (void)state;
     return STAY;
 }
 

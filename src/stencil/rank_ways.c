@@ -76,8 +76,9 @@ static tacit_status nccl_open(tacit_field *f, int depth, void **out)
     return tct_link_loop_open(f, &tct_step_nccl, out);
 }
 
-static int link_most(const tacit_field *f)
+static int link_most(const tacit_field *f, const void *state)
 {
+    (void)state;
     return f->loop && strcmp(f->loop, "graph") == 0 ? TCT_LINK_LOOP_MOST : 1;
 }
 

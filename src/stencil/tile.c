@@ -109,6 +109,21 @@ static void note_change(const tct_tile *t, const patch *p, int64_t y,
     }
 }
 
+/* The function that writes past the caches, where the field is large. Changes
+ * are of cells that are read again. NULL: there is none. */
+static tct_row_fn past_of(const tct_tile *t)
+{
+    const tacit_field *f = t->field;
+    return f->streams && !t->changes ? f->rows->past[f->s.shape][f->s.weights]
+                                     : NULL;
+}
+
+/* Does a level go by way of the scratch memory? */
+static bool has_pieces(const tct_tile *t, int level)
+{
+    return level == t->depth && t->field->streams && !past_of(t);
+}
+
 /* A patch of the field, by way of the scratch memory and past the caches if the
  * field is large. */
 static void finish_patch(const tct_tile *t, const patch *p, char *out)
@@ -116,6 +131,11 @@ static void finish_patch(const tct_tile *t, const patch *p, char *out)
     const tacit_field *f = t->field;
     const size_t each = f->s.bytes;
     const tct_row_inputs r = inputs_of(t, p);
+    const tct_row_fn past = past_of(t);
+    if (past) {
+        past(&r, out, f->block.pitch, p->rows, p->count);
+        return;
+    }
     const int64_t pitch = f->streams ? p->count : f->block.pitch;
     const int centre = tct_stencil_points(f->s.shape)[0].row;
     char *to = f->streams ? t->scratch : out;
@@ -151,8 +171,7 @@ static int64_t end_of(const tct_tile *t, int level, int64_t x, int64_t to)
     const tct_grid_block *b = &t->field->block;
     const int64_t edge = x + b->n[0] - tct_block_wrap(b, 0, x);
     if (t->field->coefficient && edge < to) to = edge;
-    const bool pieces = level == t->depth && t->field->streams;
-    return pieces && to - x > PIECE ? x + PIECE : to;
+    return has_pieces(t, level) && to - x > PIECE ? x + PIECE : to;
 }
 
 /* Rows from y on whose neighbours are at constant distances: not those at an
@@ -163,8 +182,7 @@ static int64_t rows_alike(const tct_tile *t, int level, int64_t y, int64_t to,
     const tct_grid_block *b = &t->field->block;
     const int64_t at = tct_block_wrap(b, 1, y), last = b->high[1] - 1;
     int64_t rows = at == b->low[1] || at >= last ? 1 : last - at;
-    const bool pieces = level == t->depth && t->field->streams;
-    if (pieces && rows * count > PIECE) rows = PIECE / count;
+    if (has_pieces(t, level) && rows * count > PIECE) rows = PIECE / count;
     return rows < to - y ? rows : to - y;
 }
 

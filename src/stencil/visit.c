@@ -6,11 +6,6 @@
 #include "stencil/run.h"
 #include <math.h>
 
-static int most_of(const tct_way_ops *ops, const tacit_field *f, int depth)
-{
-    return ops->most ? ops->most(f) : depth;
-}
-
 tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
                              int boundary, tct_engine *out)
 {
@@ -20,8 +15,9 @@ tacit_status tct_engine_open(tacit_field *f, const tct_way *way, int depth,
     const tacit_status mine = ops->open(f, depth, &state);
     const tacit_status status = tct_agree(f->queue->world, mine);
     if (status >= 0)
-        *out = (tct_engine){way,  ops, depth, boundary, most_of(ops, f, depth),
-                            state};
+        *out = (tct_engine){
+            way,  ops, depth, boundary, ops->most ? ops->most(f, state) : depth,
+            state};
     else if (mine >= 0) ops->close(state);
     return status;
 }

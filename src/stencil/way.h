@@ -30,8 +30,8 @@ typedef struct tct_way_ops {
     /* Is a trial worth it for this grid? OPTIONAL: it is */
     bool (*fits)(const tacit_field *f);
     /* Of a way that stays for many visits of its depth: the most steps of one
-     * call of `visit`; NULL: `depth`. */
-    int (*most)(const tacit_field *f);
+     * call of `visit`, when it is open; NULL: `depth`. */
+    int (*most)(const tacit_field *f, const void *state);
     bool named;  /* only if asked for by name: auto does not try it */
     bool loops;  /* takes a loop, f->loop */
     bool layers; /* takes boundary tiles, f->boundary_tiles */
@@ -46,6 +46,7 @@ typedef struct tct_way {
 
 extern const tct_way_ops tct_device_copy, tct_device_tiles;
 extern const tct_way_ops tct_ranks_copy, tct_ranks_tiles; /* rank_ways.c */
+extern const tct_way_ops tct_gpu_tiles; /* device_tiles.c: one of these    */
 
 /* `way` on the device of `f`, NULL: it has it not. */
 static inline const tct_way_ops *tct_way_on(const tct_way *way,

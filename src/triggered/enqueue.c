@@ -160,6 +160,24 @@ tacit_status tacit_trigger_enqueue_wait_started(tacit_trigger_queue *queue)
     return TACIT_OK;
 }
 
+tacit_status
+tacit_trigger_enqueue_exchange(tacit_trigger_queue *queue, int count,
+                               tacit_trigger_request *const *requests)
+{
+    REQUIRE(queue != NULL);
+    TRY(check(__func__, queue->comm, queue, count, requests, cannot_start));
+    tct_command *c = NULL;
+    TRY(tct_command_new(TCT_COMMAND_EXCHANGE, count, &c));
+    c->count = 0;
+    for (int k = 0; k < count; k++) {
+        if (!requests[k]) continue;
+        tct_queue_activate(queue, requests[k]);
+        add_wait(c, requests[k]);
+    }
+    tct_queue_push(queue, c);
+    return TACIT_OK;
+}
+
 /* --- the host ------------------------------------------------------------- */
 
 void tct_host_progress(tacit_trigger_comm *c)

@@ -41,4 +41,17 @@ bool tct_gpu_queue_is_done(const tacit_trigger_queue *q);
 /* Wait for the stream. Then the communicator may have failed. */
 void tct_gpu_queue_wait(tacit_trigger_queue *q);
 
+/* --- halos ------------------------------------------------------------------ */
+
+/* A queue on the stream of `q`, which learns of lost ranks, and memory of zeros
+ * on its GPU, which stays with the communicator. Collective.
+ * Errors      INVALID (the communicator has another GPU), UNSUPPORTED,
+ *             NO_MEMORY, DEVICE, on all ranks. */
+tacit_status tct_gpu_halo_open(tacit_trigger_comm *c, tacit_queue *q,
+                               size_t bytes, tacit_trigger_queue **line,
+                               char **memory);
+/* NULL-safe. The requests are freed. */
+void tct_gpu_halo_close(tacit_trigger_comm *c, tacit_trigger_queue **line,
+                        const char *memory);
+
 #endif

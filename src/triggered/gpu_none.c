@@ -88,6 +88,25 @@ void tct_gpu_queue_wait(tacit_trigger_queue *q)
     (void)q;
 }
 
+tacit_status tct_gpu_halo_open(tacit_trigger_comm *c, tacit_queue *q,
+                               size_t bytes, tacit_trigger_queue **line,
+                               char **memory)
+{
+    (void)q;
+    (void)bytes;
+    (void)line;
+    (void)memory;
+    return tct_agree(c->world, refuse());
+}
+
+void tct_gpu_halo_close(tacit_trigger_comm *c, tacit_trigger_queue **line,
+                        const char *memory)
+{
+    (void)c;
+    (void)line;
+    (void)memory;
+}
+
 tacit_status tct_gpu_link_open(tacit_queue *q, tct_queue_link *l)
 {
     (void)l;

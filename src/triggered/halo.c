@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/halo.c - the back ends send and ready of halos of several arrays:
- * matched requests that the host starts in the order of the arrays' queue. Two
- * slots in turn let ready sends come early: a rank sends in a slot again after
+ * matched requests that the host starts in the order of the arrays' queue, or
+ * that a kernel on its stream starts and waits for. Two slots in turn let ready sends come early: a rank sends in a slot again after
  * the neighbours' messages of the other slot, which they sent after they had
  * unpacked this one. */
 #include "halo/arrays.h"
-#include "triggered/triggered.h"
+#include "triggered/gpu.h"
 
 typedef struct {
     tacit_trigger_comm *comm;
+    tacit_trigger_queue *line; /* on the stream; NULL: on the host */
     char *memory; /* all messages: of a slot those sent, those received */
     int count;    /* requests of a slot */
     tacit_trigger_request *request[2][2 * TACIT_HALO_DIRECTIONS];
@@ -45,13 +46,28 @@ static void set_places(tacit_halo_arrays *a, char *memory)
     }
 }
 
+static bool on_gpu(const tacit_halo_arrays *a)
+{
+    return a->q->device->kind == TCT_KIND_GPU;
+}
+
+/* Memory of all messages. Collective. */
+static tacit_status take_memory(tacit_halo_arrays *a)
+{
+    carrier *t = a->state;
+    const int64_t all = tct_halo_arrays_before(a, TACIT_HALO_DIRECTIONS);
+    const size_t bytes = (size_t)(4 * all + 16);
+    if (on_gpu(a))
+        return tct_gpu_halo_open(t->comm, a->q, bytes, &t->line, &t->memory);
+    const tacit_status status = TCT_ALLOC(bytes, "a halo", &t->memory);
+    if (status >= 0) memset(t->memory, 0, bytes);
+    return tct_agree(a->q->world, status);
+}
+
 /* The part of this rank. */
 static tacit_status prepare(tacit_halo_arrays *a, bool ready)
 {
     carrier *t = a->state;
-    const int64_t all = tct_halo_arrays_before(a, TACIT_HALO_DIRECTIONS);
-    TRY(TCT_ALLOC(4 * all + 16, "a halo", &t->memory));
-    memset(t->memory, 0, (size_t)(4 * all + 16));
     set_places(a, t->memory);
     for (int slot = 0; slot < 2; slot++) {
         t->count = 0;
@@ -64,11 +80,6 @@ static tacit_status prepare(tacit_halo_arrays *a, bool ready)
 static tacit_status check_queue(const tacit_halo_arrays *a,
                                 const tacit_trigger_comm *comm)
 {
-    if (a->q->device->kind == TCT_KIND_GPU)
-        FAIL(TACIT_UNSUPPORTED,
-             "halo: back end %s: messages of GPUs come later: take fences or "
-             "fused",
-             a->carrier->name);
     if (comm->world != a->q->world)
         FAIL(TACIT_INVALID,
              "halo: the communicator and the queue are of different worlds");
@@ -84,6 +95,7 @@ static tacit_status open_with(tacit_halo_arrays *a, void *with, bool ready)
     if (t) t->comm = with;
     else tacit_error_set(TACIT_NO_MEMORY, "no memory for a halo");
     TRY(tct_agree(w, t ? TACIT_OK : TACIT_NO_MEMORY));
+    TRY(take_memory(a));
     TRY(tct_agree(w, prepare(a, ready)));
     tacit_status status = tacit_trigger_matchall(t->count, t->request[0]);
     if (status >= 0) status = tacit_trigger_matchall(t->count, t->request[1]);
@@ -105,7 +117,9 @@ static void close_all(tacit_halo_arrays *a)
     carrier *t = a->state;
     for (int i = 0; i < 4 * TACIT_HALO_DIRECTIONS; i++)
         tacit_trigger_request_free(&t->request[i % 2][i / 2]);
-    TCT_FREE(t->memory, t);
+    if (on_gpu(a)) tct_gpu_halo_close(t->comm, &t->line, t->memory);
+    else tct_free(t->memory);
+    tct_free(t);
 }
 
 /* --- exchanges ------------------------------------------------------------ */
@@ -119,12 +133,16 @@ static void nothing(tacit_halo_arrays *a, int slot)
 /* Operations of the queue may run later: the slot is a function's. */
 static tacit_status start_in(const carrier *t, int slot)
 {
-    return tacit_trigger_startall(t->count, t->request[slot]);
+    return t->line ? TACIT_OK
+                   : tacit_trigger_startall(t->count, t->request[slot]);
 }
 
 static tacit_status finish_in(carrier *t, int slot)
 {
     tacit_status worst = TACIT_OK;
+    if (t->line)
+        return tacit_trigger_enqueue_exchange(t->line, t->count,
+                                              t->request[slot]);
     for (int k = 0; k < t->count; k++) {
         const tacit_status status = tacit_trigger_wait(&t->request[slot][k]);
         if (status < 0) worst = status;

@@ -17,9 +17,16 @@
  *     wait    tct_part_try until it is over, tct_part_waited
  *     both    after a step TCT_PART_COPY: copy, then tct_part_finish
  *
- * A block with no part of what is waited for stays, too, as it has parts of
- * pending sends: tct_part_waited_elsewhere. What ends the wait of block 0 ends
- * those of all others. */
+ * One kernel may start messages and wait for them: a block starts its part of
+ * one message, and of the blocks s the last one, by tct_part_last_start, goes on
+ * to wait for part s of all messages. So no more blocks wait than a message has
+ * parts, and all others have ended.
+ *
+ * Where sends are pending, a block with no part of what is waited for stays,
+ * too, as it has parts of them: tct_part_waited_elsewhere. What ends the wait of
+ * block 0 ends those of all others. A kernel that also starts has no pending
+ * sends, since block 0 may not have begun yet what another one finds over.
+ */
 #ifndef TCT_TRIGGERED_PARTS_H
 #define TCT_TRIGGERED_PARTS_H
 #include "device/rendezvous.h"
@@ -106,6 +113,38 @@ TCT_LANE tct_part_step tct_part_try_receive(const tct_parted *e, int s,
     return TCT_PART_COPY;
 }
 
+/* Called by block s after its start of one of `ends` messages: has it come last?
+ * Then it sees what the others have begun. `turn`, 0 at first, is of part s. */
+TCT_LANE bool tct_part_last_start(uint64_t *turn, int ends)
+{
+    if (ends == 1) return true;
+    if (tct_signal_add(turn, 1) + 1 < (uint64_t)ends) return false;
+    tct_signal_set(turn, 0);
+    return true;
+}
+
+/* Before this signal has this value, no look at a part of a receive succeeds.
+ * NULL: nothing is known. */
+typedef struct tct_part_hint {
+    const uint64_t *signal;
+    uint64_t value;
+} tct_part_hint;
+
+TCT_LANE tct_part_hint tct_part_hint_of(const tct_parted *e, int s)
+{
+    const uint64_t number = e->part[s].begun;
+    tct_part_hint h = {NULL, 2 * number};
+    if (!e->sends && e->part[s].done != number)
+        h.signal = &e->r.own->arrived[tct_buffer_of(number)];
+    return h;
+}
+TCT_LANE bool tct_part_may_go_on(tct_part_hint *h)
+{
+    if (h->signal && tct_signal_value(h->signal) < h->value) return false;
+    h->signal = NULL;
+    return true;
+}
+
 /* May block s go on with its part of the last message? */
 TCT_LANE tct_part_step tct_part_try(const tct_parted *e, int s,
                                     tct_part_copy *c)
@@ -119,7 +158,8 @@ TCT_LANE tct_part_step tct_part_try(const tct_parted *e, int s,
 TCT_LANE void tct_part_finish(tct_parted *e, int s, tct_send_way way)
 {
     const uint64_t number = e->part[s].begun;
-    if (tct_all_done(&e->ticket, (unsigned)e->parts)) {
+    const bool alone = e->parts == 1; /* the signal's fence is enough */
+    if (alone || tct_all_done(&e->ticket, (unsigned)e->parts)) {
         if (e->sends) tct_send_stored(&e->r, number, way);
         else tct_receive_taken(&e->r, number);
     }

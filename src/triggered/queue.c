@@ -52,11 +52,12 @@ static void execute(tacit_trigger_queue *q, const tct_command *c)
 {
     const bool failed = tct_trigger_failed(q->comm);
     if (failed) tct_line_drop(&q->line);
+    const bool starts = c->kind != TCT_COMMAND_WAIT && !failed;
+    const bool waits = c->kind != TCT_COMMAND_START && !failed;
     if (c->kind == TCT_COMMAND_TASK) c->task(c->ctx);
-    for (int k = 0; k < c->count && c->kind == TCT_COMMAND_START && !failed;
-         k++)
+    for (int k = 0; k < c->count && starts; k++)
         tct_line_start(&q->line, &c->started[k]);
-    if (c->kind == TCT_COMMAND_WAIT && !failed &&
+    if (c->count > 0 && waits &&
         tct_line_wait(q->comm, &q->line, NULL, c->count, c->started) < 0)
         tct_line_drop(&q->line);
     for (int k = 0; k < c->count; k++)
@@ -156,12 +157,12 @@ static tacit_status check_kind(const tacit_trigger_comm *c,
              k);
     if (kind == TACIT_TRIGGER_MEMOP)
         FAIL(TACIT_UNSUPPORTED,
-             "tacit_trigger_queue_create: kind memop comes later: use kind "
-             "kernel");
+             "tacit_trigger_queue_create: kind memop: memory operations of a "
+             "stream are slower than kernels here: use kind kernel");
     if (kind == TACIT_TRIGGER_THREAD && stream)
         FAIL(TACIT_UNSUPPORTED,
-             "tacit_trigger_queue_create: kind thread with a stream: use kind "
-             "kernel, or no stream");
+             "tacit_trigger_queue_create: kind thread with a stream, for which "
+             "a thread would have to wait: use kind kernel, or no stream");
     if (*on_gpu && !c->gpu)
         FAIL(TACIT_UNSUPPORTED,
              "tacit_trigger_queue_create: a queue on a GPU: call "

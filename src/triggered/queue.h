@@ -8,6 +8,7 @@
 typedef enum tct_command_kind {
     TCT_COMMAND_START,
     TCT_COMMAND_WAIT,
+    TCT_COMMAND_EXCHANGE, /* a start, and its wait */
     TCT_COMMAND_TASK
 } tct_command_kind;
 

@@ -2,6 +2,7 @@
  * triggered/together.c - requests of all ranks. Each stores its part in a
  * window of its own and signals all; the wait combines the parts of all in rank
  * order. An exchange of neighbours is its messages alone. */
+#include "triggered/gpu.h"
 #include "triggered/request.h"
 
 /* A block has signals, arrived [ranks], and the window [2]. */
@@ -141,6 +142,20 @@ static void number_it(tacit_trigger_request *r)
     for (int k = 0; k < r->ends + r->alls; k++) r->end[k].mine.space = space;
 }
 
+/* The thread of a queue reduces and copies. */
+static tacit_status check_memory(const char *call, const tacit_trigger_comm *c,
+                                 const tacit_trigger_request *like)
+{
+    if (tct_trigger_gpu_has(c, like->data) ||
+        tct_trigger_gpu_has(c, like->result))
+        FAIL(TACIT_UNSUPPORTED,
+             "%s: data on a GPU: the host makes requests of all ranks: copy "
+             "the data there, or exchange it with each rank by "
+             "tacit_trigger_neighbours_init",
+             call);
+    return TACIT_OK;
+}
+
 static tacit_status make(const char *call, tacit_trigger_comm *c,
                          const tacit_trigger_request *like,
                          tacit_trigger_request **out)
@@ -152,6 +167,7 @@ static tacit_status make(const char *call, tacit_trigger_comm *c,
     if (like->root < 0 || (like->count > 0 && !like->result))
         FAIL(TACIT_INVALID, "%s: expected a root, and room for the result",
              call);
+    TRY(check_memory(call, c, like));
     tacit_trigger_request *r = NULL;
     TRY(tct_request_new(c, like->what, 0, c->ranks, &r));
     r->data = like->data;

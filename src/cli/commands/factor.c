@@ -27,6 +27,11 @@ static void print_pivots(cli_table *t, const tacit_factor_info *f)
     if (f->added > 0)
         cli_table_row(t, "pattern\tmade symmetric by %s zeros",
                       cli_integer(f->added, a));
+    if (f->trials > 0)
+        cli_table_row(t,
+                      "permuted\trows, for large pivots, and scaled: %d "
+                      "trial%s, %" PRId64 " pivots made larger",
+                      f->trials, f->trials == 1 ? "" : "s", f->repaired);
     if (f->shift > 0.0)
         cli_table_row(t,
                       "diagonal\ttaken %g times, so that all pivots are "
@@ -37,7 +42,12 @@ static void print_pivots(cli_table *t, const tacit_factor_info *f)
                       "pivots\t%.1e of what they are the difference of, or "
                       "more: %g in row %" PRId64,
                       f->least_share, f->least_pivot, f->least_row + 1);
-    if (f->backward_error > 0.0)
+    if (f->trials > 0)
+        cli_table_row(t,
+                      "a solve\tleaves a residual of %.1e, of %.1e after "
+                      "iterative refinement",
+                      f->backward_error, f->refined_error);
+    else if (f->backward_error > 0.0)
         cli_table_row(t, "a solve\tleaves a residual of %.1e",
                       f->backward_error);
 }
@@ -147,7 +157,9 @@ const cli_command cli_command_factor = {
         "came to: A = L L' of a symmetric positive definite one, L D L' "
         "of a symmetric one, L U of any square one, its pattern made "
         "symmetric by zeros, or L L' and L U with no more entries than A "
-        "has. Nothing is pivoted; what that costs is checked, and told. "
+        "has. L U of a matrix that needs pivots has its rows permuted and "
+        "scaled; other kinds have no pivots, and what that costs is checked, "
+        "and told. "
         "solve --precond direct solves with a factor L L', and "
         "--precond ic0 preconditions with an incomplete one. -o L.mtx writes "
         "L, "

@@ -5,134 +5,21 @@
  * host waits once. */
 #include "cli/commands/pingpong.h"
 #include "cli/gpu/gpu.h"
-#include "cli/system/line.h"
-#include "cli/system/trip.h"
 #include <inttypes.h>
 
-enum { WARM = 10, CHECKED = 4, SIZES_MOST = 31, ROWS_MOST = 5 * SIZES_MOST };
-enum { RECEIVE, SEND }; /* numbers of the messages */
+enum { WARM = 10, CHECKED = 4 };
 /* Round trips of a trial in the paper: of messages below 4 MiB, up to 64 MiB,
  * above. */
 static const double PAPER[] = {100000, 10000, 1000};
 
-typedef struct {
-    const cli *c;
-    tacit_queue *queue;
-    void *stream; /* of a GPU, or NULL: on the host */
-    const char *mode;
-    cli_line line;
-    tacit_halo_arrays *halo; /* in place of the line, by its mode */
-    unsigned char *field;    /* ... a cell between two ghosts     */
-    bool first;              /* of the two */
-    int64_t bytes;
-    unsigned char *data, *out, *in;
-    uint64_t number; /* of the trip that is checked; 0: none is */
-    int64_t wrong;
-    unsigned long long *counter; /* wrong bytes, on a GPU */
-    double *seconds;             /* [trials] */
-    trip_row row[ROWS_MOST];
-    int rows;
-} trip;
-
-/* --- tasks ---------------------------------------------------------------- */
-
-static void pack(void *ctx)
-{
-    trip *t = ctx;
-    if (t->number > 0) t->number++;
-    if (t->stream) {
-        cli_gpu_trip_pack(t->stream, t->number, t->bytes, t->data, t->out);
-        return;
-    }
-    for (int64_t i = 0; t->number > 0 && i < t->bytes; i++)
-        t->data[i] = cli_trip_byte(t->number, t->bytes, i);
-    memcpy(t->out, t->data, (size_t)t->bytes);
-}
-
-static void unpack(void *ctx)
-{
-    trip *t = ctx;
-    if (t->stream) {
-        cli_gpu_trip_unpack(t->stream, t->number, t->bytes, t->in, t->data,
-                            t->counter);
-        return;
-    }
-    memcpy(t->data, t->in, (size_t)t->bytes);
-    for (int64_t i = 0; t->number > 0 && i < t->bytes; i++)
-        t->wrong += t->data[i] != cli_trip_byte(t->number, t->bytes, i);
-}
-
-/* The second rank sends what it has received. */
-static void pass_back(void *ctx)
-{
-    trip *t = ctx;
-    if (t->stream) cli_gpu_trip_pack(t->stream, 0, t->bytes, t->in, t->out);
-    else memcpy(t->out, t->in, (size_t)t->bytes);
-}
-
-/* --- trips ---------------------------------------------------------------- */
-
-static tacit_status enqueue_first(trip *t)
-{
-    TRY(cli_line_start(&t->line, RECEIVE, 1));
-    TRY(cli_line_task(&t->line, pack, t));
-    TRY(cli_line_start(&t->line, SEND, 1));
-    TRY(cli_line_wait(&t->line, RECEIVE, 2));
-    return cli_line_task(&t->line, unpack, t);
-}
-
-static tacit_status enqueue_second(trip *t)
-{
-    TRY(cli_line_start(&t->line, RECEIVE, 1));
-    TRY(cli_line_wait(&t->line, RECEIVE, 1));
-    TRY(cli_line_task(&t->line, pass_back, t));
-    TRY(cli_line_start(&t->line, SEND, 1));
-    return cli_line_wait(&t->line, SEND, 1);
-}
-
-/* A task of one of the two. On the host work before it has to end. */
-static tacit_status do_task(trip *t, bool mine, tacit_trigger_task *task)
-{
-    double none = 0.0;
-    if (t->stream) TRY(cli_gpu_stream(t->queue, &t->stream));
-    else TRY(tacit_queue_get(t->queue, 0, &none, &none));
-    if (mine) task(t);
-    return TACIT_OK;
-}
-
-/* Halos go both ways at once: two exchanges are a round trip. */
-static tacit_status exchange_twice(trip *t)
-{
-    void *cell = t->out;
-    TRY(do_task(t, t->first, pack));
-    tacit_halo_arrays_gather(t->halo, &cell);
-    TRY(do_task(t, !t->first, pass_back));
-    tacit_halo_arrays_gather(t->halo, &cell);
-    return do_task(t, t->first, unpack);
-}
-
-static tacit_status make_exchanges(trip *t, int64_t times)
-{
-    double none = 0.0;
-    for (int64_t i = 0; i < times; i++) TRY(exchange_twice(t));
-    if (t->stream) TRY(cli_gpu_wait(t->stream));
-    return tacit_queue_get(t->queue, 0, &none, &none);
-}
-
-static tacit_status make_trips(trip *t, int64_t times)
-{
-    if (t->halo) return make_exchanges(t, times);
-    for (int64_t i = 0; i < times; i++)
-        TRY(t->first ? enqueue_first(t) : enqueue_second(t));
-    return cli_line_finish(&t->line);
-}
+/* --- trials --------------------------------------------------------------- */
 
 /* Seconds of a round trip, of the slowest pair. Collective. */
 static tacit_status time_trips(trip *t, int64_t times, double *seconds)
 {
-    TRY(tacit_world_agree(t->c->world, TACIT_OK));
+    TRY(tacit_world_agree(t->c->world, pingpong_prepare(t, times)));
     const double start = base_seconds();
-    TRY(make_trips(t, times));
+    TRY(pingpong_make(t, times));
     *seconds = cli_max(t->c, (base_seconds() - start) / (double)times);
     return TACIT_OK;
 }
@@ -153,11 +40,15 @@ static tacit_status count_wrong(trip *t)
     return TACIT_OK;
 }
 
-/* A pass of its own, with other values in each trip. Collective. */
+/* A pass of its own, with other values in each trip; a recording has those of
+ * its trips. Collective. */
 static tacit_status check_trips(trip *t)
 {
     t->number = t->first ? 1 : 0;
-    tacit_status status = make_trips(t, CHECKED);
+    tacit_status status = pingpong_prepare(t, CHECKED);
+    if (status >= 0)
+        status = pingpong_make(t, t->recording ? 3 * CHECKED : CHECKED);
+    pingpong_forget(t);
     t->number = 0;
     if (status >= 0) status = count_wrong(t);
     return tacit_world_agree(t->c->world, status);
@@ -232,13 +123,15 @@ static tacit_status open_size(trip *t)
     const int other = t->c->rank ^ 1;
     TRY(tacit_world_agree(t->c->world, make_buffers(t)));
     if (cli_mode_is_halo(t->mode)) return open_halo(t);
-    const base_message both[] = {[RECEIVE] = {false, other, 0, t->in, t->bytes},
-                                 [SEND] = {true, other, 0, t->out, t->bytes}};
+    const base_message both[] = {
+        [PINGPONG_RECEIVE] = {false, other, 0, t->in, t->bytes},
+        [PINGPONG_SEND] = {true, other, 0, t->out, t->bytes}};
     return cli_line_connect(&t->line, 2, both);
 }
 
 static void close_size(trip *t)
 {
+    pingpong_forget(t);
     cli_line_disconnect(&t->line);
     tacit_halo_arrays_destroy(&t->halo);
     free_buffer(t, t->data);
@@ -318,6 +211,7 @@ static tacit_status run_mode(void *ctx, const char *mode)
 {
     trip *t = ctx;
     t->mode = mode;
+    if (cli_in_graph(t->c)) TRY(cli_check_recorded(mode, t->queue));
     tacit_status status = cli_mode_is_halo(mode)
                               ? TACIT_OK
                               : cli_line_open(t->c, mode, t->stream, &t->line);
@@ -340,6 +234,7 @@ static tacit_status check(const cli *c)
              "--min %" PRId64 " is more than --max %" PRId64
              ": no size is left",
              c->set.min_bytes, c->set.max_bytes);
+    TRY(cli_check_loop(c));
     return cli_check_writable(c, c->set.json);
 }
 
@@ -380,10 +275,13 @@ const cli_command cli_command_pingpong = {
     .about =
         "Time messages between each even rank and the next one: pack, send, "
         "receive, unpack. Modes are mpi (persistent requests of plain MPI, "
-        "under mpirun), send and ready (a triggered queue, into which all "
-        "round "
-        "trips of a trial are put before the one wait for them). Sizes are "
-        "powers of two times --min. Each size is first checked, with other "
+        "under mpirun), fences and fused (halos: messages of the queue's link, "
+        "stores into the neighbour's memory), send and ready (a triggered "
+        "queue, into which all round trips of a trial are put before the one "
+        "wait for them; on a GPU starts and the wait after them are one "
+        "kernel). With --loop graph a recording of at most 50 round trips is "
+        "replayed, of each mode but fences over link mpi. Sizes are powers of "
+        "two times --min. Each size is first checked, with other "
         "bytes in each trip. The table has the mean over the trials, the "
         "median, half of the 95 % interval of the mean, half of the median "
         "round trip (one way), and its rate. On the host the queue is a "

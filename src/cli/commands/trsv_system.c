@@ -60,7 +60,8 @@ static void multiply_factor(const tacit_factor_panels *P, const double *x,
     for (int32_t K = 0; K < P->panels; K++) multiply_panel(P, K, here, t, NULL);
     for (int32_t K = 0; K < P->panels; K++) multiply_panel(P, K, NULL, t, sum);
     for (int64_t k = 0; k < P->rows; k++) {
-        const int64_t i = P->original ? P->original[k] : k;
+        const int64_t j = P->original ? P->original[k] : k;
+        const int64_t i = P->row_order ? P->row_order[j] : j;
         y[i] = P->row_scale ? sum[k] / P->row_scale[i] : sum[k];
     }
 }

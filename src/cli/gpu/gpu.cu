@@ -144,6 +144,29 @@ static __device__ inline double three(const double *u, double *centre)
 
 /* A thread goes down a column; sums of three rows stay in registers. Sums of
  * cells of 0 and 1 are exact in any order. */
+/* A small block takes few rows a thread, whose loads are all on their way at
+ * once: most threads of the GPU have work then. */
+enum { FEW = 4, FEW_CELLS = 1 << 22 };
+
+static __global__ void __launch_bounds__(THREADS)
+    step_few(const life_block b, const double *__restrict__ u,
+             double *__restrict__ next)
+{
+    const int64_t x = column(), y = (int64_t)blockIdx.y * FEW;
+    const int rows = (int)(b.ny - y < FEW ? b.ny - y : FEW);
+    double sum[FEW + 2], cell[FEW + 2];
+    if (x >= b.nx) return;
+    const double *p = u + life_at(&b, x, y - 1);
+#pragma unroll
+    for (int k = 0; k < FEW + 2; k++)
+        if (k < rows + 2) sum[k] = three(p + k * b.pitch, &cell[k]);
+#pragma unroll
+    for (int k = 0; k < FEW; k++)
+        if (k < rows)
+            next[life_at(&b, x, y + k)] =
+                life_next(cell[k + 1], sum[k] + sum[k + 1] + sum[k + 2]);
+}
+
 static __global__ void __launch_bounds__(THREADS)
     step(const life_block b, const double *__restrict__ u,
          double *__restrict__ next)
@@ -210,7 +233,13 @@ extern "C" void cli_gpu_life_fill(void *stream, const life_block *b,
 extern "C" void cli_gpu_life_step(void *stream, const life_block *b,
                                   const double *u, double *next)
 {
-    step<<<grid_of(b), THREADS, 0, stream_of(stream)>>>(*b, u, next);
+    dim3 grid = grid_of(b);
+    if (b->nx * b->ny >= FEW_CELLS) {
+        step<<<grid, THREADS, 0, stream_of(stream)>>>(*b, u, next);
+        return;
+    }
+    grid.y = (unsigned)((b->ny + FEW - 1) / FEW);
+    step_few<<<grid, THREADS, 0, stream_of(stream)>>>(*b, u, next);
 }
 
 extern "C" void cli_gpu_life_pack(void *stream, const life_block *b,

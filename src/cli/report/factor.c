@@ -44,6 +44,9 @@ void cli_add_factor(cJSON *o, const tacit_factor_info *f)
     cJSON_AddNumberToObject(o, "least_row", (double)f->least_row + 1.0);
     cJSON_AddNumberToObject(o, "least_share", f->least_share);
     cJSON_AddNumberToObject(o, "backward_error", f->backward_error);
+    cJSON_AddNumberToObject(o, "trials", f->trials);
+    cJSON_AddNumberToObject(o, "repaired", (double)f->repaired);
+    cJSON_AddNumberToObject(o, "refined_error", f->refined_error);
 }
 
 /* Of a preconditioner with a factor. */

@@ -71,6 +71,7 @@ const char *cli_stop_name(tacit_stop_reason stop)
     case TACIT_STOP_INTERRUPTED: return "interrupted";
     case TACIT_STOP_LEAST_SQUARES: return "least_squares";
     case TACIT_STOP_ITERATIONS: return "iterations";
+    case TACIT_STOP_MONITOR: return "monitor";
     case TACIT_STOP_SINGULAR: return "singular";
     }
     return "unknown";
@@ -138,6 +139,7 @@ static const char *outcome(const cli_run *run)
                    : "converged";
     switch (run->result.stop) {
     case TACIT_STOP_ITERATIONS:
+    case TACIT_STOP_MONITOR:
     case TACIT_STOP_BREAKDOWN: return "broke down";
     case TACIT_STOP_INTERRUPTED: return "interrupted, not converged";
     case TACIT_STOP_STAGNATION: return "stagnated, not converged";

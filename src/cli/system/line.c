@@ -29,6 +29,28 @@ const char *cli_line_missing(const cli *c, const char *mode, const void *stream)
     return base_mpi_missing(c->ranks);
 }
 
+bool cli_in_graph(const cli *c)
+{
+    return c->set.loop && is(c->set.loop, "graph");
+}
+
+tacit_status cli_check_loop(const cli *c)
+{
+    const char *loop = c->set.loop;
+    if (loop && !is(loop, "host") && !cli_in_graph(c))
+        FAIL(TACIT_INVALID, "unknown loop '%s': host or graph", loop);
+    return TACIT_OK;
+}
+
+tacit_status cli_check_recorded(const char *mode, const tacit_queue *queue)
+{
+    if (is(mode, "fences") && is(tacit_queue_link(queue), "mpi"))
+        FAIL(TACIT_UNSUPPORTED,
+             "--loop graph: the CPU takes part in messages of link mpi, so "
+             "that mode fences cannot be recorded: take --comm peer or nccl");
+    return TACIT_OK;
+}
+
 /* One mode, which may be missing if it was not asked for by name. */
 static tacit_status run_one(const cli *c, const void *stream, const char *mode,
                             cli_mode_fn *run, void *ctx)
@@ -151,6 +173,15 @@ tacit_status cli_line_wait(cli_line *line, int first, int count)
     if (line->mpi) return base_mpi_wait(line->mpi, first, count);
     return tacit_trigger_enqueue_waitall(line->queue, count,
                                          line->request + first);
+}
+
+tacit_status cli_line_exchange(cli_line *line, int first, int count)
+{
+    if (!line->mpi)
+        return tacit_trigger_enqueue_exchange(line->queue, count,
+                                              line->request + first);
+    TRY(base_mpi_start(line->mpi, first, count));
+    return base_mpi_wait(line->mpi, first, count);
 }
 
 tacit_status cli_line_task(cli_line *line, tacit_trigger_task *task, void *ctx)

@@ -36,6 +36,14 @@ typedef tacit_status cli_mode_fn(void *ctx, const char *mode);
 tacit_status cli_each_mode(const cli *c, const void *stream, cli_mode_fn *run,
                            void *ctx);
 
+/* Does --loop ask for recordings? Is it a loop of lines at all?
+ * Errors      INVALID. */
+bool cli_in_graph(const cli *c);
+tacit_status cli_check_loop(const cli *c);
+/* Can halos of this mode, whose queue is `queue`, be part of a recording?
+ * Errors      UNSUPPORTED, with the reason. */
+tacit_status cli_check_recorded(const char *mode, const tacit_queue *queue);
+
 /* The name of mode `i`, NULL past the end; why this run cannot have the mode,
  * with a GPU's `stream` if it is not NULL; NULL: it can, as far as known. */
 const char *cli_line_mode(int i);
@@ -59,6 +67,8 @@ void cli_line_disconnect(cli_line *line);
 /* Messages first to first + count - 1. */
 tacit_status cli_line_start(cli_line *line, int first, int count);
 tacit_status cli_line_wait(cli_line *line, int first, int count);
+/* Both, with no work between: on a GPU a kernel. */
+tacit_status cli_line_exchange(cli_line *line, int first, int count);
 /* On a stream the task is called at once, and enqueues its work there. */
 tacit_status cli_line_task(cli_line *line, tacit_trigger_task *task, void *ctx);
 /* Wait until all has ended. Errors COMM, DEVICE. */

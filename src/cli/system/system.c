@@ -216,6 +216,7 @@ tacit_status cli_outcome(const tacit_result *result)
     case TACIT_STOP_ATOL:
     case TACIT_STOP_MAX_ITERATIONS:
     case TACIT_STOP_STAGNATION:
+    case TACIT_STOP_MONITOR:
     case TACIT_STOP_SINGULAR:
     case TACIT_STOP_LEAST_SQUARES: break;
     }

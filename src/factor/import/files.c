@@ -268,6 +268,11 @@ static tacit_status write_triangle(tacit_world *world, const char *path,
 static tacit_status check_names(const tacit_factor_panels *P,
                                 const tacit_factor_files *f)
 {
+    if (P->row_order)
+        FAIL(TACIT_UNSUPPORTED,
+             "a factor in files has no scales and no rows of other columns, "
+             "and this matrix needed both for its pivots: solve with the "
+             "factor where it is made");
     if ((P->upper != NULL) != (f->upper != NULL) ||
         (P->diagonal != NULL) != (f->diagonal != NULL))
         FAIL(TACIT_INVALID,

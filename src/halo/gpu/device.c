@@ -188,6 +188,7 @@ static tacit_status gpu_give_puts(tacit_halo *h)
                            &own->put));
     TRY(tct_gpu_upload(none, sizeof none, &s->ticket));
     TRY(tct_gpu_upload(&zero, sizeof zero, &s->number));
+    TRY(tct_gpu_upload(&zero, sizeof zero, &s->drawn));
     s->put = puts->gpu = own->put;
     puts->number = s->number;
     return TACIT_OK;
@@ -201,6 +202,7 @@ static void gpu_close(tacit_halo *h)
     tct_gpu_release(own->put);
     tct_gpu_release(own->signals.ticket);
     tct_gpu_release(own->signals.number);
+    tct_gpu_release(own->signals.drawn);
     tct_free(own);
 }
 
@@ -260,6 +262,39 @@ static tacit_status gpu_swap(tacit_halo *h, const tct_halo_copies *list,
                           "swapping cells of a halo");
 }
 
+/* Can the few blocks that wait also unpack? More bytes are for a kernel. */
+static bool are_few(const tct_halo_copies *into)
+{
+    enum { MOST = 1 << 20 };
+    int64_t bytes = 0;
+    for (int k = 0; k < into->count; k++)
+        bytes += tct_halo_copy_bytes(&into->copy[k]);
+    return into->count > 0 && bytes <= MOST;
+}
+
+/* One rank alone has no time limit to tell, and nobody to wait for. */
+static gpu_error trade(const tacit_halo *h, const tct_halo_copies *list,
+                       uintptr_t from, const tct_halo_copies *into,
+                       uintptr_t to, gpu_stream stream)
+{
+    const near_gpu *own = h->near.device;
+    const tct_peer_common *C = tct_halo_common(h);
+    if (C && list->count == into->count && are_few(into))
+        return tct_halo_trade_boxes(C, list, from, into, to, &own->signals,
+                                    stream);
+    const gpu_error error = swap(h, list, from, stream);
+    return error == GPU_OK ? tct_halo_copy_boxes(into, 0, to, stream) : error;
+}
+
+static tacit_status gpu_trade(tacit_halo *h, const tct_halo_copies *list,
+                              uintptr_t from, const tct_halo_copies *into,
+                              uintptr_t to)
+{
+    return tct_gpu_status(
+        trade(h, list, from, into, to, tct_gpu_of(h->q)->stream),
+        "exchanging cells of a halo");
+}
+
 gpu_error tct_halo_start_on(tacit_halo *h, int slot, tct_halo_means means,
                             gpu_stream stream)
 {
@@ -282,4 +317,5 @@ const tct_halo_device tct_halo_gpu = {.give_list = gpu_give_list,
                                       .close = gpu_close,
                                       .put = gpu_put,
                                       .await = gpu_await,
-                                      .swap = gpu_swap};
+                                      .swap = gpu_swap,
+                                      .trade = gpu_trade};

@@ -25,15 +25,20 @@ static __device__ inline unsigned unit_of(const tct_halo_copy &c,
     return (unsigned)(all & (~all + 1));
 }
 
-/* Units of type T, with I wide enough for their number, by so many blocks. */
+/* The part of a copy of one of so many blocks. */
+struct share {
+    int block, blocks;
+};
+
+/* Units of type T, with I wide enough for their number. */
 template <class T, class I>
-static __device__ inline void copy_units(const tct_halo_copy &c, int blocks,
+static __device__ inline void copy_units(const tct_halo_copy &c, share mine,
                                          const char *from, char *to)
 {
     const I row = (I)(c.row / sizeof(T)), rows = (I)c.rows;
     const I all = row * rows * (I)c.planes;
-    const I step = (I)(blocks * THREADS);
-    for (I i = (I)blockIdx.x * THREADS + threadIdx.x; i < all; i += step) {
+    const I step = (I)(mine.blocks * THREADS);
+    for (I i = (I)mine.block * THREADS + threadIdx.x; i < all; i += step) {
         const I line = i / row, x = i - line * row;
         const I z = line / rows, y = line - z * rows;
         const T *source =
@@ -46,26 +51,26 @@ static __device__ inline void copy_units(const tct_halo_copy &c, int blocks,
 }
 
 template <class T>
-static __device__ inline void copy_box(const tct_halo_copy &c, int blocks,
+static __device__ inline void copy_box(const tct_halo_copy &c, share mine,
                                        uintptr_t from, uintptr_t to)
 {
     const char *source = (const char *)(from + c.from);
     char *target = (char *)(to + c.to);
     /* the number of a unit goes past the last one by a step at most */
     if (tct_halo_copy_bytes(&c) / (int64_t)sizeof(T) < INT32_MAX)
-        copy_units<T, uint32_t>(c, blocks, source, target);
-    else copy_units<T, int64_t>(c, blocks, source, target);
+        copy_units<T, uint32_t>(c, mine, source, target);
+    else copy_units<T, int64_t>(c, mine, source, target);
 }
 
-static __device__ inline void copy(const tct_halo_copy &c, int blocks,
+static __device__ inline void copy(const tct_halo_copy &c, share mine,
                                    uintptr_t from, uintptr_t to)
 {
     switch (unit_of(c, from, to)) {
-    case 16: copy_box<int4>(c, blocks, from, to); break;
-    case 8: copy_box<uint64_t>(c, blocks, from, to); break;
-    case 4: copy_box<uint32_t>(c, blocks, from, to); break;
-    case 2: copy_box<uint16_t>(c, blocks, from, to); break;
-    default: copy_box<uint8_t>(c, blocks, from, to); break;
+    case 16: copy_box<int4>(c, mine, from, to); break;
+    case 8: copy_box<uint64_t>(c, mine, from, to); break;
+    case 4: copy_box<uint32_t>(c, mine, from, to); break;
+    case 2: copy_box<uint16_t>(c, mine, from, to); break;
+    default: copy_box<uint8_t>(c, mine, from, to); break;
     }
 }
 
@@ -74,8 +79,9 @@ static __global__ void __launch_bounds__(THREADS)
     copy_boxes(const tct_halo_copy *list, uintptr_t from, uintptr_t to)
 {
     const tct_halo_copy &c = list[blockIdx.y];
-    const int blocks = tct_halo_blocks(tct_halo_copy_bytes(&c));
-    if ((int)blockIdx.x < blocks) copy(c, blocks, from, to);
+    const share mine = {(int)blockIdx.x,
+                        tct_halo_blocks(tct_halo_copy_bytes(&c))};
+    if (mine.block < mine.blocks) copy(c, mine, from, to);
 }
 
 /* No two elements of a box are one. */
@@ -105,13 +111,14 @@ static __device__ inline bool
 put_all(const putting &w, const tct_halo_signals &L, uint64_t number)
 {
     const tct_halo_copy &c = w.list[blockIdx.y];
-    const int blocks = tct_halo_blocks(tct_halo_copy_bytes(&c));
-    if ((int)blockIdx.x >= blocks) return false;
-    copy(c, blocks, w.from, 0);
+    const share mine = {(int)blockIdx.x,
+                        tct_halo_blocks(tct_halo_copy_bytes(&c))};
+    if (mine.block >= mine.blocks) return false;
+    copy(c, mine, w.from, 0);
     __syncthreads();
     return threadIdx.x == 0 &&
-           tct_halo_block_done(&L, (int)blockIdx.y, (unsigned)blocks, w.blocks,
-                               number);
+           tct_halo_block_done(&L, (int)blockIdx.y, (unsigned)mine.blocks,
+                               w.blocks, number);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -143,6 +150,52 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0) last = all;
     __syncthreads();
     if (last) await_all(C, L, number, THREADS);
+}
+
+/* Copies of what comes to a field, each by so many blocks. */
+struct landing {
+    const tct_halo_copy *list;
+    uintptr_t to; /* their base */
+    int blocks;
+};
+
+/* A block stores its part of a direction; returns its place among those that
+ * unpack, or < 0. */
+static __device__ inline int store_part(const putting &w,
+                                        const tct_halo_signals &L, int waiters,
+                                        uint64_t number)
+{
+    __shared__ int place;
+    const tct_halo_copy &c = w.list[blockIdx.y];
+    const share mine = {(int)blockIdx.x,
+                        tct_halo_blocks(tct_halo_copy_bytes(&c))};
+    if (mine.block >= mine.blocks) return -1;
+    copy(c, mine, w.from, 0);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        place =
+            tct_halo_block_goes_on(&L, (int)blockIdx.y, (unsigned)mine.blocks,
+                                   w.blocks, (unsigned)waiters, number);
+    __syncthreads();
+    return place;
+}
+
+/* The last blocks to store wait, each for one direction, and unpack it. They
+ * need that the few others which have not stored become resident: those that
+ * have stored are done. */
+static __global__ void __launch_bounds__(THREADS)
+    trade_boxes(const __grid_constant__ tct_peer_common C, const putting w,
+                const __grid_constant__ tct_halo_signals L, const landing u)
+{
+    const uint64_t number = *L.number + 1;
+    const int place = store_part(w, L, u.blocks * L.count, number);
+    if (place < 0) return;
+    const int k = place % L.count;
+    if (threadIdx.x == 0 &&
+        tct_halo_await_cells(&L, k, number, limit_of(C)) == TCT_MISSED)
+        give_up(C, L.put[k].peer);
+    __syncthreads();
+    copy(u.list[k], {place / L.count, u.blocks}, 0, u.to);
 }
 
 static __global__ void __launch_bounds__(WAITERS)
@@ -222,6 +275,26 @@ extern "C" gpu_error tct_halo_swap_boxes(const tct_peer_common *C,
 {
     swap_boxes<<<grid_of(list), THREADS, 0, stream>>>(
         *C, putting_of(list, from), *signals);
+    return gpu_last_error();
+}
+
+/* Blocks that unpack a direction: as few as all that wait at once may be. */
+static int unpackers(unsigned blocks, int directions)
+{
+    enum { MOST = 64 };
+    const int most = MOST / directions;
+    const int all = (int)blocks / directions;
+    return all < most ? all : most;
+}
+
+extern "C" gpu_error
+tct_halo_trade_boxes(const tct_peer_common *C, const tct_halo_copies *list,
+                     uintptr_t from, const tct_halo_copies *into, uintptr_t to,
+                     const tct_halo_signals *signals, gpu_stream stream)
+{
+    const putting w = putting_of(list, from);
+    const landing u = {into->gpu, to, unpackers(w.blocks, list->count)};
+    trade_boxes<<<grid_of(list), THREADS, 0, stream>>>(*C, w, *signals, u);
     return gpu_last_error();
 }
 

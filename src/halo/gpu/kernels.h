@@ -38,6 +38,13 @@ gpu_error tct_halo_swap_boxes(const tct_peer_common *C,
                               const tct_halo_copies *list, uintptr_t from,
                               const struct tct_halo_signals *signals,
                               gpu_stream stream);
+/* The same, and the copies of `into`, which has as many directions; both lists
+ * are of one array. */
+gpu_error tct_halo_trade_boxes(const tct_peer_common *C,
+                               const tct_halo_copies *list, uintptr_t from,
+                               const tct_halo_copies *into, uintptr_t to,
+                               const struct tct_halo_signals *signals,
+                               gpu_stream stream);
 /* The counters alone: cells were stored by earlier work of the stream. */
 gpu_error tct_halo_tell(const struct tct_halo_signals *signals,
                         gpu_stream stream);

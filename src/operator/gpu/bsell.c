@@ -26,6 +26,13 @@ static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
     return tct_gpu_slices_create(A, b, GPU_ANY_KIND, A->store, &bsell_ops, out);
 }
 
+tacit_status tct_gpu_bsell_of_rows(const struct tct_store_rows *R, int b,
+                                   bool floats, tct_block **out)
+{
+    return tct_gpu_slices_of_rows(R, b, GPU_ANY_KIND, floats ? "f32" : "f64",
+                                  &bsell_ops, out);
+}
+
 const tct_format tct_format_gpu_bsell = {
     .about = {"bsell", "cuda", "slices of 32 rows of dense 2x2 to 6x6 blocks",
               true},

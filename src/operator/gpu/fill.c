@@ -4,6 +4,7 @@
 #include "operator/gpu/fill.h"
 #include "operator/assembled.h"
 #include "operator/gpu/slices.h"
+#include "operator/gpu/store.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,42 @@ static tacit_status make_slices(tacit_queue *q, const tct_device_rows *rows,
     return status;
 }
 
+/* Does a format of dense blocks have blocks of this size? */
+static bool has_blocks(const tct_device_rows *rows)
+{
+    return rows->block > 1 && rows->block <= GPU_BLOCK_MOST &&
+           rows->rows % rows->block == 0;
+}
+
+static tacit_status make_blocks(tacit_queue *q, const tct_device_rows *rows,
+                                tct_block **out)
+{
+    const tct_store_rows R = {.q = q,
+                              .kernels = &tct_gpu_store_kernels,
+                              .rows = rows->rows,
+                              .cols = rows->rows,
+                              .entries = rows->entries,
+                              .ptr = rows->ptr,
+                              .col = rows->col,
+                              .val = rows->val};
+    return tct_gpu_bsell_of_rows(&R, rows->block, rows->floats, out);
+}
+
+static tacit_status make_block(tacit_queue *q, const tct_device_rows *rows,
+                               tct_stored *out)
+{
+    const bool blocks = has_blocks(rows);
+    const char *name = blocks ? "bsell" : "sell";
+    TRY(blocks ? make_blocks(q, rows, &out->block)
+               : make_slices(q, rows, &out->block));
+    out->format = tct_format_find(q->device->name, name);
+    snprintf(out->name, sizeof out->name, "%s%s", name,
+             !blocks        ? ""
+             : rows->floats ? "/f32"
+                            : "/f64");
+    return TACIT_OK;
+}
+
 static tacit_status build(tct_assembled *A, const tct_device_rows *rows)
 {
     tacit_operator *base = &A->base;
@@ -140,9 +177,7 @@ static tacit_status build(tct_assembled *A, const tct_device_rows *rows)
     TRY(TCT_ALLOC(2, "an operator", &A->starts));
     A->starts[0] = 0;
     A->starts[1] = rows->rows;
-    TRY(make_slices(base->q, rows, &A->stored.block));
-    A->stored.format = tct_format_find(base->q->device->name, "sell");
-    snprintf(A->stored.name, sizeof A->stored.name, "sell");
+    TRY(make_block(base->q, rows, &A->stored));
     base->local = A->stored.block;
     tct_assembled_describe(A);
     return TACIT_OK;
@@ -166,14 +201,12 @@ tacit_status tct_operator_of_device_rows(const tacit_operator *like,
     return status;
 }
 
-/* NULL with rows kept apart, which are elsewhere, and with dense blocks, which
- * have additional entries. */
+/* NULL with rows kept apart, which are elsewhere. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A)
 {
     const tct_gpu_slices *S = (const tct_gpu_slices *)(const void *)A->local;
     if (A->ops != &tct_assembled_ops || !A->local || A->order ||
         S->base.gpu != &tct_gpu_slices_ops)
         return NULL;
-    const bool whole = S->d.b == 1 && S->d.long_rows == 0 && !S->lossy;
-    return whole ? &S->d : NULL;
+    return S->d.long_rows == 0 && !S->lossy ? &S->d : NULL;
 }

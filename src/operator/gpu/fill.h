@@ -17,6 +17,7 @@ typedef struct tct_device_rows {
     const int32_t *col; /* [entries]  */
     const double *val;  /* [entries]  */
     bool floats;        /* values are floats: 32 bits of each are stored */
+    int block;          /* rows of dense blocks to be stored, 0 or 1: none */
 } tct_device_rows;
 
 /* On the queue of `like`; `norm` is the largest row sum of |a|; entries need no
@@ -28,8 +29,8 @@ tacit_status tct_operator_of_device_rows(const tacit_operator *like,
                                          const tct_device_rows *rows,
                                          double norm, tacit_operator **out);
 
-/* The slices of `A`, if they have all of its own rows as given, without columns
- * of other ranks; else NULL. */
+/* The slices of `A`, if they have all of its own rows, without columns of other
+ * ranks; else NULL. Dense blocks may have more entries than the rows. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A);
 
 /* --- fill.cu -------------------------------------------------------------- */
@@ -52,7 +53,8 @@ void tct_gpu_fill_slices(tacit_queue *q, const tct_device_rows *rows,
  * slices; those of SLICE_CONST are rounded in place. */
 void tct_gpu_round_slices(tacit_queue *q, const tct_gpu_arrays *from,
                           const tct_gpu_arrays *to);
-/* Entries of each row [rows]; the rows. */
+/* Entries of each row [rows], with those that fill blocks; the rows, if these
+ * are none. */
 void tct_gpu_count_rows(tacit_queue *q, const tct_gpu_arrays *from,
                         int32_t *count);
 void tct_gpu_read_rows(tacit_queue *q, const tct_gpu_arrays *from,

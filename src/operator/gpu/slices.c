@@ -114,12 +114,12 @@ static tacit_status require(const tct_gpu_about *about, const char *format)
 }
 
 /* Of rows on the device. */
-static tacit_status build_there(const tct_local *A, int b, tct_gpu_slices *S)
+static tacit_status build_there(const tct_store_rows *R, int b,
+                                tct_gpu_slices *S)
 {
     const double start = tct_seconds();
     tct_gpu_about about;
-    TRY(tct_store_build(A->device, b, S->kinds, S->store, &S->d, &about,
-                        &S->pattern));
+    TRY(tct_store_build(R, b, S->kinds, S->store, &S->d, &about, &S->pattern));
     TRY(take_scratch(&S->d));
     take_about(&about, S);
     tct_log(TCT_DETAIL, "format %s/%s stored on the device in %.2f ms",
@@ -147,7 +147,7 @@ static tacit_status create(const tct_local *A, int b, tct_gpu_slices *S)
     tct_gpu_arrays host;
     tct_gpu_about about;
     if (is_there(A, S)) {
-        const tacit_status there = build_there(A, b, S);
+        const tacit_status there = build_there(A->device, b, S);
         if (there != TACIT_NO_MEMORY) return there;
         release(&S->d);
         leave_device(A);
@@ -161,20 +161,40 @@ static tacit_status create(const tct_local *A, int b, tct_gpu_slices *S)
     return status;
 }
 
+static tacit_status open_slices(int64_t rows, int64_t cols, int64_t entries,
+                                tct_gpu_kinds kinds, const char *store,
+                                const tct_block_ops *ops, tct_gpu_slices **out)
+{
+    tct_gpu_slices *S = tct_calloc(sizeof *S);
+    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in slices");
+    S->base = (tct_gpu_block){
+        .base = {.ops = ops, .rows = rows, .cols = cols, .nonzeros = entries},
+        .gpu = &tct_gpu_slices_ops};
+    S->kinds = kinds;
+    snprintf(S->store, sizeof S->store, "%s", store ? store : "auto");
+    *out = S;
+    return TACIT_OK;
+}
+
 tacit_status tct_gpu_slices_create(const tct_local *A, int b,
                                    tct_gpu_kinds kinds, const char *store,
                                    const tct_block_ops *ops, tct_block **out)
 {
-    tct_gpu_slices *S = tct_calloc(sizeof *S);
-    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in slices");
-    S->base = (tct_gpu_block){.base = {.ops = ops,
-                                       .rows = A->rows,
-                                       .cols = A->cols,
-                                       .nonzeros = A->ptr[A->rows]},
-                              .gpu = &tct_gpu_slices_ops};
-    S->kinds = kinds;
-    snprintf(S->store, sizeof S->store, "%s", store ? store : "auto");
+    tct_gpu_slices *S = NULL;
+    TRY(open_slices(A->rows, A->cols, A->ptr[A->rows], kinds, store, ops, &S));
     const tacit_status status = create(A, b, S);
+    if (status < 0) tct_gpu_slices_destroy(&S->base.base);
+    else *out = &S->base.base;
+    return status;
+}
+
+tacit_status tct_gpu_slices_of_rows(const tct_store_rows *R, int b,
+                                    tct_gpu_kinds kinds, const char *store,
+                                    const tct_block_ops *ops, tct_block **out)
+{
+    tct_gpu_slices *S = NULL;
+    TRY(open_slices(R->rows, R->cols, R->entries, kinds, store, ops, &S));
+    const tacit_status status = build_there(R, b, S);
     if (status < 0) tct_gpu_slices_destroy(&S->base.base);
     else *out = &S->base.base;
     return status;

@@ -24,6 +24,11 @@ typedef struct tct_gpu_slices {
 tacit_status tct_gpu_slices_create(const tct_local *A, int b,
                                    tct_gpu_kinds kinds, const char *store,
                                    const tct_block_ops *ops, tct_block **out);
+/* The same on the device, of rows in its memory. */
+struct tct_store_rows;
+tacit_status tct_gpu_slices_of_rows(const struct tct_store_rows *R, int b,
+                                    tct_gpu_kinds kinds, const char *store,
+                                    const tct_block_ops *ops, tct_block **out);
 void tct_gpu_slices_destroy(tct_block *block);
 
 /* New values, same pattern. Errors INVALID, NO_MEMORY, DEVICE. A lossless store
@@ -42,6 +47,13 @@ static inline float tct_l2_share(double bytes, size_t l2)
     const double share = bytes > 0.0 ? 0.4 * (double)l2 / bytes : 1.0;
     return share >= 1.0 ? 1.0f : share > 0.05 ? (float)share : 0.0f;
 }
+
+/* --- gpu/bsell.c ---------------------------------------------------------- */
+
+/* Slices of dense b x b blocks of rows on the device; `floats`: values are
+ * floats. */
+tacit_status tct_gpu_bsell_of_rows(const struct tct_store_rows *R, int b,
+                                   bool floats, tct_block **out);
 
 /* --- gpu/slices.cu -------------------------------------------------------- */
 

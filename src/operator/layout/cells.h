@@ -62,14 +62,16 @@ TCT_BOTH int64_t tct_cell_group(const tct_gpu_arrays *a, int64_t s, int l)
     return g < a->groups ? g : -1;
 }
 
-/* Its value, for rows (b = 1) in a lossless store. */
-TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
+/* Its value in row `r` and column `c` of the block, in a lossless store. */
+TCT_BOTH double tct_cell_block_value(const tct_gpu_arrays *a, int64_t s, int l,
+                                     int k, int r, int c)
 {
     if (a->walk == GPU_GRID) return a->grid.k[tct_cell_point(a, k)];
     const tct_gpu_slice *slice = &a->slice[s];
     const uint8_t *index = a->index + slice->index;
     const tct_gpu_const *same = (const tct_gpu_const *)(const void *)index;
-    const int64_t at = (slice->cell + k) * GPU_LANES + l;
+    const int64_t b = a->b;
+    const int64_t at = ((slice->cell + k) * b + c) * b * GPU_LANES + l * b + r;
     if (slice->kind == SLICE_CONST) return same[k].value;
     switch ((tct_gpu_store)a->store) {
     case GPU_F64: return ((const double *)a->value)[at];
@@ -81,31 +83,47 @@ TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
     return 0.0;
 }
 
-/* --- rows (b = 1) as given ------------------------------------------------ */
+/* The same for rows (b = 1). */
+TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
+{
+    return tct_cell_block_value(a, s, l, k, 0, 0);
+}
 
-/* The number of entries of lane `l` of slice `s`. */
+/* --- rows as given -------------------------------------------------------- */
+
+/* The number of entries of the rows of lane `l` of slice `s`, with those that
+ * fill blocks. */
 TCT_BOTH void tct_cell_count(const tct_gpu_arrays *a, int64_t s, int l,
                              int32_t *count)
 {
-    const int64_t row = tct_cell_group(a, s, l);
-    if (row < 0) return;
-    count[row] = 0;
+    const int64_t group = tct_cell_group(a, s, l);
+    int32_t blocks = 0;
+    if (group < 0) return;
     for (int k = 0; k < tct_cell_width(a, s); k++)
-        count[row] += tct_cell_column(a, s, l, k) >= 0;
+        blocks += tct_cell_column(a, s, l, k) >= 0;
+    for (int64_t i = group * a->b; i < (group + 1) * a->b && i < a->rows; i++)
+        count[i] = blocks * a->b;
 }
 
-/* Its columns and values, into consecutive places from ptr[row] on. */
+/* Their columns and values, into consecutive places from ptr[row] on; blocks
+ * have no other entries. */
 TCT_BOTH void tct_cell_read(const tct_gpu_arrays *a, int64_t s, int l,
                             const int64_t *ptr, int32_t *col, double *val)
 {
-    const int64_t row = tct_cell_group(a, s, l);
-    if (row < 0) return;
-    int64_t at = ptr[row];
+    const int64_t group = tct_cell_group(a, s, l);
+    const int b = a->b;
+    int64_t found = 0;
+    if (group < 0) return;
     for (int k = 0; k < tct_cell_width(a, s); k++) {
         const int32_t j = tct_cell_column(a, s, l, k);
         if (j < 0) continue;
-        col[at] = j;
-        val[at++] = tct_cell_value(a, s, l, k);
+        for (int r = 0; r < b && group * b + r < a->rows; r++)
+            for (int c = 0; c < b; c++) {
+                const int64_t at = ptr[group * b + r] + found + c;
+                col[at] = j * b + c;
+                val[at] = tct_cell_block_value(a, s, l, k, r, c);
+            }
+        found += b;
     }
 }
 

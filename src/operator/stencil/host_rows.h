@@ -32,6 +32,9 @@ typedef double (*tct_change_fn)(const void *now, const void *before,
 /* Of one type. */
 typedef struct tct_host_rows {
     tct_row_fn step[TCT_SHAPE_COUNT][TCT_WEIGHTS_COUNT];
+    /* The same past the caches, for memory that is not read soon: a fence of
+     * tct_host_stream before other threads read it. By cell: NULL. */
+    tct_row_fn past[TCT_SHAPE_COUNT][TCT_WEIGHTS_COUNT];
     tct_change_fn change;
 } tct_host_rows;
 

@@ -6,6 +6,7 @@
 #ifndef TCT_OPERATOR_STENCIL_HOST_TEXT_H
 #define TCT_OPERATOR_STENCIL_HOST_TEXT_H
 #include "device/isa.h"
+#include "operator/stencil/host_past.h"
 #include "operator/stencil/host_rows.h"
 #ifdef TCT_REAL
 #define TCT_CELL      INLINE
@@ -16,12 +17,40 @@
 #define ROW(name, number)           \
     const TCT_REAL *restrict name = \
         (const TCT_REAL *)r->in[number] + y * r->pitch[number]
-#define CELLS(sum)                                                             \
-    _Pragma("omp simd") for (int64_t x = 0; x < count; x++) out[x] = weighted( \
-        has_centre, (TCT_REAL)r->centre, c[x], (TCT_REAL)r->neighbours, (sum))
+#define CELL(sum)                                                            \
+    weighted(has_centre, (TCT_REAL)r->centre, c[x], (TCT_REAL)r->neighbours, \
+             (sum))
+/* With `past` whole vectors with their natural alignment go past the caches. */
+#define CELLS(sum)                                                       \
+    int64_t from = 0;                                                    \
+    if (past) {                                                          \
+        from = cells_to_vector(out, count);                              \
+        for (int64_t x = 0; x < from; x++) out[x] = CELL(sum);           \
+        for (; from + PAST_CELLS <= count; from += PAST_CELLS) {         \
+            TCT_REAL value[PAST_CELLS];                                  \
+            _Pragma("omp simd") for (int64_t k = 0; k < PAST_CELLS; k++) \
+            {                                                            \
+                const int64_t x = from + k;                              \
+                value[k] = CELL(sum);                                    \
+            }                                                            \
+            tct_store_past(out + from, value);                           \
+        }                                                                \
+    }                                                                    \
+    _Pragma("omp simd") for (int64_t x = from; x < count; x++) out[x] =  \
+        CELL(sum)
+
+enum { PAST_CELLS = TCT_PAST_BYTES / sizeof(TCT_REAL) };
+
+/* Cells before the first whole vector. */
+INLINE int64_t cells_to_vector(const TCT_REAL *out, int64_t count)
+{
+    const size_t bytes = -(uintptr_t)out % TCT_PAST_BYTES;
+    const int64_t cells = (int64_t)(bytes / sizeof *out);
+    return cells < count ? cells : count;
+}
 
 INLINE void star2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
-                  int64_t count, bool has_centre)
+                  int64_t count, bool has_centre, bool past)
 {
     ROW(n, 0);
     ROW(c, 1);
@@ -30,7 +59,7 @@ INLINE void star2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
 }
 
 INLINE void box2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
-                 int64_t count, bool has_centre)
+                 int64_t count, bool has_centre, bool past)
 {
     ROW(n, 0);
     ROW(c, 1);
@@ -39,7 +68,7 @@ INLINE void box2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
 }
 
 INLINE void star3(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
-                  int64_t count, bool has_centre)
+                  int64_t count, bool has_centre, bool past)
 {
     ROW(d, 1);
     ROW(n, 3);
@@ -51,7 +80,7 @@ INLINE void star3(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
 
 /* Rows are named by z (d, c, u) and y (n, c, s). */
 INLINE void box3(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
-                 int64_t count, bool has_centre)
+                 int64_t count, bool has_centre, bool past)
 {
     ROW(dn, 0);
     ROW(dc, 1);
@@ -114,9 +143,11 @@ INLINE void by_cell(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
             call;                                                       \
         }                                                               \
     }
-#define STEPS(name, shape, points)                         \
-    EACH_ROW(name##_mean, name(r, y, to, count, false))    \
-    EACH_ROW(name##_constant, name(r, y, to, count, true)) \
+#define STEPS(name, shape, points)                                    \
+    EACH_ROW(name##_mean, name(r, y, to, count, false, false))        \
+    EACH_ROW(name##_constant, name(r, y, to, count, true, false))     \
+    EACH_ROW(name##_mean_past, name(r, y, to, count, false, true))    \
+    EACH_ROW(name##_constant_past, name(r, y, to, count, true, true)) \
     EACH_ROW(name##_cells, by_cell(r, y, to, count, shape, points))
 STEPS(star2, TCT_STAR2, 5)
 STEPS(box2, TCT_BOX2, 9)
@@ -148,12 +179,20 @@ static double change(const void *a, const void *b, int64_t count)
     {                                              \
         name##_mean, name##_constant, name##_cells \
     }
+#define PAST(name)                             \
+    {                                          \
+        name##_mean_past, name##_constant_past \
+    }
 #define TCT_ROWS                            \
     {                                       \
         .step = {[TCT_STAR2] = BOTH(star2), \
                  [TCT_BOX2] = BOTH(box2),   \
                  [TCT_STAR3] = BOTH(star3), \
                  [TCT_BOX3] = BOTH(box3)},  \
+        .past = {[TCT_STAR2] = PAST(star2), \
+                 [TCT_BOX2] = PAST(box2),   \
+                 [TCT_STAR3] = PAST(star3), \
+                 [TCT_BOX3] = PAST(box3)},  \
         .change = change,                   \
     }
 

@@ -3,6 +3,7 @@
  * for many steps: each block of threads has a tile of its own (own_tiles.h). */
 #ifndef TCT_OPERATOR_STENCIL_OWN_STEPS_H
 #define TCT_OPERATOR_STENCIL_OWN_STEPS_H
+#include "device/numbered.h"
 #include "operator/stencil/device_steps.h"
 #include "operator/stencil/own_tiles.h"
 
@@ -27,7 +28,8 @@ typedef struct tct_own_peers {
     int slot;        /* the buffer of w->in                            */
     int x;           /* cells of a row of the halo before x = 0        */
     uint64_t number; /* the exchange that has brought its ghosts       */
-    uint64_t *word;  /* where the GPU has the number of the last one   */
+    uint64_t *word;  /* where the GPU has the number of the last one; NULL:
+                      * numbered values, which need none               */
     bool idle;       /* no steps are computed: exchanges and waits     */
 } tct_own_peers;
 
@@ -35,18 +37,25 @@ typedef struct tct_own_steps {
     /* Do tiles of CACHED fit, of a block of up to n[d] cells? */
     bool (*fits)(const tacit_queue *q, const int64_t n[3],
                  const tct_step_work *w, int depth);
+    /* The same of tiles in shared memory, whose edges are numbered values. */
+    bool (*chip_fits)(const tacit_queue *q, const int64_t n[3],
+                      const tct_step_work *w, int depth);
     /* Get ready for `block`; `w` has its type, shape, weights and sides. Visits
      * of CACHED have `depth` steps, others one; `of_layer` as in
-     * tct_own_layers.
+     * tct_own_layers. `cell` is cell (0, 0, 0) of two arrays of numbered values,
+     * laid out as the field, 0 at first and nobody else's: tiles are then in
+     * shared memory, and of FREE each visit stores all cells, too. NULL: they
+     * are not.
      * Errors      UNSUPPORTED (what no kernel has; more blocks than can be
      *             resident; cells that do not fit), NO_MEMORY, DEVICE. */
     tacit_status (*open)(tacit_queue *q, const tct_grid_block *block,
                          const tct_step_work *w, tct_own_kind kind, int depth,
-                         int of_layer, void **out);
+                         int of_layer, tct_numbered *const cell[2], void **out);
     /* Enqueue `steps` steps from w->in on; returns visits. After an odd number
      * the result is in w->out, else in w->in. CACHED leaves nothing of use in
      * the other one, unless it is of the one step. Each visit but the last makes
-     * an exchange. A failure is the queue's. */
+     * an exchange; tiles in shared memory put into the arrays of the peers, and
+     * make none of the field's. A failure is the queue's. */
     int (*run)(void *state, const tct_step_work *w, const tct_own_peers *peers,
                int steps);
     tct_own_about (*about)(const void *state);

@@ -251,6 +251,38 @@ tacit_status tct_own_columns(const tct_grid_block *b, int tiles, int width,
     return cut_whole(b, count, reach, out);
 }
 
+/* --- rooms ---------------------------------------------------------------- */
+
+int64_t tct_own_room(int64_t nx, int64_t nz, int tiles, int reach, int widest,
+                     int count[3])
+{
+    int64_t least = -1;
+    for (int x = 1; x <= tiles && x <= nx; x++) {
+        const int64_t z = tiles / x < nz ? tiles / x : nz;
+        const int64_t wide = (nx - 1) / x + 1 + 2 * reach;
+        const int64_t cells = wide * ((nz - 1) / z + 1 + 2 * reach);
+        if (wide > widest || (least >= 0 && cells >= least)) continue;
+        least = cells;
+        if (!count) continue;
+        count[0] = x;
+        count[1] = 1;
+        count[2] = (int)z;
+    }
+    return least;
+}
+
+tacit_status tct_own_rooms(const tct_grid_block *b, int tiles, int reach,
+                           int widest, tct_own_tiles *out)
+{
+    int count[3] = {1, 1, 1};
+    if (tct_own_room(b->n[0], b->n[2], tiles, reach, widest, count) < 0)
+        FAIL(TACIT_UNSUPPORTED,
+             "%lld columns: %d tiles have at most %d of them, of which %d at "
+             "each side are others': take a smaller depth",
+             (long long)b->n[0], tiles, widest, reach);
+    return cut_whole(b, count, reach, out);
+}
+
 /* --- sides ---------------------------------------------------------------- */
 
 /* The ghosts that a visit reads are the innermost ones. */

@@ -55,6 +55,17 @@ tacit_status tct_own_blocks(const tct_grid_block *b, int tiles, int reach,
 tacit_status tct_own_columns(const tct_grid_block *b, int tiles, int width,
                              int reach, tct_own_tiles *out);
 
+/* Up to `tiles` tiles of a grid of two dimensions for visits of `reach` steps,
+ * cut so that the largest room, a tile and `reach` cells around it, has the
+ * fewest cells, in at most `widest` columns.
+ * Errors      NO_MEMORY, UNSUPPORTED (columns are too many). */
+tacit_status tct_own_rooms(const tct_grid_block *b, int tiles, int reach,
+                           int widest, tct_own_tiles *out);
+/* The cells of that room, of a block of nx columns; -1: there is none. `count`:
+ * tiles in each direction, or NULL. */
+int64_t tct_own_room(int64_t nx, int64_t nz, int tiles, int reach, int widest,
+                     int count[3]);
+
 /* Tiles at a block's sides. They store cells into the neighbours' ghosts, and
  * wait in visit m for exchange e + m, where e has brought the ghosts of the
  * first visit. A neighbour is told of exchange e + m + 1 when all tiles at its

@@ -311,8 +311,11 @@ typedef struct tct_amg_level {
     tct_amg_transfer down;     /* to the next level                 */
     double *smooth;            /* P' of the smooth vectors, on the host;
                                 * NULL: P is from a device */
-    double factor;             /* of the correction                 */
-    int exponent;              /* stored is 2^-exponent A */
+    double *blocks;            /* device pattern of the next level's blocks
+                                * (device_setup.h), or NULL */
+    int64_t block_count;
+    double factor; /* of the correction                 */
+    int exponent;  /* stored is 2^-exponent A */
     int64_t n;
     int64_t first;   /* global row, if made on the host                   */
     int64_t *index;  /* [n] or NULL: see tct_aggregate                    */
@@ -368,9 +371,11 @@ typedef struct tct_amg_options {
     const char *near_null_file, *coordinates; /* files           */
 } tct_amg_options;
 
-/* Create the operator of a coarse level.
+/* Create the operator of a coarse level, of dense `blocks`, its values rounded
+ * if `floats`.
  * Collective.  Errors as tacit_operator_create. */
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
+                                 bool blocks, bool floats,
                                  tacit_operator **out);
 
 /* --- update.c ------------------------------------------------------------- */

@@ -121,9 +121,8 @@ static tacit_status make_finest(growth *g, tct_amg_level *L)
 /* As the device stores rows, else the first of a few formats that suits the
  * matrix, without autotuning. For dense blocks on a GPU the format says
  * whether values are floats, which saves a scan of them. */
-static tacit_status make_operator(tacit_queue *q, const tacit_matrix *m,
-                                  bool blocks, bool floats,
-                                  tacit_operator **out)
+tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
+                                 bool blocks, bool floats, tacit_operator **out)
 {
     static const char *const formats[] = {"bsell/f32@none", "bsell/f64@none",
                                           "bsell@none", "sell@none",
@@ -139,19 +138,13 @@ static tacit_status make_operator(tacit_queue *q, const tacit_matrix *m,
     return status;
 }
 
-tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
-                                 tacit_operator **out)
-{
-    return make_operator(q, m, false, false, out);
-}
-
 static tacit_status make_coarse(growth *g, tct_amg_level *L)
 {
     if (g->floats && !g->device) tct_amg_round(g->own);
     const tacit_status status =
         g->device ? tct_amg_device_operator(g->device, g->A, g->floats, &L->own)
-                  : make_operator(g->A->q, g->m, g->near.vectors > 1, g->floats,
-                                  &L->own);
+                  : tct_amg_operator_of(g->A->q, g->m, g->near.vectors > 1,
+                                        g->floats, &L->own);
     if (status < 0) return status;
     L->A = L->own;
     L->exponent = L->own->exponent;
@@ -272,9 +265,14 @@ static void set_size(growth *g, const tacit_matrix *m)
 /* Continue on the host. */
 static tacit_status leave_device(growth *g)
 {
+    const int vectors = g->near.vectors;
     if (!g->m) {
         TRY(tct_amg_device_bring(g->device, &g->own, &g->smooth));
         set_size(g, g->own);
+        if (vectors > 0) {
+            TRY(tct_near_null_of(&g->near, vectors, g->rows, g->smooth));
+            g->smooth = NULL;
+        }
     }
     tct_amg_device_close(&g->device);
     return TACIT_OK;
@@ -285,6 +283,7 @@ static tacit_status leave_if_done(growth *g)
 {
     bool done = false;
     TRY(tct_amg_device_is_done(g->device, &done));
+    if (g->as && !g->as->level[g->M->levels].blocks) done = true;
     if (!done && !tct_amg_fused_for_each(g->M, g->all, g->nonzeros))
         return TACIT_OK;
     return leave_device(g);
@@ -359,8 +358,10 @@ static tacit_status coarsen_on_host(const growth *g, next_level *next)
 static tacit_status coarsen_on_device(growth *g, next_level *next)
 {
     tct_amg_size size;
+    const tct_amg_level *as = g->as ? &g->as->level[g->M->levels - 1] : NULL;
     const tacit_status status =
-        tct_amg_device_coarsen(g->device, &pairwise, &size);
+        as ? tct_amg_device_coarsen_as(g->device, as, &size)
+           : tct_amg_device_coarsen(g->device, &pairwise, &size);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         tct_log(TCT_DETAIL, "amg: the host makes the other levels: %s",
                 tacit_error_message());
@@ -418,14 +419,37 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
     return next->found && next->matrix ? move(g, next) : TACIT_OK;
 }
 
+/* That of the hierarchy whose P are used. */
+static void borrow_transfer(const growth *g, tct_amg_level *L)
+{
+    const tct_amg_level *as = &g->as->level[g->M->levels - 1];
+    L->down = as->down;
+    L->blocks = as->blocks;
+    L->block_count = as->block_count;
+}
+
+/* Of a level made on a device. */
+static tacit_status take_transfer(growth *g, tct_amg_level *L)
+{
+    const bool several = g->near.vectors > 0; /* an update needs them */
+    g->M->on_device = !several;
+    if (g->as) {
+        borrow_transfer(g, L);
+        return tct_amg_device_smooth(g->device, &L->smooth);
+    }
+    TRY(tct_amg_device_transfer(g->device, &L->down));
+    if (!several) return TACIT_OK;
+    L->blocks = tct_amg_device_blocks(g->device, &L->block_count);
+    return tct_amg_device_smooth(g->device, &L->smooth);
+}
+
 static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
 {
     const tct_aggregates *G = &next->G;
-    g->M->on_device = g->M->on_device || g->device;
-    if (g->device) return tct_amg_device_transfer(g->device, &L->down);
+    if (g->device) return take_transfer(g, L);
     TRY(copy_smooth(G->smooth, smooth_of(G), &L->smooth));
     if (g->as) {
-        L->down = g->as->level[g->M->levels - 1].down;
+        borrow_transfer(g, L);
     } else {
         TRY(tct_amg_transfer_create(g->A->q, L->A->order, G, &L->down));
         L->down.redistribution = next->redistribution;
@@ -485,8 +509,11 @@ static tacit_status descend(growth *g, next_level *next)
         if (L->exponent == 0 && tct_amg_fused_wants(g->M, L))
             L->kept = tct_amg_device_take(g->device);
         g->m = NULL;
+        const int vectors = g->near.vectors;
         tct_free(g->smooth); /* the next one is on the device */
         g->smooth = NULL;
+        tct_near_null_clear(&g->near); /* so are the next ones */
+        g->near.vectors = vectors;
         tct_amg_device_descend(g->device);
         return leave_if_done(g);
     }
@@ -642,8 +669,8 @@ static tacit_status build(tct_amg *M, const tacit_matrix *matrix,
     set_size(&g, matrix);
     const int threads = threads_for(&g);
     tacit_status status = as ? recall_smooth(&g) : open_smooth(&g, smooth);
-    if (status >= 0 && !as && g.near.vectors == 0)
-        status = tct_amg_device_open(A, matrix, g.smooth, &g.device);
+    if (status >= 0 && (!as || as->level[0].blocks))
+        status = tct_amg_device_open(A, matrix, g.smooth, &g.near, &g.device);
     log_time(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_device_close(&g.device);
@@ -692,6 +719,7 @@ void tct_amg_clear(tct_amg *M)
         tct_amg_smoother_free(q, &L->smoother);
         tct_amg_transfer_free(q, &L->down);
         TCT_FREE(L->smooth, L->index);
+        tacit_queue_free(q, &L->blocks);
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             tacit_queue_free(q, vectors[i]);
         tacit_operator_destroy(&L->own);

@@ -27,8 +27,10 @@ tct_amg *tct_amg_like(const tct_amg *M)
 static void discard(tct_amg *N, const tct_amg *M)
 {
     for (int l = 0; l < N->levels; l++)
-        if (N->level[l].down.ptr == M->level[l].down.ptr)
+        if (N->level[l].down.ptr == M->level[l].down.ptr) {
             N->level[l].down = (tct_amg_transfer){.ptr = NULL};
+            N->level[l].blocks = NULL;
+        }
     tct_amg_clear(N);
 }
 
@@ -44,7 +46,7 @@ static void take_over(tct_amg *M, tct_amg *N)
 }
 
 /* A device repeats its whole set-up, aggregates included: this is faster than a
- * host update without them. */
+ * host update without them. With near-null vectors it keeps P, too. */
 static tacit_status build(tct_amg *N, const tct_amg *M,
                           const tacit_matrix *matrix)
 {

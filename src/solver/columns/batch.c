@@ -2,6 +2,7 @@
  * solver/columns/batch.c - several right-hand sides at once: checks of the
  * arguments, the joint status, and, in solve_columns, the ways to solve
  * them. */
+#include "precond/history.h"
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
 #include "solver/norms.h"
@@ -72,6 +73,7 @@ static tacit_status conclude(const verdict *v)
 typedef struct {
     struct work *all;
     int column;
+    int64_t history; /* elements of the caller's that are set */
 } listener;
 
 typedef struct work {
@@ -83,9 +85,10 @@ typedef struct work {
 
 static int tell(void *ctx, int64_t iteration, double relative_residual)
 {
-    const listener *l = ctx;
+    listener *l = ctx;
     const tacit_stop *s = &l->all->k->stop;
-    if (l->all->over) return 1;
+    tct_history_note(s, l->column, iteration, relative_residual, &l->history);
+    if (l->all->over) return -1;
     if (s->column_monitor)
         return s->column_monitor(s->monitor_ctx, l->column, iteration,
                                  relative_residual);
@@ -102,9 +105,11 @@ static void over(void *ctx, int column, tacit_status status,
                  const tacit_result *result)
 {
     work *w = ctx;
+    tacit_result own = *result;
     note(&w->worst, column, status);
     w->over = w->over || status == TACIT_INTERRUPTED;
-    tct_write_sized(result, sizeof *result, result_of(w->k, column));
+    own.history = w->listeners[column].history;
+    tct_write_sized(&own, sizeof own, result_of(w->k, column));
 }
 
 /* Columns one by one. After an interrupt the others only check their first
@@ -161,10 +166,13 @@ static tacit_status solve_columns(work *w)
                           .over = over};
     C.stop.size = sizeof C.stop;
     C.stop.monitor = tell;
-    for (int j = 0; j < k->columns; j++) w->listeners[j] = (listener){w, j};
+    C.stop.history = NULL; /* `tell` keeps it */
+    C.stop.history_room = 0;
+    for (int j = 0; j < k->columns; j++) w->listeners[j] = (listener){w, j, 0};
     const double start = tct_seconds();
+    const bool in_step = k->S->lockstep && !k->stop.monitor_decides;
     const tacit_status status =
-        k->S->lockstep ? solve_in_step(w, &C) : solve_in_turn(w, &C);
+        in_step ? solve_in_step(w, &C) : solve_in_turn(w, &C);
     if (status < 0) return w->worst.status < 0 ? conclude(&w->worst) : status;
     double seconds = tct_seconds() - start;
     TRY(tct_reduce_f64(k->S->run.q->world, TCT_MAX, 1, &seconds));
@@ -180,7 +188,7 @@ static tacit_status solve(block *k)
     work w = {.k = k, .worst = {.status = TACIT_OK}};
     tacit_status status = TCT_ALLOC(k->columns, "the columns", &w.listeners);
     status = tct_agree(k->S->run.q->world, status);
-    if (status >= 0)
+    if (status >= 0 && !k->stop.monitor_decides)
         status = tct_lockstep_choose(k->S, k->columns, k->B, k->B_stride);
     if (status >= 0) status = solve_columns(&w);
     tct_free(w.listeners);
@@ -232,6 +240,7 @@ static tacit_status check(const block *k)
     const tacit_stop *s = &k->stop;
     REQUIRE(s->rtol >= 0 && s->atol >= 0 && s->max_iterations >= 0);
     REQUIRE(s->iterations >= 0);
+    TRY(tct_history_check(s));
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,
@@ -240,11 +249,14 @@ static tacit_status check(const block *k)
     return TACIT_OK;
 }
 
-/* All ranks must give the same number. */
-static tacit_status agree_on_columns(tacit_world *w, int columns)
+/* All ranks must give the same number, and let the monitor decide or not. */
+static tacit_status agree_on_columns(tacit_world *w, int columns, bool decides)
 {
-    int64_t ends[2] = {columns, -(int64_t)columns};
-    TRY(tct_reduce_i64(w, TCT_MAX, 2, ends));
+    int64_t ends[4] = {columns, -(int64_t)columns, decides, -(int64_t)decides};
+    TRY(tct_reduce_i64(w, TCT_MAX, 4, ends));
+    if (ends[2] != -ends[3])
+        FAIL(TACIT_INVALID, "tacit_solver_run_block: monitor_decides is set on "
+                            "some ranks: give all of them the same");
     if (ends[0] == -ends[1]) return TACIT_OK;
     FAIL(
         TACIT_INVALID,
@@ -278,8 +290,8 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
     TRY(tct_agree(w, tct_norm_open(solver, &k.stop)));
+    TRY(agree_on_columns(w, columns, k.stop.monitor_decides));
     TRY(tct_agree(w, tct_singular_open(&solver->run)));
-    TRY(agree_on_columns(w, columns));
     TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);
     return solve(&k);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/drivers/choose.c - the loops, and the choice of the fastest link and
- * loop for a solver: each available pair runs some iterations. */
+ * loop for a solver: each available pair runs some iterations, or, for a single
+ * solve, what is usually the fastest is taken. */
 #include "comm/link/link.h"
 #include "solver/solver.h"
 #include <string.h>
 
 enum { TRIAL = 60, EXPENSIVE = 12, WARM = 2 }; /* iterations */
+enum { FACTOR_FEW = 1 << 21 };                 /* entries; resident_pays */
 enum { BLOCKS = 4 }; /* times as many, if checks stand for blocks */
 /* If iterations take longer than LONG seconds, links of one starter hardly
  * differ. SPEND is the limit of a trial in seconds. */
@@ -191,10 +193,44 @@ static void keep_link(tacit_queue *q, int link)
     tct_link_take(q, link);
 }
 
+/* --- without a trial -------------------------------------------------------- */
+
+/* Is loop resident the fastest as far as measured? With a factor few rows at a
+ * time are ready: kernels that are not persistent have more warps. */
+static bool resident_pays(const tct_run *R)
+{
+    if (!tct_precond_view(R->M).rows) return true;
+    const tct_block *local = R->system->exact->local;
+    int64_t few = local && local->nonzeros <= FACTOR_FEW;
+    return tct_reduce_i64(R->q->world, TCT_MIN, 1, &few) >= 0 && few;
+}
+
+/* The first link, as links are listed by how fast they are, and the first loop
+ * that it and the method have: resident, graph, host. Few solves do not earn a
+ * trial. Collective. */
+static tacit_status foresee(tacit_solver *S)
+{
+    tacit_queue *q = S->run.q;
+    keep_link(q, q->via);
+    for (int d = DRIVERS - 1; d > 0 && q->device->replay; d--) {
+        if (!is_worth_a_try(&S->run, drivers[d])) continue;
+        if (drivers[d] == &tct_driver_resident && !resident_pays(&S->run))
+            continue;
+        const tacit_status status = set(S, drivers[d]);
+        if (status == TACIT_OK)
+            tct_log(TCT_DETAIL, "link %s, loop %s: foreseen, not tried",
+                    q->link->name, drivers[d]->about.name);
+        if (status != TACIT_UNSUPPORTED && status != TACIT_NO_MEMORY)
+            return status;
+    }
+    return set(S, &tct_driver_host);
+}
+
 static tacit_status choose(tacit_solver *S)
 {
     const tct_run *R = &S->run;
     tacit_queue *q = R->q;
+    if (R->system->exact->foresee) return foresee(S);
     pair best = {q->via, &tct_driver_host, -1.0};
     if (!q->device->replay && tct_links_open(q) == 1)
         return set(S, best.driver);

@@ -15,6 +15,7 @@
  * smallest b - A x at the end of a trial is handed out. */
 #include "solver/preconds/autotune.h"
 #include "comm/setup/alltoall.h"
+#include "precond/history.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +39,8 @@ typedef struct {
     double least;           /* least residual so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     double at[2];           /* ... and the least residual then */
-    bool wished;            /* the user wished to stop */
+    int wished;             /* the user's wish to stop, if not 0 */
+    int64_t *history;       /* elements of the user's that are set */
 } trial;
 
 /* --- a trial -------------------------------------------------------------- */
@@ -81,14 +83,19 @@ static int watch(void *ctx, int64_t k, double residual)
 {
     trial *l = ctx;
     const tacit_stop *stop = l->stop;
-    if (stop->monitor && (k > 0 || l->before == 0) &&
-        stop->monitor(stop->monitor_ctx, l->before + k, residual))
-        l->wished = true;
+    if (!l->again && (k > 0 || l->before == 0)) {
+        tct_history_note(stop, 0, l->before + k, residual, l->history);
+        const int wish = stop->monitor ? stop->monitor(stop->monitor_ctx,
+                                                       l->before + k, residual)
+                                       : 0;
+        if (wish) l->wished = wish;
+    }
     note(l, k, residual);
     if (k == 0)
         l->race->target =
             l->race->S->run.system->target / l->race->S->run.system->norm_b;
-    return l->wished || is_beaten(l, k, residual);
+    if (l->wished) return l->wished;
+    return is_beaten(l, k, residual) ? -1 : 0; /* no convergence */
 }
 
 /* The iterations that are left of all trials'. */
@@ -149,6 +156,8 @@ static tacit_status run_trial(trial *l, const double *b, double *x,
     stop.size = sizeof stop;
     stop.monitor = watch;
     stop.monitor_ctx = l;
+    stop.history = NULL; /* `watch` keeps it */
+    stop.history_room = 0;
     stop.max_iterations = limit_of(l->stop, l->before);
     l->began = tct_seconds();
     l->had = l->c->spent;
@@ -164,7 +173,7 @@ static tacit_status run_trial(trial *l, const double *b, double *x,
     const char *why = why_not(status, result->stop);
     if (why) tct_candidate_drop(l->c, why);
     bool wished = false;
-    TRY(tct_any(S->run.q->world, l->wished, &wished));
+    TRY(tct_any(S->run.q->world, l->wished != 0, &wished));
     *beaten = status == TACIT_INTERRUPTED && !wished;
     return status;
 }
@@ -187,6 +196,7 @@ static void add_up(tacit_result *total, const tacit_result *more)
 {
     const tacit_result before = *total;
     *total = *more;
+    total->history = before.history;
     total->iterations += before.iterations;
     total->seconds += before.seconds;
     total->restarts += before.restarts;
@@ -220,7 +230,8 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                    .stop = stop,
                    .before = total->iterations,
                    .limit = HUGE_VAL,
-                   .much = much};
+                   .much = much,
+                   .history = &total->history};
         TRY(tct_autotuning_take(race, c));
         if (trials > 0) much *= MORE;
         if (tct_is_in(c)) {
@@ -281,7 +292,7 @@ static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
                .again = true,
                .limit = ALIKE * seconds_of(race, best),
                .much = HUGE_VAL};
-    stop.monitor = NULL; /* it watches the first solve only */
+    stop.monitor_decides = false; /* it watches the first solve only */
     TRY(tct_autotuning_take(race, c));
     if (!tct_is_in(c)) return TACIT_OK;
     q_fill(race->S->run.q, race->S->run.n, 0.0, x);
@@ -381,7 +392,7 @@ static tacit_status autotune_all(tct_autotuning *race, const double *b,
     if (room < 0 && room != TACIT_NO_MEMORY) return room;
     const tacit_status status = solve(race, b, x, stop, total, &c);
     if (status < 0 || !c || (status > 0 && !race->best)) return status;
-    if (status == TACIT_OK && race->wish.solves > 1)
+    if (status == TACIT_OK && race->wish.solves > 1 && !stop->monitor_decides)
         TRY(try_others(race, b, stop, &c));
     if (status == TACIT_OK) return keep(race, c);
     TRY(keep(race, race->best));
@@ -438,6 +449,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
         status = tacit_error_set(
             TACIT_INVALID, "norm preconditioned is of one preconditioner, "
                            "and several are tried: name one");
+    if (status >= 0) status = tct_history_check(&own);
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);

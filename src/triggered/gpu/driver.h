@@ -51,6 +51,7 @@ struct tct_gpu_queue {
     pthread_t owner; /* the thread that made its last call */
     tct_wait_board *board, *board_gpu;
     unsigned *claim;
+    uint64_t *turn;                /* [TCT_PARTS_MOST], as of a tct_wait_job */
     tct_outbox *outbox;            /* of a solver's queue; or NULL */
     struct tct_trigger_list *list; /* of ends, for waits with many */
     tacit_trigger_queue *next;

@@ -3,13 +3,22 @@
  * parts.h. A start has a row of blocks for each end. A wait has a block for
  * each part, which serves that part of all ends: a thread polls an end, and all
  * threads copy. So it needs no more blocks at once than a message has parts,
- * however many ends there are. */
+ * however many ends there are. An exchange begins as a start, and the last
+ * blocks of it go on as a wait. */
 #include "device/gpu/lane.cuh"
 #include "triggered/gpu/kernels.h"
 
 enum { THREADS = TCT_WAIT_THREADS, NONE = INT32_MAX };
 
-static __device__ inline tct_parted *end_of(const tct_trigger_rows &R, int k)
+/* Rows of a few ends, as most are: less to be sent with a launch. */
+struct few_rows {
+    int32_t count, waited;
+    tct_parted *const *list;
+    tct_parted *end[16];
+};
+
+template <class Rows>
+static __device__ inline tct_parted *end_of(const Rows &R, int k)
 {
     return R.list ? R.list[k] : R.end[k];
 }
@@ -43,25 +52,30 @@ static __device__ inline int64_t copy_as(const tct_part_copy &c)
     return n * (int64_t)sizeof(T);
 }
 
-static __device__ inline void copy(const tct_part_copy &c)
+/* What elements of type T cover; the rest is left in `c`. */
+template <class T> static __device__ inline void copy_whole(tct_part_copy &c)
 {
-    int64_t done = 0;
-    if (fits(c, sizeof(tct_two))) done = copy_as<tct_two>(c);
-    else if (fits(c, sizeof(uint64_t))) done = copy_as<uint64_t>(c);
-    const tct_part_copy rest = {c.to + done, c.from + done, c.bytes - done,
-                                c.way};
-    copy_as<unsigned char>(rest);
+    if (!fits(c, sizeof(T))) return;
+    const int64_t done = copy_as<T>(c);
+    c.to += done;
+    c.from += done;
+    c.bytes -= done;
+}
+
+static __device__ inline void copy(tct_part_copy c)
+{
+    copy_whole<tct_two>(c);
+    copy_whole<uint64_t>(c);
+    copy_as<unsigned char>(c);
 }
 
 /* --- starts --------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(THREADS)
-    start(const __grid_constant__ tct_trigger_rows R)
+/* Part s of an end, by a block. */
+static __device__ inline void start_part(tct_parted *e, int s)
 {
     __shared__ tct_part_copy c;
     __shared__ bool copies;
-    tct_parted *const e = end_of(R, (int)blockIdx.y);
-    const int s = (int)blockIdx.x;
     if (s >= e->parts) return;
     if (threadIdx.x == 0) {
         tct_part_begin(e, s);
@@ -72,6 +86,13 @@ static __global__ void __launch_bounds__(THREADS)
     copy(c);
     __syncthreads();
     if (threadIdx.x == 0) tct_part_finish(e, s, c.way);
+}
+
+template <class Rows>
+static __global__ void __launch_bounds__(THREADS)
+    start(const __grid_constant__ Rows R)
+{
+    start_part(end_of(R, (int)blockIdx.y), (int)blockIdx.x);
 }
 
 /* --- waits ---------------------------------------------------------------- */
@@ -105,6 +126,7 @@ struct watcher {
     int copies;    /* an end with bytes to be copied, or NONE */
     const tct_parted *missing;
     tct_part_copy copy; /* of that end */
+    tct_part_hint hint; /* of its first end */
 };
 
 /* One look at an end; false: there is nothing to do for it any more. */
@@ -125,18 +147,20 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
     return waited && !tct_part_waited(e, s, gridDim.x > 1);
 }
 
-static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
-                                          int s)
+template <class Rows>
+static __device__ inline void look_at_all(watcher &w, const Rows &R, int s)
 {
+    const bool pending = R.count > R.waited;
     w.left = 0;
     w.copies = NONE;
     for (int k = (int)threadIdx.x, bit = 0; k < R.count; k += THREADS, bit++) {
         if (w.over >> bit & 1) continue;
         tct_parted *const e = end_of(R, k);
         const bool waited = k < R.waited;
-        const bool more = s < e->parts
-                              ? look(w, e, s, k, waited)
-                              : waited && !tct_part_waited_elsewhere(e);
+        const bool more =
+            bit == 0 && !tct_part_may_go_on(&w.hint) ? true
+            : s < e->parts                           ? look(w, e, s, k, waited)
+                           : waited && pending && !tct_part_waited_elsewhere(e);
         if (!more) {
             w.over |= (uint64_t)1 << bit;
         } else if (waited) {
@@ -146,17 +170,30 @@ static __device__ inline void look_at_all(watcher &w, const tct_trigger_rows &R,
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    wait(const __grid_constant__ tct_trigger_rows R,
-         const __grid_constant__ tct_wait_job J)
+template <class Rows>
+static __device__ inline watcher watch(const Rows &R, const tct_wait_job &J,
+                                       int s)
+{
+    watcher w = {
+        0, 0, NONE, nullptr, {nullptr, nullptr, 0, TCT_TO_SLOT}, {nullptr, 0}};
+    if (tct_load_fresh(J.claim) != 0) w.over = ~(uint64_t)0; /* given up */
+    const int first = (int)threadIdx.x;
+    if (first >= R.count) return w;
+    const tct_parted *e = end_of(R, first);
+    if (s < e->parts) w.hint = tct_part_hint_of(e, s);
+    return w;
+}
+
+/* Wait for part s of all ends, by a block. */
+template <class Rows>
+static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
+                                       int s)
 {
     __shared__ int chosen[2], left[2]; /* in turn */
     __shared__ tct_part_copy c;
-    const int s = (int)blockIdx.x;
     const tct_limit L = {J.limit_ns,
                          (const uint64_t *)(uintptr_t)&J.board->gone};
-    watcher w = {0, 0, NONE, nullptr, {nullptr, nullptr, 0, TCT_TO_SLOT}};
-    if (tct_load_fresh(J.claim) != 0) w.over = ~(uint64_t)0; /* given up */
+    watcher w = watch(R, J, s);
     tct_wait patience = {0, 0};
     if (threadIdx.x < 2) {
         chosen[threadIdx.x] = NONE;
@@ -192,6 +229,29 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+template <class Rows>
+static __global__ void __launch_bounds__(THREADS)
+    wait(const __grid_constant__ Rows R, const __grid_constant__ tct_wait_job J)
+{
+    wait_all(R, J, (int)blockIdx.x);
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+template <class Rows>
+static __global__ void __launch_bounds__(THREADS)
+    exchange(const __grid_constant__ Rows R,
+             const __grid_constant__ tct_wait_job J)
+{
+    __shared__ bool last;
+    const int s = (int)blockIdx.x;
+    start_part(end_of(R, (int)blockIdx.y), s);
+    __syncthreads();
+    if (threadIdx.x == 0) last = tct_part_last_start(&J.turn[s], R.waited);
+    __syncthreads();
+    if (last) wait_all(R, J, s);
+}
+
 static __global__ void fill(const __grid_constant__ tct_trigger_rows R,
                             tct_parted **list)
 {
@@ -200,18 +260,45 @@ static __global__ void fill(const __grid_constant__ tct_trigger_rows R,
 
 /* --- launches ------------------------------------------------------------- */
 
+/* Are they few, or in a list? */
+static bool are_few(const tct_trigger_rows *rows, few_rows *out)
+{
+    const int most = (int)(sizeof out->end / sizeof *out->end);
+    if (rows->count > most && !rows->list) return false;
+    *out = few_rows{rows->count, rows->waited, rows->list, {nullptr}};
+    for (int k = 0; k < rows->count && k < most; k++)
+        out->end[k] = rows->end[k];
+    return true;
+}
+
 extern "C" gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
                                      gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->count);
-    start<<<grid, THREADS, 0, stream>>>(*rows);
+    few_rows few;
+    if (are_few(rows, &few)) start<<<grid, THREADS, 0, stream>>>(few);
+    else start<<<grid, THREADS, 0, stream>>>(*rows);
     return gpu_last_error();
 }
 
 extern "C" gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
                                     const tct_wait_job *job, gpu_stream stream)
 {
-    wait<<<(unsigned)parts, THREADS, 0, stream>>>(*rows, *job);
+    const dim3 grid((unsigned)parts);
+    few_rows few;
+    if (are_few(rows, &few)) wait<<<grid, THREADS, 0, stream>>>(few, *job);
+    else wait<<<grid, THREADS, 0, stream>>>(*rows, *job);
+    return gpu_last_error();
+}
+
+extern "C" gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
+                                        const tct_wait_job *job,
+                                        gpu_stream stream)
+{
+    const dim3 grid((unsigned)parts, (unsigned)rows->waited);
+    few_rows few;
+    if (are_few(rows, &few)) exchange<<<grid, THREADS, 0, stream>>>(few, *job);
+    else exchange<<<grid, THREADS, 0, stream>>>(*rows, *job);
     return gpu_last_error();
 }
 
@@ -225,7 +312,12 @@ extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,
 
 extern "C" gpu_error tct_parts_load(void)
 {
-    const void *const kernels[] = {(const void *)start, (const void *)wait,
+    const void *const kernels[] = {(const void *)start<few_rows>,
+                                   (const void *)start<tct_trigger_rows>,
+                                   (const void *)wait<few_rows>,
+                                   (const void *)wait<tct_trigger_rows>,
+                                   (const void *)exchange<few_rows>,
+                                   (const void *)exchange<tct_trigger_rows>,
                                    (const void *)fill};
     gpu_function_attributes a;
     for (const void *k : kernels) {

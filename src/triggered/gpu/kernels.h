@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/gpu/kernels.h - the kernels of queues on a GPU: starts, which never
- * wait, and waits, which also try pending sends. */
+ * wait, waits, which also try pending sends, and both in one. */
 #ifndef TCT_TRIGGERED_GPU_KERNELS_H
 #define TCT_TRIGGERED_GPU_KERNELS_H
 #include "device/gpu/gpu.h"
@@ -30,6 +30,7 @@ typedef struct tct_wait_job {
     uint64_t limit_ns; /* 0: none */
     tct_wait_board *board;
     unsigned *claim; /* the first block that gives up has the board */
+    uint64_t *turn;  /* [TCT_PARTS_MOST] of tct_part_last_start */
     /* Of a solver's queue, which learns of the lost rank; or NULL */
     tct_outbox *outbox;
 } tct_wait_job;
@@ -43,6 +44,9 @@ gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
                           gpu_stream stream);
 gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
                          const tct_wait_job *job, gpu_stream stream);
+/* Start `rows`, and wait for all of them; none is in a list. */
+gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
+                             const tct_wait_job *job, gpu_stream stream);
 /* Write the ends of `rows` to `list` + `at`. */
 gpu_error tct_parts_list(const tct_trigger_rows *rows, tct_parted **list,
                          int at, gpu_stream stream);

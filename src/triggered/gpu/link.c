@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triggered/gpu/link.c - link queue on GPUs. An exchange is a start and a wait,
- * a kernel each, on a stream of its own beside the local product:
+ * triggered/gpu/link.c - link queue on GPUs. An exchange is a kernel, which
+ * starts and waits, on a stream of its own beside the local product:
  *
- *     queue    pack . event . local product ........... wait . unpack
- *     apart             wait . start . wait for messages . event
+ *     queue    event . local product ................. wait . unpack
+ *     apart     wait . pack . messages ............. event
  *
  * Messages arrive in memory of the communicator, not in vectors, which may be
  * freed while peers have them open. Sums are those of link peer: it is open
@@ -68,10 +68,11 @@ static void launch_begin(tacit_queue *q, const tct_op *op,
     tacit_trigger_queue *line = tct_queue_link_of(q)->gpu->queue;
     tacit_trigger_request *r = exchange_of(op);
     (void)tct_queue_link_comm(q);
-    if (plan->base.values > 0) tct_gpu_pack(op, p->gpu->pack, L);
+    tct_gpu_launch aside = *L;
+    aside.stream = tct_queue_link_of(q)->gpu->apart;
     tct_gpu_ok(q, tct_fork_begin(&p->gpu->fork, L->stream), "an exchange");
-    tct_queue_link_note(q, tacit_trigger_enqueue_start(line, r));
-    tct_queue_link_note(q, tacit_trigger_enqueue_wait(line, r));
+    if (plan->base.values > 0) tct_gpu_pack(op, p->gpu->pack, &aside);
+    tct_queue_link_note(q, tacit_trigger_enqueue_exchange(line, 1, &r));
     tct_gpu_ok(q, tct_fork_end(&p->gpu->fork), "an exchange");
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/gpu/queues.c - queues on a stream of a GPU: a start and a wait is a
- * kernel each, whatever the number of messages. A wait also tries the sends
- * that the queue has started before and not waited for. */
+ * kernel each, whatever the number of messages, and an exchange is one kernel
+ * for both. A wait also tries the sends that the queue has started before and
+ * not waited for. */
 #include "triggered/gpu/driver.h"
 #include <sched.h>
 #include <stdio.h>
@@ -181,15 +182,19 @@ static int visit_wait(tacit_trigger_queue *q, rows *R, int count,
     return waited;
 }
 
-static void launch_wait(tacit_trigger_queue *q, rows *R, int waited)
+typedef gpu_error launch(const tct_trigger_rows *rows, int parts,
+                         const tct_wait_job *job, gpu_stream stream);
+
+static void launch_wait(tacit_trigger_queue *q, rows *R, int waited, launch *by)
 {
     const tct_wait_job job = {.limit_ns = (uint64_t)(1e9 * limit_of(q->comm)),
                               .board = q->gpu->board_gpu,
                               .claim = q->gpu->claim,
+                              .turn = q->gpu->turn,
                               .outbox = q->gpu->outbox};
     R->now.count = R->count;
     R->now.waited = waited;
-    fail(q, tct_parts_wait(&R->now, R->parts, &job, q->gpu->stream),
+    fail(q, by(&R->now, R->parts, &job, q->gpu->stream),
          "waiting for messages");
 }
 
@@ -208,7 +213,26 @@ static void wait_all(tacit_trigger_queue *q, int count, const tct_started *s)
     if (all.count > TCT_ROWS_MOST) R.now.list = q->gpu->list->ends;
     const int waited = visit_wait(q, &R, count, s, list_end);
     if (R.now.list) flush_list(q, &R);
-    launch_wait(q, &R, waited);
+    launch_wait(q, &R, waited, tct_parts_wait);
+}
+
+/* --- exchanges ------------------------------------------------------------ */
+
+/* A kernel for all, if their ends fit its arguments and no other send is
+ * pending. */
+static void exchange_all(tacit_trigger_queue *q, const tct_command *c)
+{
+    rows all = {.count = 0}, R = {.count = 0};
+    const int waited = visit_wait(q, &all, c->count, c->started, count_end);
+    if (waited > TCT_ROWS_MOST || waited < all.count) {
+        start_all(q, c);
+        wait_all(q, c->count, c->started);
+        return;
+    }
+    (void)visit_wait(q, &R, c->count, c->started, list_end);
+    if (waited > 0) launch_wait(q, &R, waited, tct_parts_exchange);
+    for (int k = 0; k < c->count && is_capturing(q); k++)
+        c->started[k].request->number--;
 }
 
 /* --- commands ------------------------------------------------------------- */
@@ -221,6 +245,7 @@ void tct_gpu_queue_run(tacit_trigger_queue *q, tct_command *c)
     if (c->kind == TCT_COMMAND_TASK)
         fail(q, gpu_launch_host(q->gpu->stream, c->task, c->ctx), "a task");
     else if (!failed && c->kind == TCT_COMMAND_START) start_all(q, c);
+    else if (!failed && c->kind == TCT_COMMAND_EXCHANGE) exchange_all(q, c);
     else if (!failed) wait_all(q, c->count, c->started);
     tct_gpu_leave(before);
 }
@@ -309,8 +334,10 @@ static tacit_status open_memory(tacit_trigger_queue *q)
     pthread_mutex_lock(&q->comm->lock);
     g->claim =
         (unsigned *)(void *)tct_trigger_take(q->comm->gpu, sizeof *g->claim);
+    g->turn = (uint64_t *)(void *)tct_trigger_take(
+        q->comm->gpu, TCT_PARTS_MOST * sizeof *g->turn);
     pthread_mutex_unlock(&q->comm->lock);
-    return g->claim ? TACIT_OK : TACIT_NO_MEMORY;
+    return g->claim && g->turn ? TACIT_OK : TACIT_NO_MEMORY;
 }
 
 tacit_status tct_gpu_queue_open(tacit_trigger_queue *q, void *stream)
@@ -347,6 +374,7 @@ static void free_lists(tacit_trigger_queue *q)
 {
     pthread_mutex_lock(&q->comm->lock);
     tct_trigger_give(q->comm->gpu, q->gpu->claim);
+    tct_trigger_give(q->comm->gpu, q->gpu->turn);
     for (tct_trigger_list *l = q->gpu->list, *older; l; l = older) {
         older = l->older;
         tct_trigger_give(q->comm->gpu, l->ends);

@@ -8,9 +8,9 @@
 #include <tacit/factor.h>
 
 /* As tacit_factor_solver_create; row k of the factor is row place[k] of B and
- * X; NULL: the original row. */
+ * X, or row from[k] of B if P has a row order; NULL: the original rows. */
 tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
-                                   const int32_t *place,
+                                   const int32_t *place, const int32_t *from,
                                    const tacit_factor_solver_options *options,
                                    tacit_factor_solver **out);
 /* A rank has a leaf of the factor's tree and the nodes above. These are its

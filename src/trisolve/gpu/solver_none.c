@@ -4,11 +4,11 @@
 #include "trisolve/gpu/solver.h"
 
 tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
-                                   const int32_t *place,
+                                   const int32_t *place, const int32_t *from,
                                    const tacit_factor_solver_options *options,
                                    tacit_factor_solver **out)
 {
-    (void)q, (void)P, (void)place, (void)options, (void)out;
+    (void)q, (void)P, (void)place, (void)from, (void)options, (void)out;
     FAIL(TACIT_UNSUPPORTED,
          "a solver of factors is for a GPU, and this build has no CUDA: solve "
          "with tacit_factor_solve, or configure with -DTACIT_CUDA=ON");
@@ -20,7 +20,7 @@ tacit_status tct_factor_solver_share(
     const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
     (void)rows, (void)px, (void)py;
-    return tct_factor_solver_new(q, P, place, options, out);
+    return tct_factor_solver_new(q, P, place, NULL, options, out);
 }
 
 const bool *tct_factor_solver_mine(const tacit_factor_solver *S)
@@ -41,7 +41,7 @@ tacit_status tacit_factor_solver_create(
     const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
     REQUIRE(queue != NULL && panels != NULL && out != NULL);
-    return tct_factor_solver_new(queue, panels, NULL, options, out);
+    return tct_factor_solver_new(queue, panels, NULL, NULL, options, out);
 }
 
 void tacit_factor_solver_destroy(tacit_factor_solver **solver)

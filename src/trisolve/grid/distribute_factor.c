@@ -32,7 +32,8 @@ static int list_parts(tacit_factor_panels *P, part out[11])
                         {(const void **)&P->original, n * sizeof(int32_t)},
                         {(const void **)&P->diagonal, n * sizeof(double)},
                         {(const void **)&P->row_scale, n * sizeof(double)},
-                        {(const void **)&P->col_scale, n * sizeof(double)}};
+                        {(const void **)&P->col_scale, n * sizeof(double)},
+                        {(const void **)&P->row_order, n * sizeof(int32_t)}};
     memcpy(out, all, sizeof all);
     return sizeof all / sizeof *all;
 }

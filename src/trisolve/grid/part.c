@@ -93,7 +93,8 @@ static tacit_status make_pattern(maker *m)
                                 .kind = P->kind,
                                 .leaves = 1,
                                 .row_scale = P->row_scale,
-                                .col_scale = P->col_scale};
+                                .col_scale = P->col_scale,
+                                .row_order = P->row_order};
     number(m);
     TRY(TAKE(m, to->panels + 1, &m->first));
     TRY(TAKE(m, to->panels + 1, &m->row_start));

@@ -13,8 +13,8 @@
 #include "trisolve/grid/plan.h"
 
 typedef struct tct_factor_part {
-    tacit_factor_panels P; /* rows in the factor's order; scalings borrowed from
-                            * the factor */
+    tacit_factor_panels P; /* rows in the factor's order; scalings and
+                            * `row_order` borrowed from the factor */
     int32_t *place;  /* [P.rows] original row whose b and x are this part's; -1:
                       * another part's */
     int64_t *global; /* [P.rows] original row */

@@ -28,7 +28,8 @@ static tacit_status solve_down(void *ctx, tacit_queue *q, const double *x,
         for (int64_t j = 0; j < c; j++) J->v[J->part.rows.row[i] * c + j] = 0.0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
-            J->v[J->row[i] * c + j] = from[j * n + i];
+            J->v[J->row[i] * c + j] =
+                J->b_scale ? from[j * n + i] * J->b_scale[i] : from[j * n + i];
     tct_panels_down(&J->sweeps, c, J->v,
                     J->v + tct_sweeps_rows(&J->sweeps) * c);
     for (int64_t i = 0; i < shared; i++)
@@ -44,6 +45,7 @@ static tacit_status solve_up(void *ctx, tacit_queue *q, const double *x,
     const tct_stream_call *of = ctx;
     const tct_stream_solve *J = of->J;
     const int64_t c = of->columns, n = J->mine, shared = J->part.rows.count[0];
+    const int32_t *row = J->row_back ? J->row_back : J->row;
     if (q->failed != TACIT_OK) return TACIT_OK;
     for (int64_t i = 0; i < shared; i++)
         for (int64_t j = 0; j < c; j++)
@@ -51,11 +53,12 @@ static tacit_status solve_up(void *ctx, tacit_queue *q, const double *x,
     tct_panels_up(&J->sweeps, c, J->v, J->v + tct_sweeps_rows(&J->sweeps) * c);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
-            J->at[j * n + i] = J->v[J->row[i] * c + j];
+            J->at[j * n + i] = J->x_scale ? J->v[row[i] * c + j] * J->x_scale[i]
+                                          : J->v[row[i] * c + j];
     return TACIT_OK;
 }
 
-/* Store the returned x where b came from. */
+/* Store the returned x. */
 static tacit_status return_solution(void *ctx, tacit_queue *q, const double *x,
                                     double *y)
 {
@@ -63,10 +66,11 @@ static tacit_status return_solution(void *ctx, tacit_queue *q, const double *x,
     const tct_stream_call *of = ctx;
     const tct_exchange *e = &of->J->back->base;
     const size_t stride = tct_stride((size_t)of->J->n);
+    const int32_t *home = tct_stream_home(of->J);
     if (q->failed != TACIT_OK) return TACIT_OK;
     for (int j = 0; j < of->columns; j++)
         for (int64_t i = 0; i < e->ghosts; i++)
-            y[(size_t)j * stride + (size_t)of->J->in->base.index[i]] =
+            y[(size_t)j * stride + (size_t)home[i]] =
                 e->ghost[j * e->ghosts + i];
     return TACIT_OK;
 }
@@ -249,7 +253,9 @@ static tacit_status build(tct_stream_solve *J, const tct_factor_distribution *d,
     tct_pattern_clear(&S);
     TRY(status);
     TRY(tct_agree(w, plan_sweeps(J)));
-    TRY(tct_stream_solve_plan(J, m, order));
+    TRY(tct_stream_solve_plan(J, &d->P, m, order));
+    J->part.P.row_scale = J->part.P.col_scale = NULL; /* of `d` */
+    J->part.P.row_order = NULL;
     status = make_room(J, 1, &r);
     J->v = r.v;
     J->at = r.at;
@@ -296,6 +302,7 @@ void tct_stream_solve_destroy(tct_stream_solve **solve)
     room r = {J->v, J->at, J->shared};
     free_room(J->q, &r);
     tct_plan_destroy(&J->in);
+    tct_plan_destroy(&J->home);
     tct_plan_destroy(&J->back);
     for (int k = 0; k < J->steps; k++) {
         tct_plan_destroy(&J->up[k]);
@@ -303,7 +310,7 @@ void tct_stream_solve_destroy(tct_stream_solve **solve)
     }
     tct_factor_part_clear(&J->part);
     tct_branches_clear(&J->branches);
-    TCT_FREE(J->inverse, J->row, J);
+    TCT_FREE(J->inverse, J->row, J->row_back, J->b_scale, J->x_scale, J);
     *solve = NULL;
 }
 

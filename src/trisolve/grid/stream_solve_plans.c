@@ -36,14 +36,17 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* List this part's rows; `number` [mine] gets their original numbers. */
-static void list_mine(tct_stream_solve *J, int64_t *number)
+/* List this part's rows in `row`; `number` [mine] gets their original numbers,
+ * by `order` unless that is NULL. */
+static void list_mine(const tct_stream_solve *J, const int32_t *order,
+                      int32_t *row, int64_t *number)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < J->part.P.rows; i++) {
-        if (J->part.place[i] < 0) continue;
-        J->row[count] = (int32_t)i;
-        number[count++] = J->part.place[i];
+        const int32_t at = J->part.place[i];
+        if (at < 0) continue;
+        row[count] = (int32_t)i;
+        number[count++] = order ? order[at] : at;
     }
 }
 
@@ -71,21 +74,20 @@ static tacit_status look_up(const tacit_matrix *m, int64_t count,
 }
 
 /* Sort the rows by number: the order of messages. */
-static void sort_mine(tct_stream_solve *J, int64_t *number, place *all)
+static void sort_mine(int64_t mine, int32_t *row, int64_t *number, place *all)
 {
-    for (int64_t i = 0; i < J->mine; i++)
-        all[i] = (place){number[i], J->row[i]};
-    qsort(all, (size_t)J->mine, sizeof *all, by_number);
-    for (int64_t i = 0; i < J->mine; i++) {
+    for (int64_t i = 0; i < mine; i++) all[i] = (place){number[i], row[i]};
+    qsort(all, (size_t)mine, sizeof *all, by_number);
+    for (int64_t i = 0; i < mine; i++) {
         number[i] = all[i].number;
-        J->row[i] = all[i].row;
+        row[i] = all[i].row;
     }
 }
 
-/* The exchange back is the reverse of the one in. */
+/* The exchange back is the reverse of the one in, or of that for x. */
 static tacit_status plan_back(tct_stream_solve *J)
 {
-    const tct_plan *in = J->in;
+    const tct_plan *in = J->home ? J->home : J->in;
     int32_t *index = NULL;
     TRY(tct_agree(J->q->world,
                   TCT_ALLOC(J->mine, tct_stream_solve_name, &index)));
@@ -96,30 +98,65 @@ static tacit_status plan_back(tct_stream_solve *J)
     return status;
 }
 
-static tacit_status plan_in_and_back(tct_stream_solve *J, const tacit_matrix *m,
-                                     const tct_order *order)
+/* Make the exchange of this part's rows, in `*row`; their original numbers are
+ * those of the part, by `by` unless that is NULL. */
+static tacit_status plan_rows(tct_stream_solve *J, const tacit_matrix *m,
+                              const tct_order *order, const int32_t *by,
+                              int32_t **row, tct_plan **out)
 {
     int64_t *number = NULL;
     place *all = NULL;
-    for (int64_t i = 0; i < J->part.P.rows; i++)
-        J->mine += J->part.place[i] >= 0;
     tacit_status status = TCT_ALLOC(J->mine, tct_stream_solve_name, &number);
     if (status >= 0) status = TCT_ALLOC(J->mine, tct_stream_solve_name, &all);
-    if (status >= 0)
-        status = TCT_ALLOC(J->mine, tct_stream_solve_name, &J->row);
+    if (status >= 0) status = TCT_ALLOC(J->mine, tct_stream_solve_name, row);
     status = tct_agree(m->world, status);
     if (status >= 0) {
-        list_mine(J, number);
+        list_mine(J, by, *row, number);
         status = look_up(m, J->mine, number);
     }
     if (status >= 0) {
-        sort_mine(J, number, all);
+        sort_mine(J->mine, *row, number, all);
         status = tct_plan_create(J->q, m->starts, number, J->mine,
-                                 order ? order->now : NULL, 1, &J->in);
+                                 order ? order->now : NULL, 1, out);
     }
     TCT_FREE(number, all);
-    TRY(status);
+    return status;
+}
+
+static tacit_status plan_in_and_back(tct_stream_solve *J,
+                                     const tacit_factor_panels *P,
+                                     const tacit_matrix *m,
+                                     const tct_order *order)
+{
+    for (int64_t i = 0; i < J->part.P.rows; i++)
+        J->mine += J->part.place[i] >= 0;
+    TRY(plan_rows(J, m, order, P->row_order, &J->row, &J->in));
+    if (P->row_order) TRY(plan_rows(J, m, order, NULL, &J->row_back, &J->home));
     return plan_back(J);
+}
+
+/* --- scales --------------------------------------------------------------- */
+
+/* `from`, by original number, of the rows `row`; `by` as in plan_rows. */
+static tacit_status take_scale(const tct_stream_solve *J, const int32_t *row,
+                               const int32_t *by, const double *from,
+                               double **out)
+{
+    if (!from) return TACIT_OK;
+    TRY(TCT_ALLOC(J->mine, tct_stream_solve_name, out));
+    for (int64_t i = 0; i < J->mine; i++) {
+        const int32_t at = J->part.place[row[i]];
+        (*out)[i] = from[by ? by[at] : at];
+    }
+    return TACIT_OK;
+}
+
+static tacit_status take_scales(tct_stream_solve *J,
+                                const tacit_factor_panels *P)
+{
+    const int32_t *back = J->row_back ? J->row_back : J->row;
+    TRY(take_scale(J, J->row, P->row_order, P->row_scale, &J->b_scale));
+    return take_scale(J, back, NULL, P->col_scale, &J->x_scale);
 }
 
 /* Exchange all shared rows between parts that differ in bit `k` and not below:
@@ -143,10 +180,13 @@ static tacit_status plan_step(tct_stream_solve *J, int k, bool up,
     return status;
 }
 
-tacit_status tct_stream_solve_plan(tct_stream_solve *J, const tacit_matrix *m,
+tacit_status tct_stream_solve_plan(tct_stream_solve *J,
+                                   const tacit_factor_panels *P,
+                                   const tacit_matrix *m,
                                    const tct_order *order)
 {
-    TRY(plan_in_and_back(J, m, order));
+    TRY(plan_in_and_back(J, P, m, order));
+    TRY(tct_agree(m->world, take_scales(J, P)));
     J->in->base.messages = tct_stream_plan_messages(J->in);
     J->back->base.messages = tct_stream_plan_messages(J->back);
     for (int k = 0; k < J->steps; k++) {

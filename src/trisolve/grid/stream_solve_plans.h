@@ -28,9 +28,12 @@ struct tct_stream_solve {
                       * NULL */
     tct_branches branches; /* ... otherwise */
     tct_sweeps sweeps;
-    int64_t mine; /* rows whose b and x are this part's */
-    int32_t *row; /* [mine] rows of the part, in the order of messages */
+    int64_t mine;      /* rows whose b and x are this part's */
+    int32_t *row;      /* [mine] rows of the part, in the order of messages */
+    int32_t *row_back; /* [mine] ... of those back, if b is permuted; NULL */
+    double *b_scale, *x_scale; /* [mine] in these orders, or NULL */
     tct_plan *in, *back;
+    tct_plan *home; /* if b is permuted, as `in` for x: its index; NULL */
     tct_plan *up[TCT_STREAM_STEPS], *down[TCT_STREAM_STEPS];
     int columns;
     double *v;      /* [part.P.rows][columns], and scratch */
@@ -45,10 +48,19 @@ int64_t tct_stream_plan_messages(const tct_plan *p);
 int64_t tct_stream_plan_values(const tct_plan *p);
 
 /* List this part's rows in J->row and J->mine, and create all plans, for one
- * column. On failure J keeps those that are made.
+ * column; the factor's panels are of `P`. On failure J keeps those that are
+ * made.
  * Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_stream_solve_plan(tct_stream_solve *J, const tacit_matrix *m,
+tacit_status tct_stream_solve_plan(tct_stream_solve *J,
+                                   const tacit_factor_panels *P,
+                                   const tacit_matrix *m,
                                    const tct_order *order);
+
+/* Owners' places of the x that come back. */
+static inline const int32_t *tct_stream_home(const tct_stream_solve *J)
+{
+    return J->home ? J->home->base.index : J->in->base.index;
+}
 
 /* Replace all plans by plans for `columns` columns; unchanged on failure.
  * Collective.  Errors NO_MEMORY, COMM. */

@@ -107,8 +107,10 @@ static tacit_status make_rows(tacit_trsv *T, const tct_pattern *S, int64_t *now)
                 T->row[T->rows++] = T->original[i];
         }
     }
+    for (int64_t i = 0; P->row_order && i < p->own_width[p->owns]; i++)
+        T->given[i] = P->row_order[T->original[i]];
     TRY(take_array(p, now, P->diagonal, &T->D));
-    TRY(take_array(p, T->original, P->row_scale, &T->row_scale));
+    TRY(take_array(p, T->given, P->row_scale, &T->row_scale));
     return take_array(p, T->original, P->col_scale, &T->col_scale);
 }
 
@@ -117,6 +119,8 @@ static tacit_status allocate_rows(tacit_trsv *T, const tct_pattern *S)
     const int64_t n = T->plan.own_width[T->plan.owns];
     int64_t *now = NULL;
     TRY(TCT_ALLOC(n, what, &T->original));
+    T->given = T->original;
+    if (S->P.row_order) TRY(TCT_ALLOC(n, what, &T->given));
     TRY(TCT_ALLOC(n, what, &T->row));
     TRY(TCT_ALLOC(n * T->columns, what, &T->v));
     TRY(TCT_ALLOC(n, what, &now));
@@ -336,6 +340,7 @@ void tacit_trsv_destroy(tacit_trsv **trsv)
         TCT_FREE(T->holding[k].below_at, T->holding[k].diagonal,
                  T->holding[k].value, T->holding[k].upper);
     tct_trsv_plan_clear(&T->plan);
+    if (T->given != T->original) tct_free(T->given);
     TCT_FREE(T->holding, T->v, T->D, T->original, T->row_scale, T->col_scale,
              T->row, T->left, T->ready, T->scratch, T);
     *trsv = NULL;
@@ -405,7 +410,7 @@ static void load(tacit_trsv *T, int64_t c, const double *B, size_t ldb,
         const bool takes = split || begins(p, k);
         for (int64_t i = p->own_width[k]; i < p->own_width[k + 1]; i++) {
             const double scale = T->row_scale ? T->row_scale[i] : 1.0;
-            const double *b = B + T->original[i];
+            const double *b = B + T->given[i];
             for (int64_t j = 0; j < c; j++)
                 T->v[i * c + j] = takes ? b[j * (int64_t)ldb] * scale : 0.0;
         }

@@ -35,6 +35,7 @@ struct tacit_trsv {
     double *v;            /* [columns own_width] b, y, x of own panels */
     double *D;            /* [own_width] of LDLT; NULL */
     int64_t *original;    /* [own_width] rows */
+    int64_t *given;       /* [own_width] ... of b; `original` or own */
     double *row_scale, *col_scale; /* [own_width]; NULL */
     int64_t *row;                  /* [rows] original rows that it reads and
                                     * writes */

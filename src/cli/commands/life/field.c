@@ -184,6 +184,7 @@ tacit_status life_connect(life_field *f, const char *mode)
     base_message all[2 * LIFE_MESSAGES];
     cli_gpu_free_recording(f->recording);
     f->recording = NULL;
+    f->exchanges = 0;
     cli_line_close(&f->line);
     tacit_halo_arrays_destroy(&f->halo);
     if (cli_mode_is_halo(mode)) return open_halo(f, mode);

@@ -48,24 +48,11 @@ static tacit_status read_edges(const cli *c, life_job *job)
     return TACIT_OK;
 }
 
-static bool in_graph(const cli *c)
-{
-    return c->set.loop && strcmp(c->set.loop, "graph") == 0;
-}
-
-static tacit_status check_loop(const cli *c)
-{
-    const char *loop = c->set.loop;
-    if (loop && strcmp(loop, "host") != 0 && !in_graph(c))
-        FAIL(TACIT_INVALID, "unknown loop '%s': host or graph", loop);
-    return TACIT_OK;
-}
-
 static tacit_status check(const cli *c, life_job *job)
 {
     int blocks[2];
     TRY(read_edges(c, job));
-    TRY(check_loop(c));
+    TRY(cli_check_loop(c));
     for (int k = 0; k < job->edges; k++) {
         TRY(life_cut(job->edge[k], c->ranks, blocks));
         if (!cli_on_gpu(c)) TRY(life_check_room(c, job->edge[k]));
@@ -82,7 +69,7 @@ static tacit_status time_steps(life_field *f, double *seconds)
     const cli *c = f->c;
     TRY(tacit_world_agree(c->world, life_fill(f, life_gliders(0))));
     const double start = base_seconds();
-    TRY(life_run(f, c->set.life_steps, in_graph(c)));
+    TRY(life_run(f, c->set.life_steps, cli_in_graph(c)));
     *seconds = cli_max(c, (base_seconds() - start) / (double)c->set.life_steps);
     return TACIT_OK;
 }
@@ -102,7 +89,7 @@ static tacit_status check_random(life_field *f, life_row *r)
     if (r->n > LIFE_SERIAL) return TACIT_OK;
     TRY(tacit_world_agree(f->c->world, life_fill_random(f)));
     TRY(life_run(f, steps < LIFE_SERIAL_STEPS ? steps : LIFE_SERIAL_STEPS,
-                 in_graph(f->c)));
+                 cli_in_graph(f->c)));
     TRY(life_check_serial(f, &r->serial_wrong));
     return r->serial_wrong > 0.0 ? complain(r, r->serial_wrong, "a serial run")
                                  : TACIT_OK;
@@ -147,14 +134,10 @@ static tacit_status run_mode(void *ctx, const char *mode)
     *r = (life_row){.n = f->block.n,
                     .blocks = {f->blocks[0], f->blocks[1]},
                     .mode = mode,
-                    .loop = in_graph(f->c) ? "graph" : "host",
+                    .loop = cli_in_graph(f->c) ? "graph" : "host",
                     .bytes = 8.0 *
                              (2.0 * (double)(f->block.nx + f->block.ny) + 4.0)};
-    if (in_graph(f->c) && cli_mode_is_halo(mode))
-        FAIL(TACIT_UNSUPPORTED,
-             "--loop graph: halos of mode %s cannot be part "
-             "of a recording",
-             mode);
+    if (cli_in_graph(f->c)) TRY(cli_check_recorded(mode, f->queue));
     TRY(life_connect(f, mode));
     TRY(measure(f, job->seconds, r));
     const life_row *base = r;
@@ -216,11 +199,10 @@ const cli_command cli_command_life = {
         "neighbours. N is a multiple of 8. Messages go by each mode that this "
         "run can have: mpi (persistent requests of plain MPI, under mpirun), "
         "fences and fused (halos: messages of the queue's link, stores into "
-        "the "
-        "neighbours' memory), send and ready (a triggered queue, into which "
-        "all steps are put "
-        "before "
-        "the one wait for them). The table has the time of a step, and the "
+        "the neighbours' memory), send and ready (a triggered queue, into "
+        "which all steps are put before the one wait for them). On a GPU "
+        "--loop graph replays a recording of two steps, of each mode but "
+        "fences over link mpi. The table has the time of a step, and the "
         "gain of a mode over the first one, over the lengths of --edges.\n\n"
         "The field is full of gliders, whose cells are known after any number "
         "of steps: all cells are compared after each trial, and a random field "

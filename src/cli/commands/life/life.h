@@ -3,7 +3,8 @@
  * exchanges by a line (cli/system/line.h), steps, checks.
  *
  * A step is: start the receives, pack the border, start the sends, wait, unpack
- * into the ghosts, and compute the other array. Messages of odd and even steps
+ * into the ghosts, and compute the other array; on a GPU starts and wait are one
+ * kernel. Messages of odd and even steps
  * have buffers of their own, so that ready sends may come early: a rank sends
  * for step s + 2 after its wait of step s + 1, whose messages its neighbours
  * sent after they had unpacked those of step s. */
@@ -37,6 +38,7 @@ typedef struct life_field {
     tacit_halo_arrays *halo; /* in place of the line, by its mode */
     void *recording;         /* of two steps, or NULL */
     int64_t made;            /* steps since the last fill */
+    int64_t exchanges;       /* of the halo */
 } life_field;
 
 /* Cut an n x n torus into as square blocks as there are. Errors INVALID (n, or

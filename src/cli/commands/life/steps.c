@@ -70,11 +70,17 @@ static tacit_status wait_queue(life_field *f)
     return tacit_queue_get(f->queue, 1, f->u[0], &cell);
 }
 
+static void gather(life_field *f)
+{
+    void *cell = f->u[f->made % 2] + life_at(&f->block, 0, 0);
+    tacit_halo_arrays_gather(f->halo, &cell);
+    f->exchanges++;
+}
+
 static tacit_status step_by_halo(life_field *f)
 {
     double *u = f->u[f->made % 2], *next = f->u[1 - f->made % 2];
-    void *cell = u + life_at(&f->block, 0, 0);
-    tacit_halo_arrays_gather(f->halo, &cell);
+    gather(f);
     f->made++;
     if (f->stream) {
         TRY(cli_gpu_stream(f->queue, &f->stream));
@@ -91,10 +97,14 @@ static tacit_status enqueue_step(life_field *f)
     if (f->halo) return step_by_halo(f);
     life_turn *turn = &f->turn[f->made % 2];
     const int first = turn->parity * LIFE_MESSAGES;
-    TRY(cli_line_start(&f->line, first, EACH));
+    if (!f->stream) TRY(cli_line_start(&f->line, first, EACH));
     TRY(cli_line_task(&f->line, pack, turn));
-    TRY(cli_line_start(&f->line, first + EACH, EACH));
-    TRY(cli_line_wait(&f->line, first, LIFE_MESSAGES));
+    if (f->stream) {
+        TRY(cli_line_exchange(&f->line, first, LIFE_MESSAGES));
+    } else {
+        TRY(cli_line_start(&f->line, first + EACH, EACH));
+        TRY(cli_line_wait(&f->line, first, LIFE_MESSAGES));
+    }
     TRY(cli_line_task(&f->line, unpack_and_step, turn));
     f->made++;
     return TACIT_OK;
@@ -102,11 +112,15 @@ static tacit_status enqueue_step(life_field *f)
 
 /* --- loops ---------------------------------------------------------------- */
 
-/* A recording of two steps, from an even number on. */
+/* A recording of two steps, from an even number on, also of exchanges of a halo:
+ * each is of one of its two buffers. */
 static tacit_status record(life_field *f)
 {
     const int64_t made = f->made;
+    if (f->halo && f->exchanges % 2) gather(f);
     if (f->recording) return TACIT_OK;
+    for (int k = 0; k < 2 && f->halo; k++) gather(f); /* links make buffers */
+    TRY(cli_gpu_stream(f->queue, &f->stream));
     TRY(cli_gpu_record(f->stream));
     tacit_status status = enqueue_step(f);
     if (status >= 0) status = enqueue_step(f);

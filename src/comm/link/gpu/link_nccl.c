@@ -3,10 +3,11 @@
  * machine or several. The CPU enqueues them, and they can be recorded.
  *
  * A sum is an all-gather of the ranks' parts on the stream of the queue; every
- * rank adds them up in rank order. One that is to hide is on a side stream.
+ * rank adds them up in rank order. One that is to hide is on a side stream,
+ * which also collects the parts.
  *
- *     queue    pack . event . local product ............ wait . unpack
- *     apart             wait . group of sends and receives . event
+ *     queue    event . local product ......................... wait . unpack
+ *     apart     wait . pack . group of sends and receives . event
  *
  * An exchange is one group on another stream of higher priority, concurrent
  * with the local product. Sums and exchanges have a communicator each, since
@@ -317,8 +318,10 @@ static void launch_sum_begin(tacit_queue *q, const tct_op *op,
 {
     const nccl *n = settled(q);
     if (!n) return;
-    tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), L);
+    tct_gpu_launch aside = *L;
+    aside.stream = n->beside;
     tct_gpu_ok(q, tct_fork_begin(&n->hidden, L->stream), "a sum");
+    tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), &aside);
     note(q, gather(n, tct_nccl_slots(op), n->beside), "a sum");
     tct_gpu_ok(q, tct_fork_end(&n->hidden), "a sum");
 }
@@ -344,9 +347,11 @@ static void launch_begin(tacit_queue *q, const tct_op *op,
     const tct_plan *plan = tct_plan_of(op);
     const nccl_plan *p = *tct_plan_state(plan);
     if (!n || !p->speaks) return;
-    if (plan->base.values > 0) tct_gpu_pack(op, p->pack, L);
+    tct_gpu_launch aside = *L;
+    aside.stream = n->apart;
     /* send even after a failure: others wait for the messages */
     tct_gpu_ok(q, tct_fork_begin(&p->fork, L->stream), "an exchange");
+    if (plan->base.values > 0) tct_gpu_pack(op, p->pack, &aside);
     note(q, send_and_receive(n, plan, p, op->x.columns), "an exchange");
     tct_gpu_ok(q, tct_fork_end(&p->fork), "an exchange");
 }

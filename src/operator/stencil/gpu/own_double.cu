@@ -7,8 +7,9 @@
 #define TCT_FMA(a, b, sum) __fma_rn((a), (b), (sum))
 #define TCT_CELLS_ONLY
 #include "operator/stencil/gpu/own_cached.cuh"
+#include "operator/stencil/gpu/own_chip.cuh"
 #include "operator/stencil/gpu/own_free.cuh"
 
 extern "C" const tct_own_kernels tct_own_kernels_double = {
     TCT_HOST(find_free), TCT_HOST(find_cached), OWN_WIDTH,
-    sizeof(tct_own_block) + sizeof(tct_own_place)};
+    sizeof(tct_own_block) + sizeof(tct_own_place), TCT_HOST(find_chip)};

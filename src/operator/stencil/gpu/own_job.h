@@ -3,6 +3,7 @@
  * tell the host of themselves. */
 #ifndef TCT_OPERATOR_STENCIL_GPU_OWN_JOB_H
 #define TCT_OPERATOR_STENCIL_GPU_OWN_JOB_H
+#include "device/numbered.h"
 #include "operator/stencil/device_steps.h"
 #include "operator/stencil/own_tiles.h"
 
@@ -23,19 +24,24 @@ typedef struct tct_own_job {
     const int *first_side, *sides, *parts; /* as in tct_own_sides           */
     unsigned *ticket;  /* [2][puts] 0 between visits                */
     uint64_t exchange; /* that has brought the first ghosts         */
-    uint64_t *number;  /* of the last one                           */
+    uint64_t *number;  /* of the last one; NULL: not told           */
     int slot, x;       /* as in tct_own_peers                       */
     int tile;          /* of the kernel's first block               */
     bool idle;         /* they are not computed                     */
     int steps;
     int reach; /* steps of a visit                                          */
     int more;  /* rows of a warp in shared memory                           */
+    /* Of tiles in shared memory (own_chip.h): cell (0, 0, 0) of the arrays of
+     * numbered values; each visit stores all cells. */
+    tct_numbered *cell[2];
+    bool stores;
 } tct_own_job;
 
 enum {
     TCT_SIDES_MOST = 26,
     TCT_FREE_THREADS = 1024,
     TCT_MARCH_THREADS = 512, /* ... of shapes that march */
+    TCT_CHIP_THREADS = 768,  /* ... of tiles in shared memory, at most */
     TCT_CACHED_WARPS = 512 / GPU_WAVE,
     TCT_CACHED_THREADS = TCT_CACHED_WARPS * GPU_WAVE
 };
@@ -49,6 +55,8 @@ typedef struct tct_own_kernels {
     const void *(*cached)(const tct_step_work *w, bool more, int *rows);
     int width;    /* columns of a tile of `cached`, ghosts among them  */
     size_t block; /* bytes of shared memory that a block of it has     */
+    /* Of the same grids: tiles in shared memory. */
+    const void *(*chip)(const tct_step_work *w);
 } tct_own_kernels;
 #ifdef __cplusplus
 extern "C" {

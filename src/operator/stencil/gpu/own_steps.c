@@ -11,7 +11,8 @@ typedef struct own_steps {
     tacit_queue *queue;
     tct_own_kind kind;
     int reach, more, threads, of_layer;
-    size_t shared; /* dynamic, of a block */
+    tct_numbered *cell[2]; /* of tiles in shared memory, or NULL */
+    size_t shared;         /* dynamic, of a block */
     const void *code;
     tct_own_tiles tiles; /* its arrays are the host's */
     tct_box *box;        /* the GPU's                 */
@@ -111,6 +112,53 @@ static bool own_fits(const tacit_queue *q, const int64_t n[3],
     return rows <= plain || rows <= with + more_most(q, w);
 }
 
+/* --- tiles in shared memory ----------------------------------------------- */
+
+enum {
+    CHIP_WORDS = 6 << 10,           /* bytes that a block has beside its room */
+    CHIP_LEAST = 2 * TCT_SIDES_MOST /* threads, more than sides     */
+};
+
+/* Cells of a room, of which there are two states. */
+static int64_t chip_most(const tacit_queue *q, const tct_step_work *w)
+{
+    const size_t all = tct_gpu_of(q)->shared_bytes;
+    const size_t each = w->single ? 4 : 8;
+    return all > CHIP_WORDS ? (int64_t)((all - CHIP_WORDS) / (2 * each)) : 0;
+}
+
+static bool chip_fits(const tacit_queue *q, const int64_t n[3],
+                      const tct_step_work *w, int depth)
+{
+    if (w->weights == TACIT_WEIGHTS_CELLS || w->shape > TCT_BOX2) return false;
+    const int64_t room = tct_own_room(n[0], n[2], tct_gpu_of(q)->sms, depth,
+                                      TCT_CHIP_THREADS, NULL);
+    return room > 0 && room <= chip_most(q, w) && tct_persistent_fits(q);
+}
+
+static tacit_status choose_chip(own_steps *s, const tct_grid_block *b,
+                                const tct_step_work *w)
+{
+    const tacit_queue *q = s->queue;
+    TRY(tct_own_rooms(b, tct_gpu_of(q)->sms, s->reach, TCT_CHIP_THREADS,
+                      &s->tiles));
+    const int wide = tct_own_most(&s->tiles, 0) + 2 * s->reach;
+    const int high = tct_own_most(&s->tiles, 2) + 2 * s->reach;
+    const int64_t cells = (int64_t)wide * high;
+    if (cells > chip_most(q, w))
+        FAIL(TACIT_UNSUPPORTED,
+             "tiles of %d x %d cells are more than the shared memory of a "
+             "multiprocessor: take way copy",
+             wide, high);
+    int rows = TCT_CHIP_THREADS / wide;
+    if (rows > high) rows = high;
+    s->threads = rows * wide > CHIP_LEAST ? rows * wide : CHIP_LEAST;
+    s->threads = (s->threads + GPU_WAVE - 1) / GPU_WAVE * GPU_WAVE;
+    s->shared = 2 * (size_t)cells * (w->single ? 4 : 8);
+    s->code = kernels_of(w)->chip(w);
+    return TACIT_OK;
+}
+
 static tacit_status choose_free(own_steps *s, const tct_grid_block *b,
                                 const tct_step_work *w)
 {
@@ -207,7 +255,8 @@ static tacit_status build(own_steps *s, const tct_grid_block *b,
     if (!tct_persistent_fits(s->queue))
         FAIL(TACIT_UNSUPPORTED, "this GPU has no cooperative launches, which "
                                 "kernels that stay need: take way copy");
-    if (s->kind == TCT_OWN_CACHED) TRY(choose_cached(s, b, w));
+    if (s->cell[0]) TRY(choose_chip(s, b, w));
+    else if (s->kind == TCT_OWN_CACHED) TRY(choose_cached(s, b, w));
     else TRY(choose_free(s, b, w));
     TRY(check_resident(s));
     TRY(upload(s));
@@ -235,13 +284,15 @@ static void own_close(void *state)
 
 static tacit_status own_open(tacit_queue *q, const tct_grid_block *block,
                              const tct_step_work *w, tct_own_kind kind,
-                             int depth, int of_layer, void **out)
+                             int depth, int of_layer,
+                             tct_numbered *const cell[2], void **out)
 {
     own_steps *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for kernels that stay");
     s->queue = q;
     s->kind = kind;
     s->reach = kind == TCT_OWN_CACHED ? depth : 1;
+    for (int k = 0; k < 2; k++) s->cell[k] = cell[k];
     s->of_layer = kind == TCT_OWN_FREE2 && of_layer < 0 ? 0 : of_layer;
     const tacit_status status = build(s, block, w);
     if (status < 0) own_close(s);
@@ -271,7 +322,9 @@ static tct_own_job job_of(const own_steps *s, const tct_step_work *w, int steps)
                          .gone = s->gone,
                          .steps = steps,
                          .reach = s->reach,
-                         .more = s->more};
+                         .more = s->more,
+                         .cell = {s->cell[0], s->cell[1]},
+                         .stores = s->kind == TCT_OWN_FREE};
 }
 
 /* Tiles at a side may wait for their neighbour, and the others then for them: a
@@ -373,11 +426,12 @@ static tct_own_about own_about(const void *state)
                            .threads = s->threads,
                            .of_layer = s->tiles.of_layer,
                            .formula = s->tiles.formula,
-                           .on_chip = cached ? 1.0 : 0.0,
+                           .on_chip = cached || s->cell[0] ? 1.0 : 0.0,
                            .exchanged = cached ? edges / s->reach : own};
 }
 
 static const tct_own_steps steps = {.fits = own_fits,
+                                    .chip_fits = chip_fits,
                                     .open = own_open,
                                     .run = own_run,
                                     .about = own_about,

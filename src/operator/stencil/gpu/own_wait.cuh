@@ -38,7 +38,8 @@ static __device__ inline void tct_own_find(const tct_own_job &J,
     if (J.puts == 0) return;
     p.side = J.sides + J.first_side[tile];
     p.sides = J.first_side[tile + 1] - J.first_side[tile];
-    if (tile == 0) *J.number = J.exchange + (uint64_t)(p.visits - 1);
+    if (tile == 0 && J.number)
+        *J.number = J.exchange + (uint64_t)(p.visits - 1);
 }
 
 /* By all threads, of which there are more than tiles and neighbours around.

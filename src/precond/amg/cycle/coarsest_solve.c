@@ -6,11 +6,22 @@
  * in all rows, that is, close to the null space. */
 #include "device/isa.h"
 #include "device/parallel.h"
-#include "precond/amg/aggregation/edges.h"
 #include "precond/amg/amg.h"
-#include "precond/amg/eliminate.h"
+#include "precond/amg/cycle/pivot_block.h"
+#include "precond/amg/device/device_setup.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ldexp, without a call where the factor is a double. */
+static inline double times_power(double a, int exponent)
+{
+    if (abs(exponent) > 1000) return ldexp(a, exponent);
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double factor;
+    memcpy(&factor, &bits, sizeof factor);
+    return a * factor;
+}
 
 /* Gather 2^-exponent `m` on every rank, row by row. */
 static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
@@ -27,7 +38,7 @@ static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
     TRY(tct_reduce_f64(m->world, TCT_MAX, 1, &most));
     (void)frexp(most, exponent);
     for (int64_t k = 0; k < n * n; k++)
-        if (a[k] != 0.0) a[k] = ldexp(a[k], -*exponent);
+        if (a[k] != 0.0) a[k] = times_power(a[k], -*exponent);
     for (int64_t i = 0; i < n; i++)
         TRY(tct_reduce_f64(m->world, TCT_SUM, (size_t)n, a + i * n));
     return TACIT_OK;
@@ -43,33 +54,6 @@ enum {
     BLOCK = TCT_ELIMINATED,
     MANY = 256 /* rows that occupy several threads */
 };
-
-static double *at(double *a, int64_t n, int64_t i, int64_t j)
-{
-    return j <= i ? a + i * n + j : a + j * n + i;
-}
-
-/* Inverts a block row by row. For a singular matrix, such as a graph's
- * Laplacian, the last row of each part is left with rounding errors: a small
- * share of its former diagonal `d` is added, so small that a non-singular
- * remainder would make the next pivot negative. False: a pivot is not
- * positive. */
-static bool invert_block(int64_t b, const double *d, double *a)
-{
-    for (int64_t k = 0; k < b; k++) {
-        const double left = *at(a, b, k, k);
-        const double pivot = tct_is_rounding(left, d[k]) ? 1e-3 * d[k] : left;
-        double v[BLOCK];
-        if (!(pivot > 0.0)) return false;
-        for (int64_t j = 0; j < b; j++) v[j] = *at(a, b, k, j);
-        for (int64_t i = 0; i < b; i++)
-            for (int64_t j = 0; j <= i; j++)
-                a[i * b + j] -= v[i] / pivot * v[j];
-        for (int64_t j = 0; j < b; j++) *at(a, b, k, j) = v[j] / pivot;
-        a[k * b + k] = -1.0 / pivot;
-    }
-    return true;
-}
 
 static tct_eliminate *eliminate_best(void)
 {
@@ -124,20 +108,22 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
 {
     double own[BLOCK * BLOCK];
     for (int64_t p = 0; p < b; p++)
-        for (int64_t j = 0; j < n; j++) V[p * n + j] = *at(a, n, k + p, j);
+        for (int64_t j = 0; j < n; j++)
+            V[p * n + j] = *tct_lower_at(a, n, k + p, j);
     for (int64_t p = 0; p < b; p++)
         for (int64_t r = 0; r < b; r++) own[p * b + r] = V[p * n + k + r];
-    if (!invert_block(b, d, own)) return false;
+    if (!tct_invert_block(b, d, own)) return false;
     memset(V + b * n, 0, (size_t)((BLOCK - b) * n) * sizeof *V);
     memset(W, 0, (size_t)(BLOCK * n) * sizeof *W);
     for (int64_t p = 0; p < b; p++)
         for (int64_t r = 0; r < b; r++)
             for (int64_t j = 0; j < n; j++)
-                W[p * n + j] -= *at(own, b, p, r) * V[r * n + j];
+                W[p * n + j] -= *tct_lower_at(own, b, p, r) * V[r * n + j];
     tct_parallel((n + 1) / 2, least_for(n, 8), subtract_pairs,
                  &(elimination){n, a, V, W});
     for (int64_t p = 0; p < b; p++) {
-        for (int64_t j = 0; j < n; j++) *at(a, n, k + p, j) = W[p * n + j];
+        for (int64_t j = 0; j < n; j++)
+            *tct_lower_at(a, n, k + p, j) = W[p * n + j];
         for (int64_t r = 0; r <= p; r++)
             a[(k + p) * n + k + r] = own[p * b + r];
     }
@@ -182,9 +168,16 @@ static bool invert(int64_t n, double *a, double *scratch)
     return true;
 }
 
-static tacit_status invert_all(int64_t n, double *a, bool *positive)
+/* On the device, if it can; each of several ranks has the host's inverse, since
+ * their devices may differ. */
+static tacit_status invert_all(tacit_queue *q, int64_t n, double *a,
+                               bool *positive)
 {
     double *scratch = NULL;
+    if (q->ranks == 1) {
+        const tacit_status there = tct_amg_device_dense(q, n, a, positive);
+        if (there != TACIT_UNSUPPORTED) return there;
+    }
     TRY(TCT_ALLOC((2 * BLOCK + 1) * n, "the coarsest matrix", &scratch));
     *positive = invert(n, a, scratch);
     tct_free(scratch);
@@ -276,7 +269,7 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
     const int64_t n = m->A.global_rows;
     TRY(gather(m, a, &C->exponent));
     const double norm = norm_of(n, a);
-    TRY(tct_agree(m->world, invert_all(n, a, positive)));
+    TRY(tct_agree(m->world, invert_all(q, n, a, positive)));
     if (!*positive) return TACIT_OK; /* the same on all ranks */
     if (precision != TCT_DOUBLES) C->bits = round_inverse(n, a, norm);
     tacit_status status =

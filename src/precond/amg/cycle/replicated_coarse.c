@@ -138,7 +138,8 @@ static tacit_status build(const tct_amg *M, gathered *W,
     TRY(open_queue(M->base.op.q, out));
     tacit_status status = tct_matrix_adopt(out->world, TACIT_OK, &W->A, &m);
     if (status >= 0) m->format = "galerkin";
-    if (status >= 0) status = tct_amg_operator_of(out->q, m, &out->A);
+    if (status >= 0)
+        status = tct_amg_operator_of(out->q, m, false, false, &out->A);
     if (status >= 0) status = copy_options(M, out);
     if (status >= 0) {
         const tct_near_null_options smooth = {.node_rows = 1,

@@ -43,7 +43,7 @@ size_t tct_amg_device_divide_room(double *room, int64_t n, tct_amg_work *g)
 /* Set the pieces of the workspace to those of divide_room. */
 void tct_amg_device_tidy(tct_amg_device *t)
 {
-    t->g = (tct_amg_work){.w = t->smooth};
+    t->g = (tct_amg_work){.w = t->vectors > 0 ? NULL : t->smooth};
     tct_amg_device_divide_room(t->room, t->A.rows, &t->g);
 }
 
@@ -51,7 +51,7 @@ void tct_amg_device_tidy(tct_amg_device *t)
 void tct_amg_device_begin_level(tct_amg_device *t)
 {
     t->g.A = t->A;
-    t->g.w = t->smooth;
+    t->g.w = t->vectors > 0 ? NULL : t->smooth;
 }
 
 /* --- a pass --------------------------------------------------------------- */
@@ -107,8 +107,7 @@ static tacit_status match(tct_amg_device *t, int *rounds, int64_t *pairs)
     return TACIT_OK;
 }
 
-/* Compute the rows of `out` in new memory. */
-static tacit_status accumulate_rows(tct_amg_device *t, double **memory)
+tacit_status tct_amg_device_accumulate(tct_amg_device *t, double **memory)
 {
     tct_amg_work *g = &t->g;
     int64_t entries = 0;
@@ -139,7 +138,7 @@ static tacit_status pass(tct_amg_device *t, int step, bool last,
     g->sorted = false;
     g->weight = g->w;
     g->group = g->up;
-    TRY(accumulate_rows(t, memory));
+    TRY(tct_amg_device_accumulate(t, memory));
     tct_amg_device_each(t, TCT_AMG_add_up, g->coarse);
     double *const diag = g->diag;
     g->diag = g->added;
@@ -192,25 +191,24 @@ static tacit_status absorb_singletons(tct_amg_device *t)
     return TACIT_OK;
 }
 
-static tacit_status open_transfer(tct_amg_device *t)
+tacit_status tct_amg_device_open_transfer(tct_amg_device *t, int width)
 {
     tct_amg_transfer *T = &t->down;
     const size_t rows = (size_t)t->A.rows, coarse = (size_t)t->g.coarse;
-    const size_t halves = (rows + 1) / 2;
+    const size_t halves = (rows + 1) / 2, k = (size_t)width;
     tct_amg_transfer_free(t->q, T);
-    *T = (tct_amg_transfer){.sets = {.count = t->g.coarse, .width = 1}};
+    *T = (tct_amg_transfer){.sets = {.count = t->g.coarse, .width = width}};
     TRY(tacit_queue_alloc(t->q, (coarse + 2) / 2, &T->ptr));
     TRY(tacit_queue_alloc(t->q, halves, &T->list));
     TRY(tacit_queue_alloc(t->q, halves, &T->of));
-    TRY(tacit_queue_alloc(t->q, rows, &T->weight));
-    TRY(tacit_queue_alloc(t->q, rows, &T->listed));
+    TRY(tacit_queue_alloc(t->q, rows * k, &T->weight));
+    TRY(tacit_queue_alloc(t->q, rows * k, &T->listed));
     tacit_queue_free(t->q, &t->next);
-    return tacit_queue_alloc(t->q, coarse, &t->next);
+    return tacit_queue_alloc(t->q, coarse * k * k, &t->next);
 }
 
-/* List the `rows` of each aggregate of `of`, ascending. */
-static void list_members(tct_amg_device *t, int64_t rows, int32_t *of,
-                         int32_t *ptr, int32_t *list)
+void tct_amg_device_list_members(tct_amg_device *t, int64_t rows, int32_t *of,
+                                 int32_t *ptr, int32_t *list)
 {
     tct_amg_work *g = &t->g;
     int32_t *const was = g->of;
@@ -233,12 +231,12 @@ static tacit_status make_p(tct_amg_device *t)
     tct_amg_work *g = &t->g;
     const int64_t rows = t->A.rows;
     int32_t *const up = g->up;
-    TRY(open_transfer(t));
+    TRY(tct_amg_device_open_transfer(t, 1));
     g->scaled = t->down.weight;
     g->listed = t->down.listed;
     g->smooth = t->next;
-    list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
-                 (int32_t *)(void *)t->down.list);
+    tct_amg_device_list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
+                                (int32_t *)(void *)t->down.list);
     TRY(tct_amg_device_inspect(t));
     t->down.sets.elements = (int64_t)t->seen.total;
     tct_amg_device_each(t, TCT_AMG_weigh, g->coarse);
@@ -264,10 +262,10 @@ static tacit_status galerkin(tct_amg_device *t)
         g->A = t->B;
         g->weight = g->vector = g->diag;
         g->group = g->up;
-        list_members(t, t->B.rows, g->up, g->first, g->upper);
+        tct_amg_device_list_members(t, t->B.rows, g->up, g->first, g->upper);
         tct_amg_device_each(t, TCT_AMG_scale, t->B.rows);
     }
-    TRY(accumulate_rows(t, &t->coarse));
+    TRY(tct_amg_device_accumulate(t, &t->coarse));
     tacit_queue_free(t->q, &t->pass);
     t->C = g->out;
     g->A = t->A;
@@ -280,14 +278,21 @@ static tacit_status galerkin(tct_amg_device *t)
 
 /* --- all ------------------------------------------------------------------ */
 
+tacit_status tct_amg_device_pair_up(tct_amg_device *t,
+                                    const tct_coarsening *how, int *rounds)
+{
+    tct_amg_device_begin_level(t);
+    TRY(run_passes(t, how->passes, rounds));
+    tct_amg_device_begin_level(t);
+    return absorb_singletons(t);
+}
+
 tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
                                         const tct_coarsening *how, int *rounds)
 {
     tct_amg_device_tidy(t);
-    tct_amg_device_begin_level(t);
-    TRY(run_passes(t, how->passes, rounds));
-    tct_amg_device_begin_level(t);
-    TRY(absorb_singletons(t));
+    TRY(tct_amg_device_pair_up(t, how, rounds));
     TRY(make_p(t));
+    t->P = &t->down;
     return galerkin(t);
 }

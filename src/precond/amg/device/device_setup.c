@@ -49,52 +49,71 @@ static bool several(const tct_amg_device *t)
     return t->world->size > 1;
 }
 
+tacit_status tct_amg_device_scatter(tct_amg_device *t, int arrays,
+                                    int64_t count, const int32_t *row,
+                                    const double *value, int64_t rows,
+                                    double **out)
+{
+    double *list = NULL, *values = NULL;
+    tacit_status status = tacit_queue_alloc(t->q, (size_t)(arrays * rows), out);
+    if (status >= 0) status = tct_amg_put(t->q, (size_t)count, row, &list);
+    if (status >= 0)
+        status =
+            tct_amg_put_values(t->q, (size_t)(arrays * count), value, &values);
+    if (status >= 0) q_fill(t->q, (size_t)(arrays * rows), 0.0, *out);
+    for (int k = 0; status >= 0 && count > 0 && k < arrays; k++)
+        t->kernels->each(t->q, TCT_AMG_scatter, count,
+                         &(tct_amg_work){.list = (int32_t *)(void *)list,
+                                         .listed = values + k * count,
+                                         .vector = *out + k * rows});
+    if (status >= 0) status = q_own_status(t->q);
+    tacit_queue_free(t->q, &list);
+    tacit_queue_free(t->q, &values);
+    return status;
+}
+
 /* Upload the sums over columns of other ranks to the rows that have any. */
 static tacit_status put_beyond(tct_amg_device *t, const tct_amg_interface *r,
                                int64_t rows, double **out)
 {
     const int64_t count = r->of.A.rows;
-    double *sum = NULL, *list = NULL, *values = NULL;
-    tacit_status status = tacit_queue_alloc(t->q, (size_t)(2 * rows), out);
-    if (status >= 0) status = TCT_ALLOC(2 * count, what, &sum);
+    double *sum = NULL;
+    tacit_status status = TCT_ALLOC(2 * count, what, &sum);
     for (int64_t k = 0; status >= 0 && k < count; k++) {
         const tct_interface_sums s = tct_amg_interface_sum(r, k);
         sum[k] = s.plain;
         sum[count + k] = s.size;
     }
     if (status >= 0)
-        status = tct_amg_put(t->q, (size_t)count, r->of.row, &list);
-    if (status >= 0)
-        status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &values);
-    if (status >= 0) q_fill(t->q, (size_t)(2 * rows), 0.0, *out);
-    for (int k = 0; status >= 0 && count > 0 && k < 2; k++)
-        t->kernels->each(t->q, TCT_AMG_scatter, count,
-                         &(tct_amg_work){.list = (int32_t *)(void *)list,
-                                         .listed = values + k * count,
-                                         .vector = *out + k * rows});
-    if (status >= 0) status = q_own_status(t->q);
+        status = tct_amg_device_scatter(t, 2, count, r->of.row, sum, rows, out);
     tct_free(sum);
-    tacit_queue_free(t->q, &list);
-    tacit_queue_free(t->q, &values);
     return status;
 }
 
-/* Read the aggregates and weights of P of `count` rows, [2][count]. */
+/* Columns of P an aggregate. */
+static int width_of(const tct_amg_device *t)
+{
+    return t->vectors > 0 ? t->vectors : 1;
+}
+
+/* Read the aggregates of `count` rows and their weights of P, [count] and
+ * [count][width]. */
 static tacit_status read_aggregates(tct_amg_device *t, int64_t count,
                                     const int32_t *rows, double *out)
 {
+    const size_t words = (size_t)(count * (1 + width_of(t)));
     double *list = NULL, *values = NULL;
     tacit_status status = tct_amg_put(t->q, (size_t)count, rows, &list);
-    if (status >= 0)
-        status = tacit_queue_alloc(t->q, (size_t)(2 * count), &values);
+    if (status >= 0) status = tacit_queue_alloc(t->q, words, &values);
     if (status >= 0 && count > 0) {
         t->kernels->each(t->q, TCT_AMG_collect, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
-                                         .of = (int32_t *)(void *)t->down.of,
-                                         .scaled = t->down.weight,
+                                         .of = (int32_t *)(void *)t->P->of,
+                                         .scaled = t->P->weight,
+                                         .k = t->vectors,
                                          .vector = values,
                                          .listed = values + count});
-        q_get(t->q, (size_t)(2 * count), values, out);
+        q_get(t->q, words, values, out);
         status = q_own_status(t->q);
     }
     tacit_queue_free(t->q, &list);
@@ -102,35 +121,66 @@ static tacit_status read_aggregates(tct_amg_device *t, int64_t count,
     return status;
 }
 
+/* Elements of the smooth vectors of `rows` rows. */
+static size_t smooth_elements(const tct_amg_device *t, int64_t rows)
+{
+    return (size_t)rows * (size_t)width_of(t);
+}
+
+static tacit_status get_smooth(const tct_amg_device *t, size_t count,
+                               const double *from, double **out)
+{
+    double *w = NULL;
+    TRY(TCT_ALLOC(count, "smooth vectors", &w));
+    q_get(t->q, count, from, w);
+    const tacit_status status = q_own_status(t->q);
+    if (status < 0) tct_free(w);
+    else *out = w;
+    return status;
+}
+
+/* What the host needs of the interface rows: aggregates, weights, and P' of
+ * near-null vectors. */
+static tacit_status read_interface(tct_amg_device *t, double **got,
+                                   double **smooth)
+{
+    const int64_t count = tct_amg_interface_asked(&t->interface);
+    int32_t *rows = NULL;
+    tacit_status status = TCT_ALLOC(count, what, &rows);
+    if (status >= 0) status = TCT_ALLOC(count * (1 + width_of(t)), what, got);
+    if (status >= 0) {
+        tct_amg_interface_ask(&t->interface, rows);
+        status = read_aggregates(t, count, rows, *got);
+    }
+    if (status >= 0 && t->vectors > 0)
+        status = get_smooth(t, smooth_elements(t, t->C.rows), t->next, smooth);
+    tct_free(rows);
+    return status;
+}
+
 /* Make the interface rows of the next level. */
 static tacit_status coarsen_interface(tct_amg_device *t)
 {
     const int64_t count = tct_amg_interface_asked(&t->interface);
-    int32_t *rows = NULL;
-    double *got = NULL;
-    tacit_status status = TCT_ALLOC(count, what, &rows);
-    if (status >= 0) status = TCT_ALLOC(2 * count, what, &got);
-    if (status >= 0) {
-        tct_amg_interface_ask(&t->interface, rows);
-        status = read_aggregates(t, count, rows, got);
-    }
-    status = tct_agree(t->world, status);
+    double *got = NULL, *smooth = NULL;
+    tacit_status status = tct_agree(t->world, read_interface(t, &got, &smooth));
     tct_amg_interface_clear(&t->interface_after);
     if (status >= 0)
-        status = tct_amg_interface_next(&t->interface, got, got + count,
-                                        t->C.rows, &t->interface_after);
-    TCT_FREE(rows, got);
+        status = t->vectors > 0
+                     ? tct_amg_interface_next_nodes(
+                           &t->interface, got, got + count,
+                           t->C.rows / t->vectors, smooth, &t->interface_after)
+                     : tct_amg_interface_next(&t->interface, got, got + count,
+                                              t->C.rows, &t->interface_after);
+    TCT_FREE(got, smooth);
     TRY(tct_agree(t->world, status));
     tacit_queue_free(t->q, &t->beyond_after);
     return put_beyond(t, &t->interface_after, t->C.rows, &t->beyond_after);
 }
 
-tacit_status tct_amg_device_coarsen(tct_amg_device *t,
-                                    const tct_coarsening *how,
-                                    tct_amg_size *next)
+/* Measure C and the sizes of the next level. */
+static tacit_status measure_next(tct_amg_device *t, tct_amg_size *next)
 {
-    *next = (tct_amg_size){.rounds = 0};
-    TRY(tct_agree(t->world, tct_amg_device_coarsen_own(t, how, &next->rounds)));
     tacit_status status = several(t) ? coarsen_interface(t) : TACIT_OK;
     if (status >= 0)
         status = compute_statistics(t, &t->C, t->beyond_after, &t->after);
@@ -144,6 +194,27 @@ tacit_status tct_amg_device_coarsen(tct_amg_device *t,
     next->nonzeros = t->nonzeros_after = of_all[1];
     next->positive = of_all[2] == 0;
     return TACIT_OK;
+}
+
+tacit_status tct_amg_device_coarsen(tct_amg_device *t,
+                                    const tct_coarsening *how,
+                                    tct_amg_size *next)
+{
+    *next = (tct_amg_size){.rounds = 0};
+    const tacit_status status =
+        t->vectors > 0 ? tct_amg_device_coarsen_nodes(t, how, &next->rounds)
+                       : tct_amg_device_coarsen_own(t, how, &next->rounds);
+    TRY(tct_agree(t->world, status));
+    return measure_next(t, next);
+}
+
+tacit_status tct_amg_device_coarsen_as(tct_amg_device *t,
+                                       const tct_amg_level *as,
+                                       tct_amg_size *next)
+{
+    *next = (tct_amg_size){.rounds = 0};
+    TRY(tct_agree(t->world, tct_amg_device_coarsen_blocks(t, as)));
+    return measure_next(t, next);
 }
 
 /* --- a level -------------------------------------------------------------- */
@@ -163,6 +234,7 @@ tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out)
 {
     const size_t n = (size_t)t->A.rows;
     double energy[2] = {0.0, 0.0}, *at = (double *)(void *)t->g.partial;
+    if (t->vectors > 0) return tct_amg_device_floats_near(t, out);
     tct_amg_device_tidy(t);
     tct_amg_device_begin_level(t);
     t->g.vector = t->g.diag;
@@ -190,6 +262,11 @@ tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out)
     return TACIT_OK;
 }
 
+tacit_status tct_amg_device_smooth(const tct_amg_device *t, double **out)
+{
+    return get_smooth(t, smooth_elements(t, t->C.rows), t->next, out);
+}
+
 double *tct_amg_device_take(tct_amg_device *t)
 {
     double *const matrix = t->matrix;
@@ -214,6 +291,7 @@ void tct_amg_device_descend(tct_amg_device *t)
     t->about = t->after;
     t->coarse = NULL;
     t->next = NULL;
+    if (t->vectors > 0) tct_amg_device_descend_nodes(t);
 }
 
 int64_t tct_amg_device_first(const tct_amg_device *t)
@@ -230,10 +308,19 @@ static bool is_near_1(double size)
     return abs(exponent) <= NEAR;
 }
 
+/* Rows of systems have several times as many entries. The host inverts
+ * matrices of 800 rows. */
+static int64_t small_rows(const tct_amg_kernels *kernels, bool systems)
+{
+    const int64_t least = 800, few = kernels->small / 8;
+    return !systems ? kernels->small : few < least ? least : few;
+}
+
 tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out)
 {
     return tct_any(t->world,
-                   t->A.rows <= t->kernels->small || !is_near_1(t->about.size),
+                   t->A.rows <= small_rows(t->kernels, t->vectors > 0) ||
+                       !is_near_1(t->about.size),
                    out);
 }
 
@@ -261,13 +348,9 @@ tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
 {
     tct_csr rows = {0};
     double *w = NULL;
-    const size_t n = (size_t)t->A.rows;
     tacit_status status = get_rows(t, &rows);
-    if (status >= 0 && t->smooth) {
-        status = TCT_ALLOC(n, "a matrix of aggregates", &w);
-        if (status >= 0) q_get(t->q, n, t->smooth, w);
-        if (status >= 0) status = q_own_status(t->q);
-    }
+    if (status >= 0 && t->smooth)
+        status = get_smooth(t, smooth_elements(t, t->A.rows), t->smooth, &w);
     status = tct_matrix_adopt(t->world, status, &rows, matrix);
     if (status < 0) tct_free(w);
     else (*matrix)->format = "galerkin";
@@ -336,19 +419,21 @@ tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
     if (!is_near_1(of.size)) return TACIT_UNSUPPORTED;
     tacit_status status = tct_amg_csr_put(q, &m->A, &memory, &copy);
     if (status >= 0)
-        status = kernels->store(&like, &copy, of.norm, floats, out);
+        status = kernels->store(&like, &copy, 1, of.norm, floats, out);
     tacit_queue_free(q, &memory);
     if (status >= 0) (*out)->info.row_max = of.longest;
     return status == TACIT_NO_MEMORY ? TACIT_UNSUPPORTED : status;
 }
 
 /* The host makes operators that the device's kernels do not support. */
-static tacit_status operator_by_host(tct_amg_device *t, tacit_operator **out)
+static tacit_status operator_by_host(tct_amg_device *t, bool floats,
+                                     tacit_operator **out)
 {
     tacit_matrix *m = NULL;
     double *smooth = NULL;
     tacit_status status = tct_amg_device_bring(t, &m, &smooth);
-    if (status >= 0) status = tct_amg_operator_of(t->q, m, out);
+    if (status >= 0)
+        status = tct_amg_operator_of(t->q, m, t->vectors > 1, floats, out);
     tacit_matrix_destroy(&m);
     tct_free(smooth);
     return status;
@@ -361,14 +446,17 @@ tacit_status tct_amg_device_operator(tct_amg_device *t,
     tacit_operator *A = NULL;
     t->g.A = t->A;
     if (floats) tct_amg_device_each(t, TCT_AMG_round, t->A.entries);
-    tacit_status status = tct_agree(
-        t->world, t->kernels->store(finest, &t->A, t->about.norm, floats, &A));
+    const int block = t->vectors > 1 ? t->vectors : 1;
+    tacit_status status =
+        tct_agree(t->world, t->kernels->store(finest, &t->A, block,
+                                              t->about.norm, floats, &A));
     if (status >= 0 && several(t))
         status = tct_operator_add_interface(A, &t->interface.of, t->nonzeros,
                                             floats);
     if (status < 0) tacit_operator_destroy(&A);
     else *out = A;
-    return status == TACIT_UNSUPPORTED ? operator_by_host(t, out) : status;
+    return status == TACIT_UNSUPPORTED ? operator_by_host(t, floats, out)
+                                       : status;
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -379,7 +467,8 @@ enum { MOSTLY_OWN = 8 };
 
 /* Why the host does the set-up; NULL: it does not. */
 static const char *reason(const tacit_operator *A, const tacit_matrix *m,
-                          const double *smooth, int64_t small)
+                          const double *smooth, const tct_near_null *near,
+                          int64_t small)
 {
     const bool alone = A->world->size == 1;
     const int64_t beyond = A->ghost ? A->ghost->nonzeros : 0;
@@ -389,6 +478,9 @@ static const char *reason(const tacit_operator *A, const tacit_matrix *m,
         return "there are many rows";
     if (m->A.rows <= small) return "the matrix is small";
     if (A->info.row_max > TCT_AMG_LONG / 8) return "rows are long";
+    if (near->vectors > TCT_AMG_VECTORS)
+        return "there are many near-null vectors";
+    if (near->others.count > 0) return "nodes have rows of several ranks";
     if (!alone && (smooth || !A->local))
         return "there are several ranks, and a vector or an operator of the "
                "user's";
@@ -426,7 +518,8 @@ static tacit_status put_own(tct_amg_device *t, const tct_csr *A)
 }
 
 static tacit_status build(tct_amg_device *t, const tacit_operator *A,
-                          const tacit_matrix *m, const double *smooth)
+                          const tacit_matrix *m, const double *smooth,
+                          const tct_near_null *near)
 {
     const size_t room = tct_amg_device_divide_room(NULL, A->n, &t->g);
     bool listed = false;
@@ -435,6 +528,7 @@ static tacit_status build(tct_amg_device *t, const tacit_operator *A,
     TRY(read_rows(t, A, &listed));
     if (!listed) TRY(put_own(t, &m->A));
     t->nonzeros = m->nonzeros;
+    if (near->vectors > 0) return tct_amg_device_take_near(t, near);
     if (!smooth) return TACIT_OK;
     TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
     q_put(t->q, (size_t)A->n, smooth, t->smooth);
@@ -442,12 +536,13 @@ static tacit_status build(tct_amg_device *t, const tacit_operator *A,
 }
 
 /* Make the interface rows and the row statistics. */
-static tacit_status finish(tct_amg_device *t, const tacit_operator *A)
+static tacit_status finish(tct_amg_device *t, const tacit_operator *A,
+                           const tct_near_null *near)
 {
     bool bad = false;
     tacit_status status = TACIT_OK;
     if (several(t)) {
-        TRY(tct_amg_interface_open(A, &t->interface));
+        TRY(tct_amg_interface_open(A, near, &t->interface));
         status = put_beyond(t, &t->interface, A->n, &t->beyond);
     }
     if (status >= 0)
@@ -466,36 +561,39 @@ static bool host_may_try(tacit_status status)
 /* All ranks or none; *why: the reason against it. */
 static tacit_status open_all(tct_amg_device *t, const tacit_operator *A,
                              const tacit_matrix *m, const double *smooth,
-                             const char **why)
+                             const tct_near_null *near, const char **why)
 {
-    tacit_status status = t ? build(t, A, m, smooth) : TACIT_OK;
+    tacit_status status = t ? build(t, A, m, smooth, near) : TACIT_OK;
     bool left = false;
     if (host_may_try(status)) *why = tacit_error_message();
     TRY(tct_agree(A->world, host_may_try(status) ? TACIT_OK : status));
     TRY(tct_any(A->world, *why != NULL, &left));
     if (left && !*why) *why = "another rank has a reason";
     if (left) return TACIT_OK;
-    status = finish(t, A);
+    status = finish(t, A, near);
     if (!host_may_try(status)) return status;
     *why = tacit_error_message();
     return TACIT_OK;
 }
 
 tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
-                                 const double *smooth, tct_amg_device **out)
+                                 const double *smooth,
+                                 const tct_near_null *near,
+                                 tct_amg_device **out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
     tct_amg_device *t = NULL;
     *out = NULL;
     if (!kernels) return TACIT_OK;
-    const char *why = reason(A, m, smooth, kernels->small);
+    const int64_t small = small_rows(kernels, near->vectors > 0);
+    const char *why = reason(A, m, smooth, near, small);
     if (!why && !(t = tct_calloc(sizeof *t))) why = "there is no memory";
     if (t) {
         t->kernels = kernels;
         t->q = A->q;
         t->world = A->world;
     }
-    const tacit_status status = open_all(t, A, m, smooth, &why);
+    const tacit_status status = open_all(t, A, m, smooth, near, &why);
     if (why && A->world->rank == 0)
         tct_log(TCT_DETAIL, "amg: the host makes the levels: %s", why);
     if (status < 0 || why) tct_amg_device_close(&t);
@@ -507,9 +605,10 @@ void tct_amg_device_close(tct_amg_device **device)
 {
     tct_amg_device *t = *device;
     if (!t) return;
-    double **const all[] = {&t->matrix, &t->coarse,      &t->pass,
-                            &t->smooth, &t->next,        &t->room,
-                            &t->beyond, &t->beyond_after};
+    double **const all[] = {&t->matrix, &t->coarse,       &t->pass,
+                            &t->smooth, &t->next,         &t->room,
+                            &t->beyond, &t->beyond_after, &t->node,
+                            &t->graph,  &t->graph_after};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(t->q, all[i]);
     tct_amg_transfer_free(t->q, &t->down);

@@ -51,11 +51,13 @@ extern const tct_amg_kernels *tct_amg_kernels_instead;
 
 typedef struct tct_amg_device tct_amg_device;
 
-/* `smooth` [rows of A], NULL: ones. *out NULL: the host does the set-up; the
- * log gives the reason.
+/* `smooth` [rows of A], NULL: ones; with several vectors `near` has them. *out
+ * NULL: the host does the set-up; the log gives the reason.
  * Errors      DEVICE. */
 tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
-                                 const double *smooth, tct_amg_device **out);
+                                 const double *smooth,
+                                 const tct_near_null *near,
+                                 tct_amg_device **out);
 void tct_amg_device_close(tct_amg_device **device);
 
 /* Sizes of the next level, known after `coarsen`. */
@@ -69,6 +71,14 @@ typedef struct tct_amg_size {
 tacit_status tct_amg_device_coarsen(tct_amg_device *t,
                                     const tct_coarsening *how,
                                     tct_amg_size *next);
+/* The same by the P and `blocks` of level `as`, of a matrix with the same
+ * pattern. */
+tacit_status tct_amg_device_coarsen_as(tct_amg_device *t,
+                                       const tct_amg_level *as,
+                                       tct_amg_size *next);
+/* The pattern of the next level's blocks, the caller's from now on, with
+ * near-null vectors, for `coarsen_as`. */
+double *tct_amg_device_blocks(tct_amg_device *t, int64_t *count);
 /* The functions of amg.h for the current level; with `floats` its values stay
  * rounded. */
 tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out);
@@ -78,6 +88,9 @@ tacit_status tct_amg_device_operator(tct_amg_device *t,
 tacit_status tct_amg_device_rows(tct_amg_device *t, tct_amg_rows *out);
 /* P to the next level, known after `coarsen`. */
 tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out);
+/* Download P' of the near-null vectors, [rows of the next level][vectors].
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_amg_device_smooth(const tct_amg_device *t, double **out);
 /* Hand over the memory of the current level's matrix; only `descend` may
  * follow. */
 double *tct_amg_device_take(tct_amg_device *t);
@@ -88,8 +101,8 @@ int64_t tct_amg_device_first(const tct_amg_device *t);
 /* Does the host take over at the current level, because it is small or must be
  * scaled by a power of 2? */
 tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out);
-/* Download the matrix of the current level and its smooth vector (NULL:
- * ones). */
+/* Download the matrix of the current level and its smooth vector (NULL: ones)
+ * or near-null vectors [rows][vectors]. */
 tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
                                   double **smooth);
 
@@ -98,6 +111,13 @@ tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
  * must make it. */
 tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
                                 bool floats, tacit_operator **out);
+/* Invert a positive semidefinite `a` [n][n], of which the lower triangle counts,
+ * as invert of coarsest_solve.c; *positive false: a pivot is not positive, `a`
+ * is undefined. UNSUPPORTED, without a message: the host must do it; `a` is
+ * unchanged.
+ * Errors      DEVICE. */
+tacit_status tct_amg_device_dense(tacit_queue *q, int64_t n, double *a,
+                                  bool *positive);
 /* tct_amg_device_invert: factor / of [n] into `out`. tct_amg_device_random:
  * random numbers as in spectral_bound.c, if the device of `q` supports them;
  * `inverse` is NULL, or D^-1 [n] with its trace. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_setup_impl.h - state of a set-up on a device and
- * functions shared by device_setup.c and device_coarsen.c. */
+ * functions shared by device_setup.c, device_coarsen.c, device_systems.c. */
 #ifndef TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #define TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #include "precond/amg/device/device_setup.h"
@@ -14,11 +14,18 @@ struct tct_amg_device {
     double *matrix, *coarse; /* of A, of C                                    */
     double *pass;            /* of B, unless B is A                           */
     double *smooth, *next;   /* this level (NULL: ones), next level          */
-    double *room;            /* workspace of g                               */
-    tct_amg_csr A, B, C;     /* level, last pass, next level                 */
+    int vectors;             /* near-null ones, [rows][vectors]; 0: `smooth` */
+    double *node;            /* of each row; NULL: `vectors` rows each       */
+    double *graph, *graph_after; /* memory of N, N_after; NULL: lent         */
+    double *room;           /* workspace of g                               */
+    tct_amg_csr A, B, C;    /* level, last pass, next level                 */
+    tct_amg_csr N, N_after; /* graphs */
+    int64_t nodes;          /* of this level */
+    bool graph_known;       /* N has the pattern */
     tct_amg_state about, after; /* statistics of A, of C                     */
     int64_t nonzeros, nonzeros_after; /* of all ranks                        */
     tct_amg_transfer down; /* until taken                                  */
+    const tct_amg_transfer *P; /* it, or that of another hierarchy */
     tct_amg_interface interface,
         interface_after;           /* several ranks only, as what follows  */
     double *beyond, *beyond_after; /* [2][rows] sums of |a| over columns of
@@ -63,6 +70,16 @@ static inline tacit_status tct_amg_device_find_sum(tct_amg_device *t, int64_t n,
     return TACIT_OK;
 }
 
+/* --- device_setup.c ------------------------------------------------------- */
+
+/* Scatter `value` [count], of rows `row`, to *out [rows], otherwise 0; `arrays`
+ * of them.
+ * Errors NO_MEMORY, DEVICE. */
+tacit_status tct_amg_device_scatter(tct_amg_device *t, int arrays,
+                                    int64_t count, const int32_t *row,
+                                    const double *value, int64_t rows,
+                                    double **out);
+
 /* --- device_coarsen.c ----------------------------------------------------- */
 
 /* Set the pieces of g for levels of `n` rows in `room`; with `room` NULL only
@@ -71,10 +88,40 @@ size_t tct_amg_device_divide_room(double *room, int64_t n, tct_amg_work *g);
 /* Reset the pieces and start on the level's own matrix. */
 void tct_amg_device_tidy(tct_amg_device *t);
 void tct_amg_device_begin_level(tct_amg_device *t);
+/* The aggregates of the matrix t->A: g.of, g.coarse; t->B and t->pass are those
+ * of the last pass. */
+tacit_status tct_amg_device_pair_up(tct_amg_device *t,
+                                    const tct_coarsening *how, int *rounds);
+/* Allocate P of `width` columns an aggregate and its smooth vectors. */
+tacit_status tct_amg_device_open_transfer(tct_amg_device *t, int width);
+/* List the `rows` of each aggregate of `of`, ascending, in g.ptr and g.list. */
+void tct_amg_device_list_members(tct_amg_device *t, int64_t rows, int32_t *of,
+                                 int32_t *ptr, int32_t *list);
+/* Compute the rows of g.out, by lists or pairs of g, in new memory.
+ * Errors UNSUPPORTED (rows too long), NO_MEMORY, DEVICE. */
+tacit_status tct_amg_device_accumulate(tct_amg_device *t, double **memory);
 /* P, the smooth vector of the next level, and C, for this rank's rows and
  * columns.
  * Local.  Errors UNSUPPORTED (rows too long), NO_MEMORY, DEVICE. */
 tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
                                         const tct_coarsening *how, int *rounds);
+
+/* --- device_systems.c ----------------------------------------------------- */
+
+/* Upload the nodes and vectors of the finest level.
+ * Local.  Errors NO_MEMORY, DEVICE. */
+tacit_status tct_amg_device_take_near(tct_amg_device *t,
+                                      const tct_near_null *B);
+/* As tct_amg_device_coarsen_own, for near-null vectors. */
+tacit_status tct_amg_device_coarsen_nodes(tct_amg_device *t,
+                                          const tct_coarsening *how,
+                                          int *rounds);
+/* The same by the P of `as`. */
+tacit_status tct_amg_device_coarsen_blocks(tct_amg_device *t,
+                                           const tct_amg_level *as);
+/* Is rounding to floats harmless for all vectors? */
+tacit_status tct_amg_device_floats_near(tct_amg_device *t, bool *out);
+/* The next level's graph becomes this one's. */
+void tct_amg_device_descend_nodes(tct_amg_device *t);
 
 #endif

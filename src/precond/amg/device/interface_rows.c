@@ -23,21 +23,26 @@ static tacit_status open_halo(tacit_world *w, tct_amg_interface *r)
 }
 
 tacit_status tct_amg_interface_open(const tacit_operator *A,
+                                    const tct_near_null *near,
                                     tct_amg_interface *out)
 {
-    *out = (tct_amg_interface){.w = NULL};
+    const int k = near->vectors, words = k > 0 ? k : 1;
+    *out = (tct_amg_interface){.k = k};
     tacit_status status = tct_interface_rows_of(A, &out->of);
-    if (status >= 0) status = open_ones(out->of.A.rows, &out->w);
-    if (status >= 0) status = open_ones(out->of.ghosts.count, &out->beyond);
+    if (status >= 0) status = open_ones(out->of.A.rows * words, &out->w);
+    if (status >= 0)
+        status = open_ones(out->of.ghosts.count * words, &out->beyond);
     TRY(tct_agree(A->world, status));
-    return open_halo(A->world, out);
+    TRY(open_halo(A->world, out));
+    if (k == 0) return TACIT_OK;
+    return tct_amg_interface_open_nodes(A->world, near, out);
 }
 
 void tct_amg_interface_clear(tct_amg_interface *r)
 {
     tct_interface_rows_clear(&r->of);
     tct_halo_close(&r->halo);
-    TCT_FREE(r->w, r->beyond);
+    TCT_FREE(r->w, r->beyond, r->node, r->ghost_node);
     *r = (tct_amg_interface){.w = NULL};
 }
 
@@ -54,7 +59,8 @@ tct_interface_sums tct_amg_interface_sum(const tct_amg_interface *r, int64_t k)
     tct_interface_sums s = {0.0, 0.0, 0.0};
     for (int64_t e = A->ptr[k]; e < A->ptr[k + 1]; e++) {
         const int64_t g = tct_ghost_place(&r->of.ghosts, tct_csr_col(A, e));
-        const double part = A->val[e] * (r->w[k] * r->beyond[g]);
+        const double ww = r->k > 0 ? 1.0 : r->w[k] * r->beyond[g];
+        const double part = A->val[e] * ww;
         s.plain += fabs(A->val[e]);
         s.size += fabs(part);
         s.energy += part;
@@ -184,10 +190,8 @@ static tacit_status exchange_aggregates(step *s, int64_t first)
     return TACIT_OK;
 }
 
-/* The distinct numbers >= 0 of `word` [count], ascending, into `out`; at[k] is
- * the position of word[k], -1: negative. Overwrites `word`. */
-static tacit_status number_distinct(int64_t count, int64_t *word, int32_t *at,
-                                    tct_ghosts *out)
+tacit_status tct_amg_number_distinct(int64_t count, int64_t *word, int32_t *at,
+                                     tct_ghosts *out)
 {
     int64_t some = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -212,7 +216,7 @@ static tacit_status number_rows(step *s, tct_amg_interface *next,
     const int64_t rows = s->r->of.A.rows;
     tct_ghosts set;
     for (int64_t k = 0; k < rows; k++) s->word[k] = (int64_t)s->group[k];
-    TRY(number_distinct(rows, s->word, s->of, &set));
+    TRY(tct_amg_number_distinct(rows, s->word, s->of, &set));
     for (int64_t n = 0; n < set.count; n++)
         next->of.row[n] = (int32_t)set.id[n];
     *count = set.count;
@@ -242,7 +246,8 @@ static tacit_status add_up(step *s, tct_amg_interface *next)
     TRY(tct_accumulate_rows(&c, &next->of.A));
     TRY(tct_csr_sort(&next->of.A, false, what));
     for (int64_t g = 0; g < ghosts; g++) s->word[g] = s->ghost_of[g];
-    return number_distinct(ghosts, s->word, s->ghost_at, &next->of.ghosts);
+    return tct_amg_number_distinct(ghosts, s->word, s->ghost_at,
+                                   &next->of.ghosts);
 }
 
 /* P' of the smooth vector: w over the weight of any row of the aggregate. */

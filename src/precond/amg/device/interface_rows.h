@@ -7,18 +7,25 @@
 #define TCT_PRECOND_AMG_DEVICE_INTERFACE_ROWS_H
 #include "comm/setup/halo.h"
 #include "operator/interface_rows.h"
+#include "precond/amg/systems/near_null.h"
 
 typedef struct tct_amg_interface {
     tct_interface_rows of; /* rows, and first row of each rank   */
     tct_halo halo;         /* of their columns                   */
-    double *w;             /* [of.A.rows] smooth vector          */
-    double *beyond;        /* [ghosts] smooth vector of ghosts */
+    int k;                 /* near-null vectors; 0: one smooth vector */
+    double *w;             /* [of.A.rows][k] smooth vectors      */
+    double *beyond;        /* [ghosts][k] those of ghosts */
+    /* With near-null vectors, if nodes are to be paired: */
+    int32_t *node;                 /* [of.A.rows] of this rank */
+    int64_t *ghost_node;           /* [ghosts] of all ranks */
+    int64_t first_node, all_nodes; /* of this rank, of all */
 } tct_amg_interface;
 
-/* The interface of the finest level, with a smooth vector of ones; clear it
- * also after an error.
+/* The interface of the finest level, with the vectors of `near`, or a smooth
+ * vector of ones; clear it also after an error.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_amg_interface_open(const tacit_operator *A,
+                                    const tct_near_null *near,
                                     tct_amg_interface *out);
 void tct_amg_interface_clear(tct_amg_interface *r);
 
@@ -37,7 +44,36 @@ tacit_status tct_amg_interface_next(const tct_amg_interface *r,
                                     const double *group, const double *weight,
                                     int64_t coarse, tct_amg_interface *next);
 
-/* Sums of interface row k over columns of other ranks: |a|; with the smooth
+/* --- interface_nodes.c ---------------------------------------------------- */
+
+/* tct_amg_interface_open for near-null vectors. */
+tacit_status tct_amg_interface_open_nodes(tacit_world *world,
+                                          const tct_near_null *near,
+                                          tct_amg_interface *r);
+/* tct_amg_interface_next for them: `weight` [asked][k], `smooth` [coarse][k][k]
+ * P' of the vectors. */
+tacit_status tct_amg_interface_next_nodes(const tct_amg_interface *r,
+                                          const double *group,
+                                          const double *weight, int64_t coarse,
+                                          const double *smooth,
+                                          tct_amg_interface *next);
+/* The nodes of interface rows, *count of them, and the sum of their edges to
+ * nodes of other ranks; the caller frees both, also after an error.
+ * Errors      NO_MEMORY. */
+tacit_status tct_amg_interface_edges(const tct_amg_interface *r, int64_t *count,
+                                     int32_t **node, double **sum);
+/* Add the energies and sizes of interface rows to `sum` [2][k]. */
+void tct_amg_interface_energies(const tct_amg_interface *r, double *sum);
+
+/* The distinct numbers >= 0 of `word` [count], ascending, into `out`; at[k] is
+ * the position of word[k], -1: negative. Overwrites `word`.
+ * Errors      NO_MEMORY. */
+tacit_status tct_amg_number_distinct(int64_t count, int64_t *word, int32_t *at,
+                                     tct_ghosts *out);
+
+/* --- interface_rows.c ----------------------------------------------------- */
+
+/* Sums of interface row k over columns of other ranks: |a|; with a single smooth
  * vector w, |a w w| and a w w. */
 typedef struct tct_interface_sums {
     double plain, size, energy;

@@ -4,12 +4,13 @@
 #ifndef TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #define TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #include "device/queue.h"
-#include "precond/amg/device/setup_tasks.h"
+#include "precond/amg/device/task_list.h"
 #include <tacit/operator.h>
 
 /* All functions enqueue on `q`. */
 typedef struct tct_amg_kernels {
     int64_t small; /* levels of fewer rows go to the host */
+    int64_t dense; /* matrices of fewer rows are inverted by the host; 0: all */
     /* Run a task for each index below `n`. */
     void (*each)(tacit_queue *q, tct_amg_task task, int64_t n,
                  const tct_amg_work *g);
@@ -17,15 +18,19 @@ typedef struct tct_amg_kernels {
     void (*sum_up)(tacit_queue *q, int64_t n, const tct_amg_work *g);
     /* Compute the rows of `out`: their lengths into `count`, or the entries. */
     void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
-    /* `count`: entries of each row of `A`; false: the format cannot list rows,
-     * and nothing was done. `rows`: the rows, in the order of `A`. */
+    /* Compute the values of `out` in its blocks (system_tasks.h). */
+    void (*multiply)(tacit_queue *q, const tct_amg_work *g);
+    /* `count`: entries of each row of `A`, with those that fill dense blocks;
+     * false: the format cannot list rows, and nothing was done. `read`: the
+     * rows, in the order of `A`, if blocks are full. */
     bool (*count)(const tacit_operator *A, int32_t *count);
     void (*read)(const tacit_operator *A, const tct_amg_csr *out);
     /* Make the operator of `A` with largest row sum `norm`, values rounded if
-     * `floats`.
+     * `floats`; `block` > 1: of dense blocks of so many rows.
      * Errors      UNSUPPORTED (the host must make it), NO_MEMORY, DEVICE. */
     tacit_status (*store)(const tacit_operator *finest, const tct_amg_csr *A,
-                          double norm, bool floats, tacit_operator **out);
+                          int block, double norm, bool floats,
+                          tacit_operator **out);
 } tct_amg_kernels;
 
 #ifdef __cplusplus

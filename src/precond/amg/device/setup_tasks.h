@@ -2,7 +2,8 @@
  * precond/amg/device/setup_tasks.h - set-up split into tasks, each for one row,
  * aggregate or slice, run by a device's kernels and, in tests, on the host.
  * Results have the bits of the host functions: aggregate.c, match.c,
- * row_accumulation.c, rows.c.
+ * row_accumulation.c, rows.c. Systems of equations have more
+ * (system_tasks.h); task_list.h lists all.
  *
  * A task is a function of the work and of an index below its count. It never
  * waits, and its loops are bounded by row lengths, aggregate sizes or
@@ -33,12 +34,13 @@ typedef struct tct_amg_csr {
 } tct_amg_csr;
 
 enum {
-    TCT_AMG_HOPS = 8,        /* steps in a jump: 9 times as far            */
-    TCT_AMG_JUMPS = 10,      /* 9^10 exceeds any row count                 */
-    TCT_AMG_FEW = 8,         /* a round pairs few if at most one row in 8  */
-    TCT_AMG_SHORT = 256,     /* entries of an aggregate's rows for a warp */
-    TCT_AMG_LONG = 3584,     /* ... for a block; longer: host              */
-    TCT_AMG_STRETCHES = 1024 /* chunks of a prefix sum                  */
+    TCT_AMG_HOPS = 8,         /* steps in a jump: 9 times as far            */
+    TCT_AMG_JUMPS = 10,       /* 9^10 exceeds any row count                 */
+    TCT_AMG_FEW = 8,          /* a round pairs few if at most one row in 8  */
+    TCT_AMG_SHORT = 256,      /* entries of an aggregate's rows for a warp */
+    TCT_AMG_LONG = 3584,      /* ... for a block; longer: host              */
+    TCT_AMG_STRETCHES = 1024, /* chunks of a prefix sum                  */
+    TCT_AMG_VECTORS = 8       /* near-null vectors, at most */
 };
 
 /* All of 8 bytes; the host reads it as a whole. */
@@ -53,6 +55,16 @@ typedef struct tct_amg_state {
 } tct_amg_state;
 enum { TCT_AMG_STATE = sizeof(tct_amg_state) / sizeof(double) };
 
+/* A dense matrix to be inverted (inverse_tasks.h): its lower triangle. */
+typedef struct tct_amg_dense {
+    int64_t n, from; /* first row of the current block */
+    int32_t block;   /* rows of it */
+    double *a;       /* [n][n] */
+    double *V, *W;   /* [TCT_ELIMINATED][n] */
+    double *own;     /* [TCT_ELIMINATED][TCT_ELIMINATED] */
+    double *d;       /* [n] the diagonal before */
+} tct_amg_dense;
+
 /* NULL: not needed or not known yet. */
 typedef struct tct_amg_work {
     tct_amg_csr A;   /* to coarsen                      */
@@ -65,6 +77,7 @@ typedef struct tct_amg_work {
     int step;        /* jump, or pass                   */
     bool sorted;     /* columns of `out` ascend         */
     bool pairs;      /* aggregates: `first` and its mate; else `list` */
+    bool squares;    /* of entries are added up */
     int64_t coarse;
     tct_amg_state *state;
     double *diag, *added; /* [rows] see match.h; next pass                */
@@ -87,6 +100,12 @@ typedef struct tct_amg_work {
                            * by w if there is w; NULL: none */
     double *vector;       /* [rows] */
     int64_t *partial;     /* [TCT_AMG_STRETCHES + 1] partial sums */
+    /* Systems (system_tasks.h); NULL `node`: a node has k rows. */
+    int k;               /* near-null vectors; columns of P an aggregate */
+    const int32_t *node; /* [rows] of A */
+    const double *near;  /* [rows of A][k] near-null vectors */
+    tct_amg_csr blocks;  /* pattern of `out` in blocks; the graph of nodes */
+    tct_amg_dense dense;
 } tct_amg_work;
 
 /* --- shared results ------------------------------------------------------- */
@@ -509,12 +528,13 @@ TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
 
 /* --- the matrix of aggregates: row_accumulation.c, galerkin.c ------------- */
 
-/* Read the aggregate and weight of row list[k]. */
+/* Read the aggregate and weights of row list[k]. */
 TCT_BOTH void tct_amg_task_collect(const tct_amg_work *g, int64_t k)
 {
-    const int32_t i = g->list[k];
+    const int64_t i = g->list[k], width = g->k > 1 ? g->k : 1;
     g->vector[k] = (double)g->of[i];
-    g->listed[k] = g->scaled[i];
+    for (int64_t v = 0; v < width; v++)
+        g->listed[k * width + v] = g->scaled[i * width + v];
 }
 
 /* Scatter `listed` to the rows of `list`. */
@@ -576,7 +596,8 @@ TCT_BOTH void tct_amg_gather(const tct_amg_work *g, int64_t n, int lane,
         const double own = g->weight ? g->weight[i] : 1.0;
         for (int32_t e = lane; e < length; e += lanes) {
             const int32_t j = g->A.col[from + e];
-            const double value = own * g->A.val[from + e];
+            const double a = g->A.val[from + e];
+            const double value = own * (g->squares ? a * a : a);
             to->col[at + e] = g->group[j];
             to->val[at + e] = g->weight ? value * g->weight[j] : value;
         }
@@ -640,22 +661,5 @@ TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
     }
     if (tct_is_rounding(C->val[own], sum)) C->val[own] = sum;
 }
-
-/* X(task) in the order of this file, without the task that takes by far the
- * most memory of a thread. */
-/* clang-format off */
-#define TCT_AMG_SLIM_TASKS(X)                                                  \
-    X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \
-    X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
-    X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
-    X(sort) X(weigh) X(weigh_none) X(collect) X(scatter) X(scale) X(measure) X(starts) X(complete)
-#define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look)
-/* clang-format on */
-
-typedef enum tct_amg_task {
-#define X(name) TCT_AMG_##name,
-    TCT_AMG_TASKS(X)
-#undef X
-} tct_amg_task;
 
 #endif

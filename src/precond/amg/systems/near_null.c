@@ -2,6 +2,7 @@
  * precond/amg/systems/near_null.c - smooth vectors, given or derived, and
  * nodes. */
 #include "precond/amg/systems/near_null.h"
+#include "device/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -21,21 +22,34 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
 
 /* --- vectors -------------------------------------------------------------- */
 
+typedef struct {
+    int64_t rows;
+    int vectors, count; /* given, kept */
+    const bool *kept;
+    const double *X; /* [vectors][rows] */
+    double *out;     /* [rows][count] */
+} taking;
+
+static void take_rows(void *work, int64_t from, int64_t to)
+{
+    const taking *t = work;
+    for (int64_t i = from; i < to; i++) {
+        double *out = t->out + i * t->count;
+        for (int j = 0; j < t->vectors; j++)
+            if (t->kept[j]) *out++ = t->X[j * t->rows + i];
+    }
+}
+
 /* Interleave the vectors X [vectors][rows] of which kept[j]. */
 static tacit_status take(const tacit_matrix *m, int vectors, const bool *kept,
                          const double *X, tct_near_null *B)
 {
-    const int64_t rows = m->A.rows;
-    int count = 0, c = 0;
-    for (int j = 0; j < vectors; j++) count += kept[j];
-    TRY(TCT_ALLOC(rows * count, what, &B->value));
-    for (int j = 0; j < vectors; j++) {
-        if (!kept[j]) continue;
-        for (int64_t i = 0; i < rows; i++)
-            B->value[i * count + c] = X[j * rows + i];
-        c++;
-    }
-    B->vectors = count;
+    taking t = {m->A.rows, vectors, 0, kept, X, NULL};
+    for (int j = 0; j < vectors; j++) t.count += kept[j];
+    TRY(TCT_ALLOC(t.rows * t.count, what, &B->value));
+    t.out = B->value;
+    tct_parallel(t.rows, TCT_SHORT, take_rows, &t);
+    B->vectors = t.count;
     return TACIT_OK;
 }
 
@@ -153,15 +167,26 @@ tacit_status tct_near_null_open(const tacit_matrix *m,
     return status;
 }
 
+tacit_status tct_near_null_of(tct_near_null *B, int vectors, int64_t rows,
+                              double *value)
+{
+    int32_t *node = NULL;
+    TRY(TCT_ALLOC(rows, what, &node));
+    for (int64_t i = 0; i < rows; i++) node[i] = (int32_t)(i / vectors);
+    tct_near_null_clear(B);
+    *B = (tct_near_null){.vectors = vectors,
+                         .value = value,
+                         .nodes = rows / vectors,
+                         .node = node};
+    return TACIT_OK;
+}
+
 tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
                                 const int64_t *index)
 {
     const int k = B->vectors;
-    tct_near_null_clear(B);
-    *B = (tct_near_null){.vectors = k, .value = G->smooth, .nodes = G->coarse};
+    TRY(tct_near_null_of(B, k, G->coarse * k, G->smooth));
     G->smooth = NULL;
-    TRY(TCT_ALLOC(B->nodes * k, what, &B->node));
-    for (int64_t i = 0; i < B->nodes * k; i++) B->node[i] = (int32_t)(i / k);
     if (!index) return TACIT_OK;
     TRY(TCT_ALLOC(B->nodes, what, &B->number));
     for (int64_t n = 0; n < B->nodes; n++) B->number[n] = index[n * k] / k;

@@ -44,6 +44,10 @@ tacit_status tct_near_null_open(const tacit_matrix *m,
  * [rows of that level], are the row numbers on a single rank. Local. */
 tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
                                 const int64_t *index);
+/* The same of `vectors` vectors `value` [rows][vectors], taken over unless this
+ * fails: nodes have as many rows. Local.  Errors NO_MEMORY. */
+tacit_status tct_near_null_of(tct_near_null *B, int vectors, int64_t rows,
+                              double *value);
 void tct_near_null_clear(tct_near_null *B);
 
 /* --- node_rows.c ---------------------------------------------------------- */

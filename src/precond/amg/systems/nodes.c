@@ -8,15 +8,11 @@
 #include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
+#include "precond/amg/systems/graph_weight.h"
 #include "precond/amg/systems/near_null.h"
-#include <math.h>
 #include <string.h>
 
 static const char *const what = "aggregates of nodes";
-
-/* Excess of the diagonal over the sum of the edges: a node with all edges in
- * its aggregate still counts. */
-static const double BEYOND = 1e-3;
 
 typedef struct {
     const tacit_matrix *A;
@@ -83,22 +79,17 @@ static tacit_status condense(condensation *c, const tct_halo *h)
                               &c->N);
 }
 
-static double norm(double squares)
-{
-    return tct_rounded(sqrt(squares));
-}
-
 /* Turn squares into edge weights and add diagonal entries. */
 static void weigh_edges(tct_csr *N, int64_t n)
 {
     double sum = 0.0;
     int64_t own = N->ptr[n];
     for (int64_t e = N->ptr[n]; e < N->ptr[n + 1]; e++) {
-        N->val[e] = -norm(N->val[e]);
+        N->val[e] = -tct_node_norm(N->val[e]);
         if (tct_csr_col(N, e) == N->first + n) own = e;
         else sum -= N->val[e];
     }
-    N->val[own] = fmax(-N->val[own], (1.0 + BEYOND) * sum);
+    N->val[own] = tct_node_diagonal(-N->val[own], sum);
 }
 
 static void weigh_nodes(void *of, int64_t from, int64_t to)

@@ -26,6 +26,8 @@ struct tacit_factor_solver {
     double seconds;   /* limit of a wait */
     int columns;      /* right-hand sides at once */
     int64_t all_rows; /* of B and X                                  */
+    int32_t *from;    /* [plan.rows] row of B, if rows are permuted; NULL     */
+    double *given;    /* [columns all_rows] B in the order of X               */
     struct tct_doublings *shared; /* recursive doubling; NULL: one rank */
     struct tct_distribution_gpu
         *spread; /* distribution over a grid; NULL: one GPU */
@@ -48,6 +50,18 @@ tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
 int32_t tct_solver_panel(const tacit_factor_solver *S, int c, int32_t k);
 tacit_status tct_solver_launch(const tacit_factor_solver *S,
                                const tct_tri_job *job);
+
+/* --- permuted.c ----------------------------------------------------------- */
+
+/* Upload the scales of `P`, by numbers of vectors; if its rows are permuted,
+ * also where b of row k is: from[k], by default its original row. */
+tacit_status tct_solver_send_permuted(tacit_factor_solver *S,
+                                      const tacit_factor_panels *P,
+                                      const int32_t *place,
+                                      const int32_t *from);
+/* Replace `*B` by its columns in the order of X, if rows are permuted. */
+tacit_status tct_solver_gather(const tacit_factor_solver *S, int columns,
+                               const double **B, size_t *ldb);
 
 /* --- shared.c ------------------------------------------------------------- */
 

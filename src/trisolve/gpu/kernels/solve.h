@@ -89,6 +89,18 @@ gpu_error tct_tri_take(const tct_tri_pack *p, gpu_stream stream);
 gpu_error tct_tri_give(const tct_tri_pack *p, gpu_stream stream);
 gpu_error tct_tri_add(const tct_tri_pack *p, int32_t some, const double *from,
                       gpu_stream stream);
+/* Columns of B, whose row from[k] is the factor's row k, to row place[k] of
+ * `to`; rows with place < 0 are left out. */
+typedef struct tct_tri_gathered {
+    const int32_t *place, *from; /* [rows] */
+    int64_t rows;
+    int columns;
+    const double *B; /* column n at B + n ldb */
+    int64_t ldb;
+    double *to; /* ... and at to + n ld */
+    int64_t ld;
+} tct_tri_gathered;
+gpu_error tct_tri_gather(const tct_tri_gathered *g, gpu_stream stream);
 /* Resident blocks per multiprocessor of the kernel for `columns`. */
 gpu_error tct_tri_occupancy(int columns, int *blocks);
 gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream);

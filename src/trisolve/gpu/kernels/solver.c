@@ -28,7 +28,7 @@ static tacit_status send(tacit_factor_solver *S, const void *from,
 
 static tacit_status send_plan(tacit_factor_solver *S,
                               const tacit_factor_panels *P,
-                              const int32_t *place)
+                              const int32_t *place, const int32_t *from)
 {
     const tct_tri_plan *p = &S->plan;
     tct_tri_arrays *a = &S->a;
@@ -45,10 +45,8 @@ static tacit_status send_plan(tacit_factor_solver *S,
     SEND(rest, p->rest, p->rests);
     SEND(place, place, p->rows);
     SEND(scale, p->scale, p->rows);
-    SEND(row_scale, P->row_scale, S->all_rows);
-    SEND(col_scale, P->col_scale, S->all_rows);
 #undef SEND
-    return TACIT_OK;
+    return tct_solver_send_permuted(S, P, place, from);
 }
 
 /* Rows in the factor's order. */
@@ -58,7 +56,7 @@ static tacit_status send_in_order(tacit_factor_solver *S,
     int32_t *place = NULL;
     TRY(TCT_ALLOC(P->rows, what, &place));
     for (int64_t i = 0; i < P->rows; i++) place[i] = (int32_t)i;
-    const tacit_status status = send_plan(S, P, place);
+    const tacit_status status = send_plan(S, P, place, NULL);
     tct_free(place);
     return status;
 }
@@ -167,17 +165,18 @@ static tacit_status plan(tacit_factor_solver *S, const tacit_factor_panels *P)
 }
 
 static tacit_status upload(tacit_factor_solver *S, const tacit_factor_panels *P,
-                           const int32_t *place)
+                           const int32_t *place, const int32_t *from)
 {
     const double start = tct_seconds();
     tct_tri_plan *p = &S->plan;
     const int stride = tct_tri_stride(S->columns);
-    TRY(tct_gpu_require(tct_tri_plan_bytes(p) +
-                            8.0 * stride *
-                                (2.0 * (double)p->rows + (double)p->updates),
-                        what));
+    TRY(tct_gpu_require(
+        tct_tri_plan_bytes(p) +
+            8.0 * stride * (2.0 * (double)p->rows + (double)p->updates) +
+            (P->row_order ? 8.0 * S->columns * (double)S->all_rows : 0.0),
+        what));
     if (!place) place = P->original;
-    TRY(place ? send_plan(S, P, place) : send_in_order(S, P));
+    TRY(place ? send_plan(S, P, place, from) : send_in_order(S, P));
     if (!S->spread) {
         TRY(make_room(S, p->rows, &S->a.y));
         TRY(make_room(S, p->rows, &S->a.x));
@@ -226,7 +225,7 @@ static tacit_status begin(tacit_queue *q, const tacit_factor_panels *P,
 }
 
 tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
-                                   const int32_t *place,
+                                   const int32_t *place, const int32_t *from,
                                    const tacit_factor_solver_options *options,
                                    tacit_factor_solver **out)
 {
@@ -235,7 +234,7 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
     tacit_status status = begin(q, P, options, &panels, &S);
     if (status >= 0) status = check_alone(q);
     if (status >= 0) status = plan(S, &panels);
-    if (status >= 0) status = upload(S, &panels, place);
+    if (status >= 0) status = upload(S, &panels, place, from);
     if (status >= 0) status = finish(S);
     if (status < 0) tacit_factor_solver_destroy(&S);
     else *out = S;
@@ -259,7 +258,7 @@ tacit_status tct_factor_solver_share(
     if (status >= 0) status = tct_shared_open(S, rows, px * py);
     if (status >= 0 && px * py > 1)
         status = tct_distribution_open(S, rows, px, py);
-    if (status >= 0) status = upload(S, &panels, place);
+    if (status >= 0) status = upload(S, &panels, place, NULL);
     if (status >= 0) status = finish(S);
     status = tct_agree(q->world, status);
     if (status >= 0) status = tct_shared_make(S);
@@ -275,7 +274,7 @@ tacit_status tacit_factor_solver_create(
 {
     REQUIRE(queue != NULL && panels != NULL && out != NULL);
     q_enter(queue);
-    return tct_factor_solver_new(queue, panels, NULL, options, out);
+    return tct_factor_solver_new(queue, panels, NULL, NULL, options, out);
 }
 
 static void release(const void *p)
@@ -292,10 +291,10 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
     tct_shared_close(S);
     tct_distribution_close(S);
     const tct_tri_arrays *a = &S->a;
-    const void *const all[] = {a->node,  a->order,     a->level,     a->branch,
-                               a->value, a->upper,     a->row,       a->take,
-                               a->rest,  a->place,     a->scale,     a->y,
-                               a->x,     a->row_scale, a->col_scale, a->u};
+    const void *const all[] = {
+        a->node, a->order,     a->level,     a->branch, a->value, a->upper,
+        a->row,  a->take,      a->rest,      a->place,  a->scale, a->y,
+        a->x,    a->row_scale, a->col_scale, a->u,      S->from,  S->given};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) release(all[i]);
     for (int c = 0; c < TCT_CUTS; c++) {
         release(S->cut[c].task);
@@ -320,8 +319,10 @@ tacit_status tct_factor_solver_pass(tacit_factor_solver *S, unsigned passes,
         const int some = columns - j < S->columns ? columns - j : S->columns;
         const double *b = B + (size_t)j * ldb;
         double *x = X + (size_t)j * ldx;
-        const tct_tri_job job = tct_solver_job(S, passes, some, b, ldb, x, ldx);
-        TRY(S->shared ? tct_shared_solve(S, some, b, ldb, x, ldx)
+        size_t ld = ldb;
+        if (passes & TCT_DOWN) TRY(tct_solver_gather(S, some, &b, &ld));
+        const tct_tri_job job = tct_solver_job(S, passes, some, b, ld, x, ldx);
+        TRY(S->shared ? tct_shared_solve(S, some, b, ld, x, ldx)
                       : tct_solver_launch(S, &job));
     }
     return TACIT_OK;

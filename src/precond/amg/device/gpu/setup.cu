@@ -17,7 +17,9 @@ enum {
     PER_SM = 16,  /* blocks for load balance */
     LONGS = 1024, /* blocks for long rows                     */
     LEAST = 4096, /* least indices of a chunk                  */
-    SLIM = 6      /* blocks of slim tasks on a multiprocessor   */
+    SLIM = 6,     /* blocks of slim tasks on a multiprocessor   */
+    FEW = 64      /* threads of a block, for tasks of systems: there are few
+                   * aggregates */
 };
 
 static gpu_stream stream_of(tacit_queue *q)
@@ -52,12 +54,30 @@ static __global__ void __launch_bounds__(THREADS)
     if (i < n) tct_amg_task_look(&g, i);
 }
 
+static __global__ void __launch_bounds__(FEW)
+    do_system_task(const __grid_constant__ tct_amg_work g, tct_amg_task task,
+                   int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * FEW + threadIdx.x;
+    if (i >= n) return;
+    switch (task) {
+#define X(name) \
+    case TCT_AMG_##name: tct_amg_task_##name(&g, i); break;
+        TCT_AMG_SYSTEM_TASKS(X)
+#undef X
+    default: break;
+    }
+}
+
 static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
                      const tct_amg_work *g)
 {
     const gpu_stream stream = stream_of(q);
     const int blocks = tct_blocks_for(n, THREADS, INT32_MAX);
     if (task == TCT_AMG_look) look<<<blocks, THREADS, 0, stream>>>(*g, n);
+    else if (task > TCT_AMG_look)
+        do_system_task<<<tct_blocks_for(n, FEW, INT32_MAX), FEW, 0, stream>>>(
+            *g, task, n);
     else do_task<<<blocks, THREADS, 0, stream>>>(*g, task, n);
     tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
 }
@@ -216,6 +236,57 @@ static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
     tct_gpu_ok(q, gpu_last_error(), "rows of multigrid's set-up");
 }
 
+/* --- products in blocks --------------------------------------------------- */
+
+/* Columns [base, base + THREADS) of the rows of aggregate `n`; the loops are the
+ * same in all threads. */
+static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
+                                        int64_t base, const tct_amg_stage *e)
+{
+    const int thread = (int)threadIdx.x;
+    tct_amg_column s = tct_amg_column_open(g, n, base + thread);
+    for (int32_t m = g->ptr[n]; m < g->ptr[n + 1]; m++) {
+        const int64_t i = g->list[m], end = g->A.ptr[i + 1];
+        for (int64_t from = g->A.ptr[i]; from < end; from += TCT_AMG_STAGE) {
+            const int64_t left = end - from;
+            const int32_t count =
+                left < TCT_AMG_STAGE ? (int32_t)left : TCT_AMG_STAGE;
+            tct_amg_stage_entries(g, n, from, count, thread, THREADS, e);
+            __syncthreads();
+            tct_amg_column_add(g, count, e, &s);
+            __syncthreads(); /* shared memory is reused */
+        }
+        tct_amg_column_row(g, i, &s);
+    }
+    tct_amg_column_close(g, n, &s);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    multiply_blocks(const __grid_constant__ tct_amg_work g)
+{
+    __shared__ double val[TCT_AMG_STAGE];
+    __shared__ int32_t col[TCT_AMG_STAGE];
+    __shared__ int32_t place[TCT_AMG_STAGE];
+    tct_amg_stage e;
+    e.val = val;
+    e.col = col;
+    e.place = place;
+    for (int64_t n = blockIdx.x; n < g.coarse; n += gridDim.x) {
+        const int64_t columns = (g.blocks.ptr[n + 1] - g.blocks.ptr[n]) * g.k;
+        for (int64_t base = 0; base < columns; base += THREADS)
+            multiply_columns(&g, n, base, &e);
+    }
+}
+
+static void multiply(tacit_queue *q, const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    const int blocks =
+        tct_blocks_for(g->coarse, 1, (int64_t)PER_SM * tct_gpu_of(q)->sms);
+    multiply_blocks<<<blocks, THREADS, 0, stream>>>(*g);
+    tct_gpu_ok(q, gpu_last_error(), "blocks of multigrid's set-up");
+}
+
 /* --- operators ------------------------------------------------------------ */
 
 static bool count(const tacit_operator *A, int32_t *count)
@@ -232,15 +303,16 @@ static void read(const tacit_operator *A, const tct_amg_csr *out)
 }
 
 static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
-                          double norm, bool floats, tacit_operator **out)
+                          int block, double norm, bool floats,
+                          tacit_operator **out)
 {
-    const tct_device_rows rows = {A->rows, A->entries, A->ptr,
-                                  A->col,  A->val,     floats};
+    const tct_device_rows rows = {A->rows, A->entries, A->ptr, A->col,
+                                  A->val,  floats,     block};
     return tct_operator_of_device_rows(finest, &rows, norm, out);
 }
 
-static const tct_amg_kernels kernels = {20000, run_each, sum_up, merge,
-                                        count, read,     store};
+static const tct_amg_kernels kernels = {
+    20000, 128, run_each, sum_up, merge, multiply, count, read, store};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {

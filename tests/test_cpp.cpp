@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit.hpp: C++17, C++20, one process and, with TEST_MPI, ranks of MPI. Two
+ * files, so that its functions stand in both. */
+#include "cpp_check.hpp"
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace
+{
+
+/* --- spans ---------------------------------------------------------------- */
+
+/* What arrays of Eigen tell of themselves. */
+template <bool ByRows> struct strided {
+    static constexpr bool IsRowMajor = ByRows;
+    vector v;
+    long inner, outer, step, next;
+    const double *data() const { return v.data(); }
+    long size() const { return inner * outer; }
+    long innerSize() const { return inner; }
+    long outerSize() const { return outer; }
+    long innerStride() const { return step; }
+    long outerStride() const { return next; }
+};
+
+void spans()
+{
+    vector v = {1, 2, 3};
+    const vector &constant = v;
+    std::array<double, 2> a = {4, 5};
+    double c[] = {6, 7, 8, 9};
+    CHECK(length(v) == 3 && length(constant) == 3 && length(a) == 2);
+    CHECK(length(c) == 4 && length({v.data(), 2}) == 2);
+    tacit::span<double> all = v;
+    all[1] = 20;
+    CHECK(v[1] == 20 && tacit::span<const double>(all).data() == v.data());
+    CHECK(!(std::is_constructible_v<tacit::span<double>, const vector &>));
+    CHECK(!(std::is_constructible_v<tacit::span<const double>,
+                                    const std::vector<float> &>));
+#if __cplusplus >= 202002L
+    CHECK(length(std::span(v)) == 3);
+    CHECK(length(std::span<const double>(c)) == 4);
+#endif
+    CHECK(length(strided<false>{{1, 2, 3, 4}, 2, 2, 1, 2}) == 4);
+    CHECK(length(strided<true>{{1, 2}, 1, 2, 1, 1}) == 2);
+    REFUSED(TACIT_INVALID, "column-major", [] {
+        length(strided<false>{{1, 2, 3, 4}, 2, 1, 2, 4}); /* every other one */
+    });
+    REFUSED(TACIT_INVALID, "column-major", [] {
+        length(strided<false>{{1, 2, 3, 4, 5, 6}, 2, 2, 1, 3}); /* a block */
+    });
+    REFUSED(TACIT_INVALID, "column-major", [] {
+        length(strided<true>{{1, 2, 3, 4}, 2, 2, 1, 2});
+    });
+}
+
+/* --- objects -------------------------------------------------------------- */
+
+void vectors(const tacit::world &w)
+{
+    const tacit::queue q(w, "memcheck:host");
+    CHECK(!q.on_host() && tacit::queue(w).on_host() && q.threads() >= 1);
+    tacit::device_vector x(q, vector(4, 2.0));
+    CHECK(x.size() == 4 && x.host() == vector(4, 2.0));
+    CHECK(std::abs(x.norm() - 4.0 * std::sqrt(double(w.size()))) < 1e-12);
+    x.fill(3.0);
+    const tacit::device_vector y = std::move(x);
+    CHECK(y.host() == vector(4, 3.0));
+    REFUSED(TACIT_INVALID, "3 elements for a vector of 4",
+            [&] { tacit::device_vector(q, 4).put(vector(3)); });
+    REFUSED(TACIT_INVALID, "nowhere", [&] { tacit::queue(w, "nowhere"); });
+    CHECK(w.sum(1.0) == w.size() && w.min(w.rank()) == 0.0);
+    const tacit::world half = w.split(w.rank() % 2);
+    CHECK(half.size() == (w.size() + 1 - w.rank() % 2) / 2);
+    CHECK(w.split(-1).get() == nullptr);
+}
+
+void matrices(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    CHECK(A.rows() == N && A.local_rows() == part_of(w).rows());
+    CHECK(A.nonzeros() == 3 * N - 2 && A.original_rows().empty());
+    CHECK(A.describe().diagonal_max == 2.0 && A.view().first == A.first_row());
+    const std::array<std::int32_t, 3> ptr = {0, 1, 2};
+    const std::vector<std::int32_t> cols = {0, 1}, far = {0, 2}, same = {1, 1};
+    if (w.size() == 1) {
+        CHECK(tacit::matrix(ptr, cols, vector{1, 1}).nonzeros() == 2);
+        REFUSED(TACIT_INPUT, "cols[1]", [&] {
+            tacit::matrix(ptr, far, vector{1, 1});
+        });
+        REFUSED(TACIT_INPUT, "", [&] {
+            tacit::matrix(ptr, same, vector{1, 1}).check_symmetric();
+        });
+    }
+    /* too few values, on the last rank alone: all ranks refuse */
+    const bool last = w.rank() == w.size() - 1;
+    arrays a = chain(N, part_of(w).first, part_of(w).end);
+    if (last) a.vals.pop_back();
+    REFUSED(TACIT_INVALID, "arrays of a matrix", [&] {
+        tacit::matrix(w, N, part_of(w).first, a.ptr, a.cols, a.vals);
+    });
+    REFUSED(TACIT_INVALID, "poisson",
+            [&] { tacit::matrix::open(w, "poison3d:4"); });
+}
+
+/* A queue and a matrix of two worlds. */
+void two_worlds(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    const tacit::queue alone; /* of this process */
+    if (w.size() > 1) {
+        REFUSED(TACIT_INVALID, "different worlds",
+                [&] { tacit::linear_operator(alone, A); });
+        return;
+    }
+    tacit::solver cg(tacit::linear_operator(alone, springs(tacit::world())));
+    vector x(A.local_rows());
+    CHECK(cg.solve(vector(x.size(), 1.0), x, {1e-12}).converged);
+}
+
+/* Every handle but the solver's goes before it is used. */
+tacit::solver solver_of(const tacit::world &w, const char *device)
+{
+    const tacit::queue q(w, device);
+    const tacit::matrix A = springs(w);
+    tacit::solver cg(tacit::linear_operator(q, A));
+    cg.set_precond(tacit::preconditioner(cg.A(), A, "amg"));
+    return cg;
+}
+
+void solves(const tacit::world &w, const char *device)
+{
+    tacit::solver cg = solver_of(w, device);
+    const tacit::solver same = cg;
+    CHECK(same.get() == cg.get());
+    const std::size_t rows = part_of(w).rows();
+    const vector f(rows, 1.0);
+    vector x(rows);
+    CHECK(cg.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+    const tacit::device_vector b(cg.A().queue(), f);
+    tacit::device_vector u(cg.A().queue(), vector(rows));
+    cg.solve(b, u, {1e-12});
+    CHECK(u.host() == x); /* bit for bit */
+    /* on the last rank alone: all ranks refuse */
+    vector wrong(w.rank() == w.size() - 1 ? rows + 1 : rows);
+    REFUSED(TACIT_INVALID, "each row", [&] { cg.solve(f, wrong); });
+    REFUSED(TACIT_INVALID, "each row", [&] { cg.solve_columns(0, f, x); });
+    REFUSED(TACIT_INVALID, "", [&] { cg.set("tol", "1e-3"); });
+}
+
+void limits(const tacit::world &w, const char *device)
+{
+    tacit::solver cg(
+        tacit::linear_operator(tacit::queue(w, device), springs(w)));
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    tacit::stop until;
+    until.max_iterations = 7;
+    try {
+        CHECK(!cg.solve(f, x, until).converged);
+    } catch (const tacit::unsolved &e) {
+        CHECK(e.status() == TACIT_NOT_CONVERGED && e.result().iterations == 7);
+        CHECK(std::strstr(e.what(), "not converged"));
+        CHECK(w.max(std::abs(x[x.size() / 2])) > 0.0); /* the last iterate */
+    }
+}
+
+void monitors(const tacit::world &w, const char *device)
+{
+    tacit::solver cg(
+        tacit::linear_operator(tacit::queue(w, device), springs(w)));
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    int calls = 0;
+    tacit::stop until;
+    until.monitor = [&](std::int64_t i, double) { return calls++, i >= 5; };
+    REFUSED(TACIT_INTERRUPTED, "", [&] { cg.solve(f, x, until); });
+    CHECK(calls >= 6 && calls < 120);
+
+    calls = 0; /* calls of the library in a monitor are alone */
+    until.monitor = [&](std::int64_t i, double) {
+        try {
+            tacit::queue(tacit::world(), "nowhere");
+        } catch (const tacit::error &) {
+            calls++;
+        }
+        return i < 0;
+    };
+    CHECK(cg.solve(f, x, until).converged && calls > 100);
+
+    /* thrown on the last rank: its own there, an interrupt on the others */
+    const bool last = w.rank() == w.size() - 1;
+    std::fill(x.begin(), x.end(), 0.0);
+    until.monitor = [&](std::int64_t i, double) -> bool {
+        if (last && i == 4) throw mine("enough");
+        return false;
+    };
+    const auto solve = [&] { cg.solve(f, x, until); };
+    if (last) CHECK(mine_of(solve));
+    else refused<tacit::unsolved>(__LINE__, TACIT_INTERRUPTED, "", solve);
+    until.monitor = nullptr;
+    CHECK(cg.solve(f, x, until).converged);
+}
+
+void columns(const tacit::world &w, const char *device)
+{
+    tacit::solver cg = solver_of(w, device);
+    const std::size_t rows = part_of(w).rows();
+    vector B(2 * rows, 1.0), X(2 * rows);
+    for (std::size_t i = rows; i < 2 * rows; i++) B[i] = 3.0;
+    std::array<int, 2> seen = {0, 0};
+    tacit::stop until{1e-12};
+    until.column_monitor = [&](int column, std::int64_t, double) {
+        seen[static_cast<std::size_t>(column)]++;
+        return false;
+    };
+    const std::vector<tacit_result> results = cg.solve_columns(2, B, X, until);
+    CHECK(results.size() == 2 && results[1].converged && seen[0] && seen[1]);
+    CHECK(error_of(w, vector(X.begin(), X.begin() + long(rows))) < 1e-8);
+    CHECK(error_of(w, vector(X.begin() + long(rows), X.end()), 1.0 / 3) < 1e-8);
+}
+
+void updates(const tacit::world &w)
+{
+    const tacit::queue q(w);
+    tacit::linear_operator A(q, springs(w));
+    tacit::preconditioner M(A, springs(w), "amg");
+    tacit::solver cg(A);
+    cg.set_precond(M);
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    A.update(springs(w, 4.0));
+    REFUSED(TACIT_INVALID, "",
+            [&] { cg.solve(f, x); }); /* M is of old values */
+    M.update(springs(w, 4.0));
+    CHECK(cg.solve(f, x, {1e-12}).converged && error_of(w, x, 4.0) < 1e-8);
+    CHECK(A.describe().rows == N && std::strcmp(M.describe().name, "amg") == 0);
+}
+
+void options(const tacit::world &w)
+{
+    const tacit::queue q(w);
+    const tacit::matrix A = springs(w);
+    const tacit::linear_operator Q(q, A);
+    tacit::precond_options o;
+    o.set("amg", "degree", "3").set("amg", "cycle", "w");
+    const tacit::preconditioner M(Q, A, "amg", o);
+    CHECK(std::strstr(M.describe().detail, "chebyshev(3)"));
+    REFUSED(TACIT_INVALID, "", [&] { o.set("amg", "degre", "3"); });
+    const vector ones(part_of(w).rows() + (w.rank() == w.size() - 1), 1.0);
+    o.near_null(ones, 1);
+    REFUSED(TACIT_INVALID, "near-null",
+            [&] { tacit::preconditioner(Q, A, "amg", o); });
+    CHECK(tacit::preconditioner(Q, "none").get() == nullptr);
+    REFUSED(TACIT_INVALID, "jacobi",
+            [&] { tacit::preconditioner(Q, "jacoby"); });
+}
+
+/* What differs between devices. */
+void on_device(const tacit::world &w, const char *device)
+{
+    solves(w, device);
+    limits(w, device);
+    monitors(w, device);
+    columns(w, device);
+}
+
+void all()
+{
+    const tacit::world w = everyone();
+    spans();
+    vectors(w);
+    matrices(w);
+    two_worlds(w);
+    on_device(w, "host");
+    on_device(w, "memcheck:host");
+    updates(w);
+    options(w);
+    all_kinds(w);
+}
+
+} // namespace
+
+/* With an argument: on that device alone. */
+int main(int argc, char **argv)
+{
+#if TEST_MPI
+    MPI_Init(&argc, &argv);
+#endif
+    if (argc > 1 && tacit_device_probe(argv[1]) < 0) {
+        std::printf("skipped: %s\n", tacit_error_message());
+        return 77;
+    }
+    try {
+        if (argc > 1) on_device(everyone(), argv[1]);
+        else all();
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "an exception: %s\n", e.what());
+        failures++;
+    }
+#if TEST_MPI
+    if (failures) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Finalize();
+#endif
+    return failures != 0;
+}
