@@ -99,6 +99,7 @@ static const char *value_of(const cli_option *o)
     case CLI_WRITE: return "out.txt";
     case CLI_SHAPE:
     case CLI_INT_AUTO: return "auto";
+    case CLI_BYTES:
     case CLI_INT: return "2";
     case CLI_REAL: return "0.5";
     case CLI_TEXT: return o->axis ? "csr" : "x";
