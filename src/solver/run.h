@@ -47,9 +47,8 @@ typedef struct tct_system {
     int steps, basis;            /* 0: auto, and sstep/sstep.h   */
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
-    double *own_b, *permuted_x; /* copies of b and x; NULL: the user's */
-    double *user_x; /* destination of the solution                 */
-    double sigma;   /* factor of b: 2^i */
+    double *own_b, *permuted_x, *user_x; /* copies, or NULL; the solution's */
+    double sigma;                        /* factor of b: 2^i */
     int shift;
     tacit_stop stop;
     int64_t limit;                   /* of iterations */
