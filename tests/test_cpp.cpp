@@ -310,6 +310,30 @@ void elements(const tacit::world &w)
             [&] { A.fix(ends, vector(ends.size() + 1), b); });
 }
 
+/* A chain with free ends: b loses its mean. */
+void null_spaces(const tacit::world &w)
+{
+    const part own = part_of(w);
+    arrays a = chain(N, own.first, own.end);
+    if (own.first == 0) a.vals.front() = 1.0;
+    if (own.end == N) a.vals.back() = 1.0;
+    const tacit::matrix A(w, N, own.first, a.ptr, a.cols, a.vals);
+    tacit::linear_operator Q(tacit::queue(w), A);
+    vector b(own.rows(), 0.0), x(own.rows());
+    if (w.rank() == 0) b[0] = 1.0;
+    const vector ones(own.rows(), 1.0);
+    const vector wrong(own.rows() + (w.rank() == w.size() - 1), 1.0);
+    REFUSED(TACIT_INVALID, "null vectors",
+            [&] { Q.set_null_space(A, false, wrong, 1); });
+    Q.set_null_space(A, false, ones, 1);
+    tacit::solver cg(Q);
+    const tacit_result result = cg.solve(b, x, {1e-10});
+    CHECK(result.converged && result.null_declared && result.null_vectors == 1);
+    double sum = 0.0;
+    for (const double value : x) sum += value;
+    CHECK(std::abs(w.sum(sum)) < 1e-6);
+}
+
 void triangles()
 {
     const std::vector<std::int32_t> rows = {0, 0, 1}, cols = {0, 1, 1};
@@ -363,6 +387,7 @@ void all()
     updates(w);
     elements(w);
     triangles();
+    null_spaces(w);
     options(w);
     all_kinds(w);
 }

@@ -126,6 +126,22 @@ class linear_operator
     {
         detail::check(tacit_operator_update(get(), A.get()));
     }
+    /* Vectors that a symmetric singular A takes to 0: `count` of them, one after
+     * another, each with this rank's rows, and constants of its components;
+     * solves then project b: tacit_operator_set_null_space. Collective. */
+    void set_null_space(const matrix &A, bool constants,
+                        span<const double> vectors = {}, int count = 0)
+    {
+        queue_.world().require(
+            count >= 0 && vectors.size() ==
+                              local_rows() * static_cast<std::size_t>(count),
+            "null vectors of another length than the operator has rows");
+        auto space = detail::sized<tacit_null_space>();
+        space.constants = constants;
+        space.vectors = count;
+        space.values = vectors.data();
+        detail::check(tacit_operator_set_null_space(get(), A.get(), &space));
+    }
     tacit_operator_info describe() const
     {
         auto out = detail::sized<tacit_operator_info>();
