@@ -5,8 +5,7 @@
  * call of a method's iterate function; it ends at the goal of the recurrence,
  * at a mark (an iteration at which the solver has to decide something), or with
  * a failure. restart.c then forms the true residual; after_phase.c names the
- * next phase's method, mixed_precision.c its bits; driver.h has the loops that
- * run a phase. */
+ * next phase's method, mixed_precision.c its bits; driver.h has the loops. */
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
 #include "loop/loop.h"
@@ -48,9 +47,8 @@ typedef struct tct_system {
     int steps, basis;            /* 0: auto, and sstep/sstep.h   */
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
-    double *own_b, *permuted_x; /* copies of b and x; NULL: the user's */
-    double *user_x; /* destination of the solution                 */
-    double sigma;   /* factor of b: 2^i */
+    double *own_b, *permuted_x, *user_x; /* copies, or NULL; the solution's */
+    double sigma;                        /* factor of b: 2^i */
     int shift;
     tacit_stop stop;
     int64_t limit;                   /* of iterations */

@@ -51,10 +51,16 @@ static void carry(search *s, int64_t i)
 static tacit_status sweep(search *s, int64_t *left)
 {
     const int64_t n = s->A->rows;
-    for (int64_t i = 0; i < n; i++) carry(s, i);
-    for (int64_t i = n - 1; i >= 0; i--) carry(s, i);
     *left = 0;
-    for (int64_t i = 0; i < n; i++) *left += s->state[i] != TCT_ROW_STANDS;
+    for (int64_t i = 0; i < n; i++) {
+        carry(s, i);
+        *left += s->state[i] != TCT_ROW_STANDS;
+    }
+    for (int64_t i = n; *left > 0 && i-- > 0;) {
+        const bool stood = s->state[i] == TCT_ROW_STANDS;
+        carry(s, i);
+        *left -= !stood && s->state[i] == TCT_ROW_STANDS;
+    }
     return tct_reduce_i64(s->w, TCT_SUM, 1, left);
 }
 
