@@ -107,8 +107,9 @@ tacit_status tct_scale_and_look(tacit_operator *A, const tacit_matrix *matrix,
                                 tct_csr *rows)
 {
     unsigned char *state = NULL;
-    TRY(tct_agree(A->world, TCT_ALLOC(rows->rows, "an operator", &state)));
-    tacit_status status = tct_scale(A, rows, state);
+    tacit_status status =
+        tct_agree(A->world, TCT_ALLOC(rows->rows, "an operator", &state));
+    if (status >= 0) status = tct_scale(A, rows, state);
     tct_null_close(&A->null);
     if (status >= 0)
         status = tct_null_find(A->world, rows, matrix->starts, state, &A->null);

@@ -151,15 +151,21 @@ static tacit_status copy_rows(tacit_queue *q, const tct_local *A,
                               tct_store_rows *R)
 {
     if (bytes_of(R) < TCT_GPU_STAGED) return copy_few(A, R);
-    ring r = {.stream = stream_of(q)};
-    const tct_staged_device device = {&r, pin, unpin, send, wait};
     const size_t n = (size_t)R->entries;
-    tct_staged s;
     TRY(tct_gpu_upload(NULL, (size_t)(R->rows + 1) * sizeof *R->ptr, &R->ptr));
     TRY(tct_gpu_upload(NULL, n * sizeof *R->col, &R->col));
     TRY(tct_gpu_upload(NULL, n * sizeof *R->val, &R->val));
-    tacit_status status =
-        tct_staged_open(&device, q->team, n * sizeof *R->val, &s);
+    return tct_gpu_rows_send(q, A, R);
+}
+
+tacit_status tct_gpu_rows_send(tacit_queue *q, const tct_local *A,
+                               tct_store_rows *R)
+{
+    ring r = {.stream = stream_of(q)};
+    const tct_staged_device device = {&r, pin, unpin, send, wait};
+    tct_staged s;
+    tacit_status status = tct_staged_open(
+        &device, q->team, (size_t)R->entries * sizeof *R->val, &s);
     if (status >= 0) status = send_rows(A, &s, R);
     const tacit_status closed = tct_staged_close(&s);
     end(&r);

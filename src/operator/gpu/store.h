@@ -19,6 +19,11 @@ enum { TCT_GPU_STAGED = 96 << 20 };
 
 extern const tct_store_kernels tct_gpu_store_kernels;
 
+/* Copy the rows of `A` through the ring to the memory of `R`.
+ * Errors      NO_MEMORY (pinned), DEVICE. */
+tacit_status tct_gpu_rows_send(tacit_queue *q, const tct_local *A,
+                               tct_store_rows *R);
+
 /* --- store.cu ------------------------------------------------------------- */
 
 /* A task for each index below `n`. */

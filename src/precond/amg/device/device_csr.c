@@ -14,6 +14,13 @@ tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
     return TACIT_OK;
 }
 
+static tacit_status send_rows(tacit_queue *q, const tct_csr *A,
+                              const tct_amg_csr *to)
+{
+    const tct_amg_kernels *K = tct_amg_kernels_of(q);
+    return K && K->send ? K->send(q, A, to) : TACIT_UNSUPPORTED;
+}
+
 tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
                              tct_amg_csr *out)
 {
@@ -21,6 +28,8 @@ tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
     const size_t words = entries / 2; /* two columns each */
     double last = 0.0;
     TRY(tct_amg_csr_open(q, A->rows, (int64_t)entries, memory, out));
+    const tacit_status sent = send_rows(q, A, out);
+    if (sent != TACIT_UNSUPPORTED && sent != TACIT_NO_MEMORY) return sent;
     q_put(q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
           (double *)(void *)out->ptr);
     q_put(q, entries, A->val, out->val);

@@ -5,6 +5,7 @@
 #define TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #include "device/queue.h"
 #include "precond/amg/device/task_list.h"
+#include "sparse/csr.h"
 #include <tacit/operator.h>
 
 /* All functions enqueue on `q`. */
@@ -31,6 +32,11 @@ typedef struct tct_amg_kernels {
     tacit_status (*store)(const tacit_operator *finest, const tct_amg_csr *A,
                           int block, double norm, bool floats,
                           tacit_operator **out);
+    /* Copy the rows of the host's `A` to `to`; NULL, or UNSUPPORTED without a
+     * message: q_put is as good.
+     * Errors      NO_MEMORY, DEVICE. */
+    tacit_status (*send)(tacit_queue *q, const tct_csr *A,
+                         const tct_amg_csr *to);
 } tct_amg_kernels;
 
 #ifdef __cplusplus

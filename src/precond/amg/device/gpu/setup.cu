@@ -7,6 +7,7 @@
  * host. */
 #include "device/gpu/epilogue.cuh"
 #include "operator/gpu/fill.h"
+#include "operator/gpu/store.h"
 #include "operator/operator.h"
 #include "precond/amg/device/setup_kernels.h"
 
@@ -311,8 +312,27 @@ static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
     return tct_operator_of_device_rows(finest, &rows, norm, out);
 }
 
+static tacit_status send(tacit_queue *q, const tct_csr *A,
+                         const tct_amg_csr *to)
+{
+    if (12.0 * (double)to->entries < (double)TCT_GPU_STAGED || A->col64)
+        return TACIT_UNSUPPORTED;
+    tct_local from = {};
+    tct_store_rows rows = {};
+    from.rows = from.cols = rows.rows = rows.cols = A->rows;
+    from.ptr = A->ptr;
+    from.col = A->col32;
+    from.val = A->val;
+    rows.q = q;
+    rows.entries = to->entries;
+    rows.ptr = to->ptr;
+    rows.col = to->col;
+    rows.val = to->val;
+    return tct_gpu_rows_send(q, &from, &rows);
+}
+
 static const tct_amg_kernels kernels = {
-    20000, 128, run_each, sum_up, merge, multiply, count, read, store};
+    20000, 128, run_each, sum_up, merge, multiply, count, read, store, send};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
