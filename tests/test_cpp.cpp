@@ -238,6 +238,90 @@ void updates(const tacit::world &w)
     CHECK(A.describe().rows == N && std::strcmp(M.describe().name, "amg") == 0);
 }
 
+/* The user's word, and what was told. */
+void tests_of_convergence(const tacit::world &w, const char *device)
+{
+    tacit::solver cg(
+        tacit::linear_operator(tacit::queue(w, device), springs(w)));
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size()), history;
+    tacit::stop until{1e-12};
+    until.history = &history;
+    until.converged = [](std::int64_t i, double) { return i == 9; };
+    const tacit_result result = cg.solve(f, x, until);
+    CHECK(result.converged && result.stop == TACIT_STOP_MONITOR);
+    CHECK(result.iterations >= 9 && result.iterations < 20);
+    CHECK(history.size() == std::size_t(result.iterations) + 1);
+    CHECK(history[0] == 1.0 && history.back() == result.relative_residual);
+    until.converged = nullptr;
+    std::fill(x.begin(), x.end(), 0.0);
+    const tacit_result all = cg.solve(f, x, until);
+    CHECK(all.stop == TACIT_STOP_RTOL);
+    CHECK(history.size() == std::size_t(all.iterations) + 1);
+    REFUSED(TACIT_INVALID, "one column", [&] {
+        vector B(2 * f.size(), 1.0), X(2 * f.size());
+        cg.solve_columns(2, B, X, until);
+    });
+    const bool last = w.rank() == w.size() - 1;
+    std::fill(x.begin(), x.end(), 0.0);
+    until.converged = [&](std::int64_t i, double) -> bool {
+        if (last && i == 4) throw mine("enough");
+        return false;
+    };
+    const auto solve = [&] { cg.solve(f, x, until); };
+    if (last) CHECK(mine_of(solve));
+    else refused<tacit::unsolved>(__LINE__, TACIT_INTERRUPTED, "", solve);
+}
+
+/* Springs one by one, all given by rank 0, and held at their ends by fixing. */
+void elements(const tacit::world &w)
+{
+    std::vector<std::int64_t> rows, cols, ends;
+    vector vals;
+    for (std::int64_t i = 0; w.rank() == 0 && i + 1 < N + 2; i++)
+        for (const std::int64_t at : {i, i + 1})
+            for (const std::int64_t to : {i, i + 1}) {
+                rows.push_back(at);
+                cols.push_back(to);
+                vals.push_back(at == to ? 1.0 : -1.0);
+            }
+    if (w.rank() == 0) ends = {0, N + 1};
+    const std::int64_t n = N + 2, first = n * w.rank() / w.size();
+    const std::int64_t own = n * (w.rank() + 1) / w.size() - first;
+    const tacit::entries e(rows, cols, vals);
+    tacit::matrix A(w, n, first, own, e);
+    A.set_entries(e);
+    vector b(std::size_t(own), 1.0);
+    A.fix(ends, vector(ends.size(), 5.0), b);
+    const vector x = tacit::solve(A, b, {1e-12}).x;
+    double worst = 0.0; /* the sag of the chain, 5 higher */
+    for (std::int64_t i = 0; i < own; i++) {
+        const double at = double(first + i);
+        const double exact = 5.0 + 0.5 * at * (double(N) + 1.0 - at);
+        worst = std::max(worst, std::abs(x[std::size_t(i)] / exact - 1.0));
+    }
+    CHECK(w.max(worst) < 1e-8);
+    vals.push_back(1.0); /* on all ranks */
+    REFUSED(TACIT_INVALID, "one length", [&] {
+        tacit::matrix(w, n, first, own, tacit::entries(rows, cols, vals));
+    });
+    REFUSED(TACIT_INVALID, "new values", [&] { A.set_values(vector(1)); });
+    REFUSED(TACIT_INVALID, "a value each",
+            [&] { A.fix(ends, vector(ends.size() + 1), b); });
+}
+
+void triangles()
+{
+    const std::vector<std::int32_t> rows = {0, 0, 1}, cols = {0, 1, 1};
+    const vector vals = {2, -1, 2};
+    const tacit::matrix A(2, {rows, cols, vals, TACIT_TRIANGLE_UPPER});
+    CHECK(A.nonzeros() == 4);
+    A.check_symmetric();
+    REFUSED(TACIT_INVALID, "", [&] {
+        tacit::matrix(2, {rows, cols, vals, TACIT_TRIANGLE_LOWER});
+    });
+}
+
 void options(const tacit::world &w)
 {
     const tacit::queue q(w);
@@ -264,6 +348,7 @@ void on_device(const tacit::world &w, const char *device)
     limits(w, device);
     monitors(w, device);
     columns(w, device);
+    tests_of_convergence(w, device);
 }
 
 void all()
@@ -276,6 +361,8 @@ void all()
     on_device(w, "host");
     on_device(w, "memcheck:host");
     updates(w);
+    elements(w);
+    triangles();
     options(w);
     all_kinds(w);
 }

@@ -546,12 +546,78 @@ static void a_method_needs_but_an_iteration_or_two(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* The rows of a gallery's matrix, the first 7 last: L U needs pivots. */
+static tacit_matrix *turned(tacit_world *w, const char *name)
+{
+    tacit_matrix *from = NULL, *m = NULL;
+    tacit_rows rows;
+    OK(tacit_matrix_open(w, name, NULL, &from));
+    OK(tacit_matrix_view_rows(from, &rows));
+    const int64_t n = rows.count, entries = rows.ptr[n];
+    int64_t *ptr = malloc(sizeof *ptr * (size_t)(n + 1));
+    int64_t *cols = malloc(sizeof *cols * (size_t)entries), count = 0;
+    double *vals = malloc(sizeof *vals * (size_t)entries);
+    assert_true(ptr && cols && vals);
+    ptr[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = (i + 7) % n;
+        for (int64_t k = rows.ptr[row]; k < rows.ptr[row + 1]; k++) {
+            cols[count] = rows.cols32[k];
+            vals[count++] = rows.vals[k];
+        }
+        ptr[i + 1] = count;
+    }
+    OK(tacit_matrix_from_rows(w, n, 0, n, ptr, cols, vals, &m));
+    free(ptr);
+    free(cols);
+    free(vals);
+    tacit_matrix_destroy(&from);
+    return m;
+}
+
+/* Method direct, with vectors in the matrix's order and in another. */
+static void turned_rows_are_solved_by_method_direct(void **state)
+{
+    static const char *const formats[] = {"csr", "sell"};
+    (void)state;
+    enum { MANY = 3 };
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    tacit_matrix *m = turned(test_world(), "poisson2d:40x30");
+    for (int f = 0; f < 2; f++) {
+        const tacit_precond_options o = {.size = sizeof o, .kind = "lu"};
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-12};
+        tacit_operator *A = operator_of(q, m, formats[f]), *M = NULL;
+        assert_non_null(A);
+        const size_t n = (size_t)tacit_operator_local_rows(A);
+        double *b = random_vectors(MANY * n, 31);
+        double *B = device_vector(q, MANY * n, b);
+        double *X = poisoned_vector(q, MANY * n);
+        tacit_result results[MANY];
+        for (int c = 0; c < MANY; c++)
+            results[c] = (tacit_result){.size = sizeof *results};
+        OK(tacit_precond_create_of(A, m, "direct", &o, &M));
+        q_fill(q, MANY * n, 0.0, X);
+        OK(tacit_precond_solve(A, M, MANY, B, n, X, n, &stop, results));
+        for (int c = 0; c < MANY; c++)
+            assert_true(results[c].converged &&
+                        results[c].true_relative_residual <= 1e-12);
+        free(b);
+        tacit_queue_free(q, &B);
+        tacit_queue_free(q, &X);
+        tacit_operator_destroy(&M);
+        tacit_operator_destroy(&A);
+    }
+    tacit_matrix_destroy(&m);
+    tacit_queue_destroy(&q);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_what_the_host_makes_of_them),
         cmocka_unit_test(real_matrices_are_solved_as_well_as_on_the_host),
         cmocka_unit_test(other_kinds_and_scaled_ones_are_solved),
+        cmocka_unit_test(turned_rows_are_solved_by_method_direct),
         cmocka_unit_test(a_thousand_solves_have_the_same_bits),
 #if TCT_HAVE_CUDA
         cmocka_unit_test(a_solve_is_a_part_of_a_graph),

@@ -472,6 +472,34 @@ static void singular_ones_are_refused(void **state)
     tacit_world_destroy(&alone);
 }
 
+/* --- memory --------------------------------------------------------------- */
+
+/* Each allocation of a factor, of its trials and of a solve fails once. */
+static void no_memory_is_an_error_and_no_leak(void **state)
+{
+    (void)state;
+    if (size_of() > 1) return;
+    const tacit_factor_options o = {.size = sizeof o, .kind = TACIT_FACTOR_LU};
+    tacit_matrix *m = whole_by(test_world(), signs, 60);
+    double x[60] = {1.0};
+    const size_t before = tct_memory_blocks();
+    int failed = 0;
+    for (long k = 1, done = 0; !done; k++) {
+        tacit_factor *F = NULL;
+        tct_memory_fail_at(k);
+        tacit_status status = tacit_factor_create(m, &o, &F);
+        if (status >= 0) status = tacit_factor_solve(F, 1, x, 60, x, 60);
+        tct_memory_fail_at(0);
+        failed += status == TACIT_NO_MEMORY;
+        done = status == TACIT_OK;
+        if (!done) assert_int_equal(status, TACIT_NO_MEMORY);
+        tacit_factor_destroy(&F);
+        assert_int_equal(tct_memory_blocks(), before);
+    }
+    assert_true(failed > 60);
+    tacit_matrix_destroy(&m);
+}
+
 /* --- real matrices -------------------------------------------------------- */
 
 static const char *const real[] = {"ACTIVSg200_AC_kkt_01",
@@ -582,6 +610,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(grids_have_the_rows_of_b),
         cmocka_unit_test(method_direct_refines_to_the_end),
         cmocka_unit_test(singular_ones_are_refused),
+        cmocka_unit_test(no_memory_is_an_error_and_no_leak),
         cmocka_unit_test(real_ones_are_all_solved),
     };
     TEST_MPI_MAIN(tests);

@@ -42,6 +42,7 @@ class Handle:
         self._needs = needs
         self._users = 0
         self._closing = False
+        self.keeps: Any = None  # arrays that the library uses in place
         self._pid = os.getpid()
         self.lock: Any = lock if lock is not None else needs[0].lock
         for needed in needs:

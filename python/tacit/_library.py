@@ -75,6 +75,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "tacit_matrix_from_rows32": (
         _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, POINTER(_P)],
     ),
+    "tacit_matrix_borrow_rows32": (
+        _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, POINTER(_P)],
+    ),
     "tacit_matrix_from_triangle": (
         _S, [_P, c_int64, c_int64, c_int64, _P, _P, _P, c_int, POINTER(_P)],
     ),

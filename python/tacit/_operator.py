@@ -32,9 +32,11 @@ def _is_map(A: Any) -> bool:
 _TRIANGLES = {None: 0, "upper": 1, "lower": 2}
 
 
-def make_matrix(context: Context, rows: Rows, triangle: int = 0) -> Handle:
-    """A matrix of the library of these rows, which it copies; a triangle is
-    mirrored. Collective."""
+def make_matrix(
+    context: Context, rows: Rows, triangle: int = 0, borrow: bool = False
+) -> Handle:
+    """A matrix of the library of these rows, which it copies, or uses in place
+    until the handle is destroyed; a triangle is mirrored. Collective."""
     count, order = rows.shape
     first, total = 0, count
     if context.ranks > 1:
@@ -46,6 +48,9 @@ def make_matrix(context: Context, rows: Rows, triangle: int = 0) -> Handle:
     wide = rows.ptr.dtype.itemsize > 4
     kind = "triangle" if triangle else "rows"
     make = getattr(lib, f"tacit_matrix_from_{kind}{'' if wide else '32'}")
+    borrow = borrow and not (wide or triangle)
+    if borrow:
+        make = lib.tacit_matrix_borrow_rows32
     which = (triangle,) if triangle else ()
     pointer = c_void_p()
     check(
@@ -54,7 +59,9 @@ def make_matrix(context: Context, rows: Rows, triangle: int = 0) -> Handle:
             at(rows.cols), at(rows.vals), *which, byref(pointer),
         )
     )
-    return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
+    made = Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
+    made.keeps = rows if borrow else None
+    return made
 
 
 def _place(context: Context, count: int) -> tuple[int, int]:
@@ -191,6 +198,7 @@ class Operator(LinearOperator):
         _context: Context | None = None,
         _take: bool = False,
         _check: bool = False,
+        _borrow: bool = False,
     ) -> None:
         start = time.perf_counter()
         self.notes: list[str] = []
@@ -216,6 +224,7 @@ class Operator(LinearOperator):
         if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
             raise errors.InvalidError("triangle is for matrices with entries")
         self._triangle = _TRIANGLES[triangle]
+        self._borrow = _borrow
         try:
             with c:
                 if _is_map(A):
@@ -273,7 +282,9 @@ class Operator(LinearOperator):
                     A, self.notes, ordered=c.ranks > 1 or self._triangle > 0
                 )
             )
-            self.matrix = make_matrix(c, self._rows, self._triangle)
+            self.matrix = make_matrix(
+                c, self._rows, self._triangle, self._borrow
+            )
         turned = self._rows is not None and self._rows.turned
         if check_it or turned:
             start = time.perf_counter()
@@ -284,6 +295,7 @@ class Operator(LinearOperator):
         total = int(lib.tacit_matrix_global_rows(m))
         self.shape = (total, total)
         take = take and self.symmetric is not False
+        take = take and self.matrix.keeps is None  # which is shared instead
         make = lib.tacit_operator_create_for
         if take:
             make = lib.tacit_operator_take_for

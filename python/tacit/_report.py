@@ -129,6 +129,8 @@ def result_of(r: st.Result, mixed: bool, kept: Any = None) -> dict[str, Any]:
         "made": made or None,
         "attainable": r.attainable if r.attainable > 0.0 else None,
         "backward_error": None,
+        "null_vectors": r.null_vectors,
+        "outside": r.outside if r.null_vectors > 0 else None,
         "breakdown": broken,
         "history": history_of(r, kept),
     }

@@ -420,7 +420,9 @@ def solve(
     """Solve A x = b for a sparse symmetric A: x and a report.
 
     A and the keywords are those of `tacit.Solver`, b, x0, callback and
-    converged those of its `solve`. The residual b - A x is formed anew before a solve ends.
+    converged those of its `solve`. A csr matrix of doubles with ascending
+    columns is used in place, and must not change meanwhile. The residual
+    b - A x is formed anew before a solve ends.
 
     >>> import numpy, scipy.sparse, tacit
     >>> A = scipy.sparse.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (100, 100))
@@ -435,7 +437,7 @@ def solve(
     else:
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, device=device,
-            **{"solves": _columns(b), **keywords},
+            **{"solves": _columns(b), "_borrow": True, **keywords},
         )
     with solver:
         return solver.solve(b, x0, callback=callback, converged=converged)

@@ -80,6 +80,9 @@ class Result(ctypes.Structure):
         ("attainable", c_double),
         ("measure", c_double),
         ("history", c_int64),
+        ("null_vectors", c_int64),
+        ("outside", c_double),
+        ("null_declared", c_bool),
     ]
 
 

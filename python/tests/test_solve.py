@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solves: forms of matrices and vectors, methods, preconditioners, reports."""
 
+import ctypes
 import json
 import os
 import signal
@@ -466,3 +467,46 @@ def test_one_triangle():
         tacit.Operator(A, triangle="left")
     with pytest.raises(tacit.InvalidError, match="with entries"):
         tacit.Operator("poisson2d:4", triangle="upper")
+
+
+def test_one_solve_uses_the_rows_in_place():
+    from tacit._library import lib
+    from tacit._structs import Rows
+
+    M = laplacian(30)
+    M.sort_indices()
+    before = M.data.copy()
+    with tacit.Operator(M, _borrow=True) as operator:
+        rows = Rows()
+        assert lib.tacit_matrix_view_rows(operator.matrix.pointer,
+                                          ctypes.byref(rows)) == 0
+        assert rows.vals == M.data.ctypes.data
+        assert rows.cols32 == M.indices.ctypes.data
+        operator.update(2.0 * M)
+        assert np.allclose(operator @ np.ones(900), 2.0 * (M @ np.ones(900)))
+    for precond in ("auto", "none", "jacobi", "amg"):
+        x, _ = tacit.solve(M, np.ones(900), precond=precond)
+        with tacit.Solver(M, precond=precond) as solver:  # of a copy
+            y, _ = solver.solve(np.ones(900))
+        assert residual(M, x, np.ones(900)) < CONVERGED
+        assert np.allclose(x, y, atol=1e-6)
+    assert np.array_equal(M.data, before)
+    with pytest.raises(tacit.InputError, match="not finite"):
+        tacit.solve(M * np.nan, np.ones(900))
+
+
+def test_singular_systems_are_told():
+    M = laplacian(6)
+    M.setdiag(0.0)
+    M.setdiag(-np.asarray(M.sum(axis=1)).reshape(-1))  # constants: M 1 = 0
+    right = np.arange(36.0)
+    inside = right - right.mean()
+    for method in ("cg", "minres"):
+        x, _ = tacit.solve(M, inside, method=method, precond="none")
+        assert residual(M, x, inside) < CONVERGED
+    with pytest.raises(tacit.Error) as raised:
+        tacit.solve(M, right, method="cg", precond="none")
+    result = raised.value.report["result"]
+    assert result["stop"] == "singular" and result["null_vectors"] == 1
+    share = right.mean() * 6.0 / np.linalg.norm(right)
+    assert abs(result["outside"] - share) < 1e-6

@@ -240,8 +240,8 @@ static tacit_status make_one(const tct_csr *A, int exponent,
                              tct_factor_rows *rows, tacit_factor **out)
 {
     tct_entries E;
-    TRY(tct_entries_matched(A, exponent, &rows->match, &E));
-    const tacit_status status = tct_factor_make(&E, o, rows, out);
+    tacit_status status = tct_entries_matched(A, exponent, &rows->match, &E);
+    if (status >= 0) status = tct_factor_make(&E, o, rows, out);
     if (status < 0 || (*out)->trial) tct_entries_close(&E);
     else (*out)->system = E;
     return status;

@@ -184,10 +184,10 @@ static tacit_status rows_of(const tacit_queue *q, const tacit_matrix *matrix,
                        : tct_copy_rows(q, matrix, out);
 }
 
-static tacit_status foresee(const tct_operator_wish *wish, tacit_status status,
-                            tacit_operator **out)
+static tacit_status note_wish(const tct_operator_wish *wish,
+                              tacit_status status, tacit_operator **out)
 {
-    if (status >= 0) (*out)->foresee = wish->rents || wish->by_model;
+    if (status >= 0) (*out)->one_solve = wish->rents || wish->by_model;
     return status;
 }
 
@@ -213,7 +213,7 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
     const tacit_status status = rows_of(queue, matrix, w.rents, &rows);
-    return foresee(wish, create(queue, matrix, &rows, status, &w, out), out);
+    return note_wish(wish, create(queue, matrix, &rows, status, &w, out), out);
 }
 
 tacit_status tacit_operator_create(tacit_queue *queue,
@@ -283,7 +283,7 @@ static tacit_status take(tacit_queue *queue, tacit_matrix *matrix,
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
     const tacit_status status = take_rows(matrix, &rows);
-    return foresee(wish, create(queue, matrix, &rows, status, &w, out), out);
+    return note_wish(wish, create(queue, matrix, &rows, status, &w, out), out);
 }
 
 tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,

@@ -92,10 +92,10 @@ struct tacit_operator { /* first member of every operator's struct */
                    * doubles */
     double norm;  /* of the stored matrix: the largest row sum of |a|     */
     struct tct_null_space *null; /* null/null_space.h; NULL: none is known */
-    int version;  /* counts changes that invalidate recordings: values,
+    int version;    /* counts changes that invalidate recordings: values,
                    * exchanges */
-    int values;   /* counts updates of values */
-    bool foresee; /* for a single solve, or no decision by time: link and loop
+    int values;     /* counts updates of values */
+    bool one_solve; /* for a single solve, or no decision by time: link and loop
                    * are not tried */
     tacit_operator_info info; /* kept up to date by the functions that change
                                * it */

@@ -32,7 +32,7 @@ typedef struct tct_by_factor {
     tct_stream_solve *J; /* ... of all                                    */
     int32_t *place;      /* [n] places of the factor's rows in the operator's
                       * order; NULL: as its `original` */
-    int32_t *b_place; /* [n] ... of its rows in b, if these are permuted */
+    int32_t *b_place;    /* [n] ... of its rows in b, if these are permuted */
     double *scratch; /* of a solve with `columns` right-hand sides            */
     int columns;
     int launch;             /* right-hand sides of a launch on a GPU; 0: 1    */

@@ -5,8 +5,7 @@
  * call of a method's iterate function; it ends at the goal of the recurrence,
  * at a mark (an iteration at which the solver has to decide something), or with
  * a failure. restart.c then forms the true residual; after_phase.c names the
- * next phase's method, mixed_precision.c its bits; driver.h has the loops that
- * run a phase. */
+ * next phase's method, mixed_precision.c its bits; driver.h has the loops. */
 #ifndef TCT_SOLVER_RUN_H
 #define TCT_SOLVER_RUN_H
 #include "loop/loop.h"

@@ -181,6 +181,8 @@ static void describe(const void *state, tacit_field_result *out)
     out->boundary_formula = about.formula;
     out->on_chip = about.on_chip;
     if (f->halo) out->halo_bytes = tct_field_sent_bytes(f, e->depth);
+    if (e->numbers)
+        out->halo_bytes *= (double)sizeof(tct_numbered) / (double)f->s.bytes;
     out->moved_bytes = about.exchanged * (double)f->s.bytes * arrays;
 }
 

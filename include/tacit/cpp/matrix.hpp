@@ -9,6 +9,47 @@
 namespace tacit
 {
 
+/* Entries in any order, as elements contribute them; equal ones are added, and
+ * those of other ranks' rows are sent there: tacit_matrix_from_entries. It owns
+ * nothing. */
+class entries
+{
+  public:
+    entries(span<const std::int64_t> rows, span<const std::int64_t> cols,
+            span<const double> vals,
+            tacit_triangle triangle = TACIT_TRIANGLE_BOTH)
+        : entries(rows.size(), cols.size(), vals, triangle)
+    {
+        c_.rows = rows.data();
+        c_.cols = cols.data();
+    }
+    entries(span<const std::int32_t> rows, span<const std::int32_t> cols,
+            span<const double> vals,
+            tacit_triangle triangle = TACIT_TRIANGLE_BOTH)
+        : entries(rows.size(), cols.size(), vals, triangle)
+    {
+        c_.rows32 = rows.data();
+        c_.cols32 = cols.data();
+    }
+
+    bool fit() const noexcept { return fit_; }
+    const tacit_entries *get() const noexcept { return &c_; }
+
+  private:
+    entries(std::size_t rows, std::size_t cols, span<const double> vals,
+            tacit_triangle triangle)
+        : c_(detail::sized<tacit_entries>()),
+          fit_(rows == cols && rows == vals.size())
+    {
+        c_.count = static_cast<std::int64_t>(vals.size());
+        c_.vals = vals.data();
+        c_.triangle = triangle;
+    }
+
+    tacit_entries c_;
+    bool fit_;
+};
+
 class matrix
 {
   public:
@@ -33,6 +74,26 @@ class matrix
     template <class Ptr, class Cols>
     matrix(const Ptr &ptr, const Cols &cols, span<const double> vals)
         : matrix(tacit::world{}, rows_of(ptr), 0, ptr, cols, vals)
+    {
+    }
+
+    /* Of entries, with this rank's rows [first, first + rows); or a square
+     * matrix of `rows` in a world of this process alone. Collective. */
+    matrix(const tacit::world &w, std::int64_t global_rows, std::int64_t first,
+           std::int64_t rows, const entries &e)
+        : world_(w)
+    {
+        w.require(e.fit(), unequal);
+        object_ = detail::share<tacit_matrix>(
+            tacit_matrix_destroy,
+            [&](tacit_matrix **out) {
+                return tacit_matrix_from_entries(w.get(), global_rows, first,
+                                                 rows, e.get(), out);
+            },
+            w);
+    }
+    matrix(std::int64_t rows, const entries &e)
+        : matrix(tacit::world{}, rows, 0, rows, e)
     {
     }
 
@@ -94,6 +155,34 @@ class matrix
     {
         detail::check(tacit_matrix_partition(get(), how.c_str(), file));
     }
+    /* New values of the same pattern, in the order of view() or of entries, and
+     * rows with known values, which b gets (empty: all 0, and no b):
+     * tacit_matrix_set_values, tacit_matrix_set_entries, tacit_matrix_fix.
+     * Before the operator is made, or updated. Collective. */
+    void set_values(span<const double> vals)
+    {
+        world_.require(static_cast<std::int64_t>(vals.size()) ==
+                           local_entries(),
+                       "as many new values as the rank has entries are needed");
+        detail::check(tacit_matrix_set_values(get(), vals.data()));
+    }
+    void set_entries(const entries &e)
+    {
+        world_.require(e.fit(), unequal);
+        detail::check(tacit_matrix_set_entries(get(), e.get()));
+    }
+    void fix(span<const std::int64_t> fixed, span<const double> values = {},
+             span<double> b = {})
+    {
+        const bool all = values.empty() || values.size() == fixed.size();
+        world_.require(all && (b.empty() || b.size() == local_rows()),
+                       "fixed rows need a value each, or none at all, and b "
+                       "this rank's rows");
+        detail::check(tacit_matrix_fix(
+            get(), static_cast<std::int64_t>(fixed.size()), fixed.data(),
+            values.empty() ? nullptr : values.data(),
+            b.empty() ? nullptr : b.data()));
+    }
     void drop_entries() { tacit_matrix_drop_entries(get()); }
 
     /* Files, in the original order of rows. Collective. */
@@ -118,6 +207,14 @@ class matrix
     tacit_matrix *get() const noexcept { return object_.get(); }
 
   private:
+    static constexpr const char *unequal =
+        "entries need arrays of rows, columns and values of one length";
+
+    std::int64_t local_entries() const
+    {
+        const tacit_rows own = view();
+        return own.ptr[own.count];
+    }
     matrix(const tacit::world &w, std::shared_ptr<tacit_matrix> object)
         : world_(w), object_(std::move(object))
     {

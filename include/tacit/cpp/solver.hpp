@@ -2,6 +2,7 @@
  * tacit/cpp/solver.hpp - of tacit.hpp: solves (tacit/solver.h). */
 #ifndef TACIT_CPP_SOLVER_HPP
 #define TACIT_CPP_SOLVER_HPP
+#include <algorithm>
 #include <tacit/cpp/operator.hpp>
 #include <tacit/solver.h>
 
@@ -10,7 +11,9 @@ namespace tacit
 
 /* The end of a solve: tacit_stop. In C++17 stop{1e-8}, in C++20 also
  * {.rtol = 1e-8, .monitor = ...}. A monitor is called once an iteration, on all
- * ranks; true from one of them, or an exception, ends the solve. */
+ * ranks; true from one of them, or an exception, ends the solve unsolved. A test
+ * `converged` is called in its place, and its true, on all ranks alike, ends the
+ * solve as solved. */
 struct stop {
     double rtol = 1e-6;
     double atol = 0.0;
@@ -21,6 +24,9 @@ struct stop {
     std::int64_t iterations = 0; /* exactly so many, if not 0       */
     tacit_norm norm = TACIT_NORM_RESIDUAL;
     bool relative_to_first = false;
+    std::function<bool(std::int64_t iteration, double residual)> converged = {};
+    /* gets the relative residual of each iteration, of one column */
+    std::vector<double> *history = nullptr;
 };
 
 /* A solve has not reached its target: NOT_CONVERGED, INTERRUPTED or BREAKDOWN
@@ -71,6 +77,32 @@ inline int ask_column_monitor(void *ctx, int column, std::int64_t iteration,
         [&] { return until.column_monitor(column, iteration, residual); });
 }
 
+inline int ask_converged(void *ctx, std::int64_t iteration, double residual)
+{
+    const auto &until = *static_cast<const stop *>(ctx);
+    bool ends = false;
+    const int failed = ask([&] {
+        ends = until.converged(iteration, residual);
+        return false;
+    });
+    return failed ? -1 : ends;
+}
+
+/* Give `c` room for the history of a run. */
+inline void open_history(const stop &until, int columns, tacit_stop &c)
+{
+    if (!until.history) return;
+    if (columns > 1)
+        throw error(TACIT_INVALID, "a history is of one column, not of " +
+                                       std::to_string(columns));
+    const std::int64_t last = std::max(until.iterations, until.max_iterations);
+    const std::int64_t most = std::int64_t{1} << 20;
+    until.history->assign(static_cast<std::size_t>(std::min(last, most) + 1),
+                          0.0);
+    c.history = until.history->data();
+    c.history_room = static_cast<std::int64_t>(until.history->size());
+}
+
 /* `until` in C, which borrows it. */
 inline tacit_stop in_c(const stop &until)
 {
@@ -78,7 +110,10 @@ inline tacit_stop in_c(const stop &until)
     c.rtol = until.rtol;
     c.atol = until.atol;
     c.max_iterations = until.max_iterations;
-    c.monitor = until.monitor ? ask_monitor : nullptr;
+    c.monitor_decides = static_cast<bool>(until.converged);
+    c.monitor = until.converged ? ask_converged
+                : until.monitor ? ask_monitor
+                                : nullptr;
     c.monitor_ctx = const_cast<stop *>(&until);
     c.column_monitor = until.column_monitor ? ask_column_monitor : nullptr;
     c.iterations = until.iterations;
@@ -87,12 +122,23 @@ inline tacit_stop in_c(const stop &until)
     return c;
 }
 
-/* Throw for an error, and for a solve without a solution. */
-inline void check_solved(tacit_status status,
-                         const std::vector<tacit_result> &results)
+/* The results of `call(c, results)`, a run of C for `columns`; it throws for an
+ * error, and for a solve without a solution. */
+template <class Call>
+std::vector<tacit_result> results_of(const stop &until, int columns,
+                                     Call &&call)
 {
-    if (check(status) == TACIT_OK) return;
-    throw unsolved(status, tacit_error_message(), results);
+    std::vector<tacit_result> results(static_cast<std::size_t>(columns),
+                                      sized<tacit_result>());
+    tacit_stop c = in_c(until);
+    open_history(until, columns, c);
+    const tacit_status status = call(&c, results.data());
+    if (until.history)
+        until.history->resize(
+            static_cast<std::size_t>(results.front().history));
+    if (check(status) > 0)
+        throw unsolved(status, tacit_error_message(), std::move(results));
+    return results;
 }
 
 } // namespace detail
@@ -161,17 +207,14 @@ class solver
         auto options = detail::sized<tacit_precond_race>();
         options.matrix = of.get();
         options.solves = solves;
-        return on_device(b, x,
-                         [&](const double *from, double *to) {
-                             std::vector<tacit_result> results = blank(1);
-                             const tacit_stop c = detail::in_c(until);
-                             detail::check_solved(
-                                 tacit_solver_race(get(), &options, from, to,
-                                                   &c, results.data()),
-                                 results);
-                             return results;
-                         })
-            .front();
+        const auto work = [&](const double *from, double *to) {
+            return detail::results_of(
+                until, 1, [&](const tacit_stop *c, tacit_result *results) {
+                    return tacit_solver_race(get(), &options, from, to, c,
+                                             results);
+                });
+        };
+        return on_device(b, x, work).front();
     }
 
     /* A lower bound of the condition number; 0: not known. */
@@ -180,11 +223,6 @@ class solver
     tacit_solver *get() const noexcept { return object_.get(); }
 
   private:
-    static std::vector<tacit_result> blank(int columns)
-    {
-        return std::vector<tacit_result>(static_cast<std::size_t>(columns),
-                                         detail::sized<tacit_result>());
-    }
     void require(std::size_t of_b, std::size_t of_x, int columns) const
     {
         const std::size_t want =
@@ -197,16 +235,14 @@ class solver
     std::vector<tacit_result> run(int columns, const double *b, double *x,
                                   const stop &until)
     {
-        std::vector<tacit_result> results = blank(columns);
-        const tacit_stop c = detail::in_c(until);
         const std::size_t rows = A_.local_rows();
         const bool one = columns == 1 && !until.column_monitor;
-        detail::check_solved(
-            one ? tacit_solver_run(get(), b, x, &c, results.data())
-                : tacit_solver_run_block(get(), columns, b, rows, x, rows, &c,
-                                         results.data()),
-            results);
-        return results;
+        return detail::results_of(
+            until, columns, [&](const tacit_stop *c, tacit_result *results) {
+                return one ? tacit_solver_run(get(), b, x, c, results)
+                           : tacit_solver_run_block(get(), columns, b, rows, x,
+                                                    rows, c, results);
+            });
     }
 
     /* work(b, x) with vectors of the device, of which x comes back whatever is

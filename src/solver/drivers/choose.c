@@ -208,7 +208,7 @@ static bool resident_pays(const tct_run *R)
 /* The first link, as links are listed by how fast they are, and the first loop
  * that it and the method have: resident, graph, host. Few solves do not earn a
  * trial. Collective. */
-static tacit_status foresee(tacit_solver *S)
+static tacit_status take_usual(tacit_solver *S)
 {
     tacit_queue *q = S->run.q;
     keep_link(q, q->via);
@@ -218,7 +218,7 @@ static tacit_status foresee(tacit_solver *S)
             continue;
         const tacit_status status = set(S, drivers[d]);
         if (status == TACIT_OK)
-            tct_log(TCT_DETAIL, "link %s, loop %s: foreseen, not tried",
+            tct_log(TCT_DETAIL, "link %s, loop %s: taken, not tried",
                     q->link->name, drivers[d]->about.name);
         if (status != TACIT_UNSUPPORTED && status != TACIT_NO_MEMORY)
             return status;
@@ -230,7 +230,7 @@ static tacit_status choose(tacit_solver *S)
 {
     const tct_run *R = &S->run;
     tacit_queue *q = R->q;
-    if (R->system->exact->foresee) return foresee(S);
+    if (R->system->exact->one_solve) return take_usual(S);
     pair best = {q->via, &tct_driver_host, -1.0};
     if (!q->device->replay && tct_links_open(q) == 1)
         return set(S, best.driver);

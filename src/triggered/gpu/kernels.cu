@@ -71,15 +71,26 @@ static __device__ inline void copy(tct_part_copy c)
 
 /* --- starts --------------------------------------------------------------- */
 
+/* May a send be stored, now or within so many cycles? */
+static __device__ inline bool may_send(const tct_parted *e, int s,
+                                       uint64_t cycles, tct_part_copy *c)
+{
+    const uint64_t begin = tct_cycles();
+    do
+        if (tct_part_try(e, s, c) == TCT_PART_COPY) return true;
+    while (tct_cycles() - begin < cycles);
+    return false;
+}
+
 /* Part s of an end, by a block. */
-static __device__ inline void start_part(tct_parted *e, int s)
+static __device__ inline void start_part(tct_parted *e, int s, uint64_t cycles)
 {
     __shared__ tct_part_copy c;
     __shared__ bool copies;
     if (s >= e->parts) return;
     if (threadIdx.x == 0) {
         tct_part_begin(e, s);
-        copies = e->sends && tct_part_try(e, s, &c) == TCT_PART_COPY;
+        copies = e->sends && may_send(e, s, cycles, &c);
     }
     __syncthreads();
     if (!copies) return;
@@ -92,7 +103,7 @@ template <class Rows>
 static __global__ void __launch_bounds__(THREADS)
     start(const __grid_constant__ Rows R)
 {
-    start_part(end_of(R, (int)blockIdx.y), (int)blockIdx.x);
+    start_part(end_of(R, (int)blockIdx.y), (int)blockIdx.x, 0);
 }
 
 /* --- waits ---------------------------------------------------------------- */
@@ -238,6 +249,11 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- both ----------------------------------------------------------------- */
 
+/* Cycles, some microseconds, in which a send has blocks of its own, if its
+ * receiver is about to start: pending sends are copied one after the other. Not
+ * where blocks wait for others to end. */
+enum { SOON = 5000, AT_ONCE = 256 };
+
 template <class Rows>
 static __global__ void __launch_bounds__(THREADS)
     exchange(const __grid_constant__ Rows R,
@@ -245,7 +261,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ bool last;
     const int s = (int)blockIdx.x;
-    start_part(end_of(R, (int)blockIdx.y), s);
+    start_part(end_of(R, (int)blockIdx.y), s,
+               gridDim.x * gridDim.y <= AT_ONCE ? SOON : 0);
     __syncthreads();
     if (threadIdx.x == 0) last = tct_part_last_start(&J.turn[s], R.waited);
     __syncthreads();

@@ -45,6 +45,7 @@ typedef struct chip_room {
     int from[2], to[2];     /* ... that are of the grid                    */
     int column, first, end; /* of this thread: rows [first, end) of it     */
     chip_cell takes, gives; /* its first cells of what is exchanged        */
+    TCT_REAL centre, neighbours; /* weights of a step                      */
 } chip_room;
 
 /* The least number of a pair, and the largest. */
@@ -192,6 +193,8 @@ TCT_LANE chip_room chip_room_of(const tct_own_job *J, const tct_box *b,
                                 int thread, int threads)
 {
     chip_room r;
+    r.centre = (TCT_REAL)J->w.centre;
+    r.neighbours = (TCT_REAL)J->w.neighbours;
     r.thread = thread;
     r.threads = threads;
     r.lo[0] = b->lo[0] - J->reach;
@@ -227,16 +230,15 @@ TCT_LANE void chip_load(const tct_own_job *J, const chip_room *r,
 /* --- steps ---------------------------------------------------------------- */
 
 /* Rows [first, end) of a column, which begins at `from`, `to`. */
-TCT_LANE void chip_star(const tct_step_work *w, const TCT_REAL *from,
-                        TCT_REAL *to, int wide, int first, int end,
-                        bool has_centre)
+TCT_LANE void chip_star(const chip_room *r, const TCT_REAL *from, TCT_REAL *to,
+                        int first, int end, bool has_centre)
 {
+    const int wide = r->wide;
     const TCT_REAL *row = from + first * wide;
     TCT_REAL north = row[-wide], cell = row[0];
     for (int y = first; y < end; y++, row += wide) {
         const TCT_REAL south = row[wide];
-        to[y * wide] = weighted(has_centre, (TCT_REAL)w->centre, cell,
-                                (TCT_REAL)w->neighbours,
+        to[y * wide] = weighted(has_centre, r->centre, cell, r->neighbours,
                                 sum_star2(&north, row, &south, 0));
         north = cell;
         cell = south;
@@ -244,10 +246,10 @@ TCT_LANE void chip_star(const tct_step_work *w, const TCT_REAL *from,
 }
 
 /* With the sums p and q of rows (cell.h). */
-TCT_LANE void chip_box(const tct_step_work *w, const TCT_REAL *from,
-                       TCT_REAL *to, int wide, int first, int end,
-                       bool has_centre)
+TCT_LANE void chip_box(const chip_room *r, const TCT_REAL *from, TCT_REAL *to,
+                       int first, int end, bool has_centre)
 {
+    const int wide = r->wide;
     const TCT_REAL *row = from + first * wide;
     TCT_REAL north = row_q(row - wide, 0), p = row_p(row, 0), cell = row[0];
     for (int y = first; y < end; y++) {
@@ -255,8 +257,8 @@ TCT_LANE void chip_box(const tct_step_work *w, const TCT_REAL *from,
         const TCT_REAL south_p = row_p(row, 0), south = row[0];
         const TCT_REAL south_q = TCT_ADD(south_p, south);
         const TCT_REAL sum = TCT_ADD(TCT_ADD(north, south_q), p);
-        to[y * wide] = weighted(has_centre, (TCT_REAL)w->centre, cell,
-                                (TCT_REAL)w->neighbours, sum);
+        to[y * wide] =
+            weighted(has_centre, r->centre, cell, r->neighbours, sum);
         north = TCT_ADD(p, cell);
         p = south_p;
         cell = south;
@@ -274,8 +276,8 @@ TCT_LANE void chip_step(const tct_own_job *J, const chip_room *r,
     if (x < chip_max(margin, r->from[0]) ||
         x >= chip_min(r->wide - margin, r->to[0]) || first >= end)
         return;
-    if (box) chip_box(&J->w, from + x, to + x, r->wide, first, end, has_centre);
-    else chip_star(&J->w, from + x, to + x, r->wide, first, end, has_centre);
+    if (box) chip_box(r, from + x, to + x, first, end, has_centre);
+    else chip_star(r, from + x, to + x, first, end, has_centre);
 }
 
 /* The tile's own cells, and the copies of the ends of rows that close. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_setup_impl.h - state of a set-up on a device and
- * functions shared by device_setup.c, device_coarsen.c, device_systems.c. */
+ * functions shared by device_setup.c, device_coarsen.c, device_nodes.c. */
 #ifndef TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #define TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #include "precond/amg/device/device_setup.h"
@@ -106,7 +106,7 @@ tacit_status tct_amg_device_accumulate(tct_amg_device *t, double **memory);
 tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
                                         const tct_coarsening *how, int *rounds);
 
-/* --- device_systems.c ----------------------------------------------------- */
+/* --- device_nodes.c ----------------------------------------------------- */
 
 /* Upload the nodes and vectors of the finest level.
  * Local.  Errors NO_MEMORY, DEVICE. */

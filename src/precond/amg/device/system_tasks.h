@@ -197,7 +197,7 @@ TCT_BOTH void tct_amg_column_close(const tct_amg_work *g, int64_t n,
                 s->acc[c];
 }
 
-TCT_BOTH double tct_amg_largest_diagonal(const tct_amg_work *g, int64_t n)
+TCT_BOTH double tct_amg_most_diagonal(const tct_amg_work *g, int64_t n)
 {
     double most = 0.0;
     for (int32_t m = g->ptr[n]; m < g->ptr[n + 1]; m++)
@@ -218,7 +218,7 @@ TCT_BOTH void tct_amg_replace_rounding(const tct_amg_work *g, int64_t n,
                                        double *val)
 {
     const int64_t k = g->k;
-    const double d = tct_amg_largest_diagonal(g, n);
+    const double d = tct_amg_most_diagonal(g, n);
     for (int64_t c = 0; c < k; c++) {
         double sum = 0.0;
         for (int64_t e = 0; e < k; e++) sum += fabs(val[c * k + e]);

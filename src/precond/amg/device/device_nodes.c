@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_systems.c - a level with near-null vectors on a
+ * precond/amg/device/device_nodes.c - a level with near-null vectors on a
  * device: nodes.c, orthonormal.c and block_galerkin.c as a sequence of tasks.
  * Nodes are paired by the tasks of rows, on the graph of nodes; the graph
  * merged by aggregates is the pattern of the coarse blocks, and the next
