@@ -546,5 +546,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(new_values_are_looked_at),
         cmocka_unit_test(what_is_not_shown_is_not_projected),
     };
-    TEST_MPI_MAIN(tests);
+    TEST_GPU_MAIN(tests);
 }

@@ -206,7 +206,7 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     if (matrix->stencil)
-        return foresee(
+        return note_wish(
             wish,
             tct_operator_of_grid(queue, matrix->stencil, wish->format, out),
             out);
@@ -276,7 +276,7 @@ static tacit_status take(tacit_queue *queue, tacit_matrix *matrix,
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     if (matrix->stencil)
-        return foresee(
+        return note_wish(
             wish,
             tct_operator_of_grid(queue, matrix->stencil, wish->format, out),
             out);
