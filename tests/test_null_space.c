@@ -4,8 +4,8 @@
  * have none or none that can be shown.
  *
  * RUN: np=1,2,3,4
- * THREADS: 3 */
-#define TEST_DEVICE "host"
+ * THREADS: 3
+ * DEVICE: each */
 #include "gpu.h"
 
 enum { MOST = 160 };
@@ -60,7 +60,7 @@ static void open_system(linear *p, const whole *w, const char *format)
 {
     int64_t rows = 0;
     *p = (linear){.all = w, .result.size = sizeof p->result};
-    p->q = open_queue("host");
+    p->q = open_queue(TEST_DEVICE);
     p->m = rows_of(w, &p->first, &rows);
     OK(tacit_operator_create(p->q, p->m, format, &p->A));
     p->n = (size_t)rows;
@@ -421,7 +421,9 @@ static void functions_have_declared_ones(void **state)
     static _Thread_local whole w;
     static _Thread_local double z[4][MOST];
     linear p;
-    if (tacit_world_size(test_world()) > 1) return; /* all on one rank */
+    /* all on one rank, in memory of the host */
+    if (tacit_world_size(test_world()) > 1 || strcmp(TEST_DEVICE, "host") != 0)
+        return;
     w = (whole){.n = CELLS};
     add_grid(&w, 0, GRID);
     for (int i = 0; i < CELLS; i++) z[0][i] = 1.0;
@@ -544,5 +546,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(new_values_are_looked_at),
         cmocka_unit_test(what_is_not_shown_is_not_projected),
     };
-    TEST_MPI_MAIN(tests);
+    TEST_GPU_MAIN(tests);
 }

@@ -197,11 +197,13 @@ tacit_status tct_null_add(tacit_operator *A, const tacit_matrix *matrix,
     bool all = false;
     TRY(tct_any(A->world, !entries && A->n > 0, &all));
     checks c = {.A = A, .m = all ? NULL : matrix};
+    const int had = A->null ? A->null->vectors : 0;
     tacit_status status = open_space(A, count);
     if (status >= 0) status = open_checks(&c);
     status = tct_agree(A->world, status);
     if (status >= 0) status = add(&c, A->null, count, vectors, declared);
     close_checks(&c);
+    if (status < 0 && A->null) A->null->vectors = had;
     if (tct_null_count(A->null) == 0) tct_null_close(&A->null);
     return status;
 }
