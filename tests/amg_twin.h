@@ -168,14 +168,17 @@ static inline tacit_status twin_store(const tacit_operator *finest,
     int64_t *col = malloc((size_t)A->entries * sizeof *col + 1);
     assert_non_null(col);
     for (int64_t k = 0; k < A->entries; k++) col[k] = A->col[k];
-    OK(tacit_world_self(&alone));
-    OK(tacit_matrix_from_rows(alone, n, 0, n, A->ptr, col, A->val, &m));
-    OK(tacit_operator_create(finest->q, m, "csr@none", out));
-    (*out)->world = finest->world;
+    tacit_status status = tacit_world_self(&alone);
+    if (status >= 0)
+        status =
+            tacit_matrix_from_rows(alone, n, 0, n, A->ptr, col, A->val, &m);
+    if (status >= 0)
+        status = tacit_operator_create(finest->q, m, "csr@none", out);
+    if (status >= 0) (*out)->world = finest->world;
     tacit_matrix_destroy(&m);
     tacit_world_destroy(&alone);
     free(col);
-    return TACIT_OK;
+    return status;
 }
 
 static const tct_amg_kernels twin_kernels = {.small = 800,
