@@ -180,6 +180,14 @@ static const char *const preconds[] = {NULL,  "jacobi", "ic0",
                                        "ic1", "amg",    "direct"};
 enum { PRECONDS = sizeof preconds / sizeof *preconds };
 
+/* GPUs of several ranks have no direct preconditioner. */
+static bool is_had(const char *precond)
+{
+    return !precond || strcmp(precond, "direct") != 0 ||
+           strcmp(TEST_DEVICE, "host") == 0 ||
+           tacit_world_size(test_world()) == 1;
+}
+
 /* Every method with every preconditioner that it takes. */
 static void check_all(linear *p, tacit_status expected, int count,
                       double (*z)[MOST])
@@ -188,6 +196,7 @@ static void check_all(linear *p, tacit_status expected, int count,
     for (int i = 0; (method = tacit_method_at(i)) != NULL; i++)
         for (int k = 0; k < PRECONDS; k++) {
             double outside = 0.0;
+            if (!is_had(preconds[k])) continue;
             EXPECT(expected, solve(p, method->name, preconds[k]));
             assert_true(check_x(p, count, z, &outside) <= 2e-9);
             assert_int_equal(p->result.null_vectors, count);
@@ -226,6 +235,7 @@ static void columns_end_each_by_itself(void **state)
     static _Thread_local double z[4][MOST];
     tacit_result r[2] = {{.size = sizeof *r}, {.size = sizeof *r}};
     const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-9};
+    if (!is_had("direct")) skip();
     set_parts(&w, z);
     set_b(&w, 4, z, false);
     linear p;
@@ -527,7 +537,8 @@ static void what_is_not_shown_is_not_projected(void **state)
     open_system(&p, &w, "csr");
     assert_true(solve(&p, "cg", NULL) > 0);
     assert_int_equal(p.result.null_vectors, 0);
-    assert_non_null(strstr(tacit_error_message(), "singular"));
+    if (strcmp(TEST_DEVICE, "host") == 0) /* which bounds the condition */
+        assert_non_null(strstr(tacit_error_message(), "singular"));
     close_system(&p);
 }
 

@@ -227,6 +227,7 @@ static int exchanges_alone(bench *b, uint64_t seed, const char *way, bool twin)
     if (!f) return 0;
     const int depth = depth_of(&g, f, way);
     if (twin) open_steps_twin(f);
+    f->small = 0; /* tiles in shared memory have their ghosts elsewhere */
     if (f->device) f->device->host_is_newer = false;
     for (int slot = 0; slot < 2; slot++)
         each_cell(f, slot, slot * other, set_cell);

@@ -8,6 +8,7 @@
  * remain are joined to components, whose name is their lowest row. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "operator/null/null_space.h"
 #include <math.h>
 
@@ -35,32 +36,46 @@ static int64_t neighbour(const tct_csr *A, int64_t i, int64_t k)
     return A->val[k] != 0.0 && j >= 0 && j < A->rows && j != i ? j : -1;
 }
 
-static void carry(search *s, int64_t i)
+/* Row i stands if a neighbour among rows [from, to) does. */
+static void carry(const search *s, int64_t i, int64_t from, int64_t to)
 {
     const tct_csr *A = s->A;
     if (s->state[i] != TCT_ROW_VANISHES) return;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = neighbour(A, i, k);
-        if (j < 0 || s->state[j] != TCT_ROW_STANDS) continue;
+        if (j < from || j >= to || s->state[j] != TCT_ROW_STANDS) continue;
         s->state[i] = TCT_ROW_STANDS;
         return;
     }
 }
 
+/* Carry among rows [from, to); returns how many do not stand. */
+static int64_t sweep_rows(const search *s, int64_t from, int64_t to)
+{
+    int64_t left = 0;
+    for (int64_t i = from; i < to; i++) {
+        carry(s, i, from, to);
+        left += s->state[i] != TCT_ROW_STANDS;
+    }
+    for (int64_t i = to; left > 0 && i-- > from;) {
+        const bool stood = s->state[i] == TCT_ROW_STANDS;
+        carry(s, i, from, to);
+        left -= !stood && s->state[i] == TCT_ROW_STANDS;
+    }
+    return left;
+}
+
+/* Pieces of rows see no rows of others, which other threads may be at. */
+static void sweep_piece(void *of, int64_t from, int64_t to)
+{
+    (void)sweep_rows(of, from, to);
+}
+
 /* Rows that may belong to a null vector, of all ranks. */
 static tacit_status sweep(search *s, int64_t *left)
 {
-    const int64_t n = s->A->rows;
-    *left = 0;
-    for (int64_t i = 0; i < n; i++) {
-        carry(s, i);
-        *left += s->state[i] != TCT_ROW_STANDS;
-    }
-    for (int64_t i = n; *left > 0 && i-- > 0;) {
-        const bool stood = s->state[i] == TCT_ROW_STANDS;
-        carry(s, i);
-        *left -= !stood && s->state[i] == TCT_ROW_STANDS;
-    }
+    tct_parallel(s->A->rows, TCT_SHORT, sweep_piece, s);
+    *left = sweep_rows(s, 0, s->A->rows);
     return tct_reduce_i64(s->w, TCT_SUM, 1, left);
 }
 

@@ -252,7 +252,9 @@ tacit_status tct_factor_solver_share(
     if (status >= 0) {
         S->seconds = q->peer_seconds; /* 0: no limit */
         S->all_rows = rows->all_rows;
-        status = plan(S, &panels);
+        tacit_factor_panels part = panels;
+        part.row_order = NULL; /* of the whole factor's rows */
+        status = plan(S, &part);
     }
     status = tct_agree(q->world, status);
     if (status >= 0) status = tct_shared_open(S, rows, px * py);
