@@ -301,6 +301,7 @@ static void wrong_rows_are_refused(void **state)
     expect_refused(-1, 1, 1, true, "rows[0] is -1: expected 0 to 47");
     expect_refused(7, 1, 2, true, "row 8 is fixed to 1 and to 2");
     expect_refused(7, 1, INFINITY, true, "the value of row 8 is inf");
+    expect_refused(7, 1e308, 1e308, true, "would be inf, from");
     expect_refused(7, 1, 1, false, "row 8 is fixed to 1, which changes b");
 }
 

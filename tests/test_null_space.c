@@ -542,9 +542,73 @@ static void what_is_not_shown_is_not_projected(void **state)
     close_system(&p);
 }
 
+/* A part of b is told whatever the size of x in another component. */
+static void a_large_x_elsewhere_excuses_nothing(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    linear p;
+    w = (whole){.n = 3};
+    w.a[0][0] = w.a[1][1] = 1e8;
+    w.a[0][1] = w.a[1][0] = -1e8;
+    w.a[2][2] = 1e-9;
+    for (int i = 0; i < 3; i++) w.b[i] = 1.0;
+    open_system(&p, &w, "csr");
+    EXPECT(TACIT_NOT_CONVERGED, solve(&p, "cg", NULL));
+    assert_int_equal(p.result.stop, TACIT_STOP_SINGULAR);
+    assert_true(fabs(p.result.outside - sqrt(2.0 / 3.0)) <= 1e-12);
+    close_system(&p);
+}
+
+/* No constant: rows and columns of a grid are scaled. */
+static void vectors_of_any_size_are_taken(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    static _Thread_local double z[1][MOST];
+    const double sizes[] = {1e-300, 1e-200, 1.0, 1e200};
+    for (int k = 0; k < 4; k++) {
+        linear p;
+        w = (whole){.n = CELLS};
+        add_grid(&w, 0, GRID);
+        for (int i = 0; i < CELLS; i++) {
+            for (int j = 0; j < CELLS; j++)
+                w.a[i][j] *= (1 << i % 3) * (1 << j % 3);
+            z[0][i] = sizes[k] / (1 << i % 3);
+            w.b[i] = 1.0 + i % 5;
+        }
+        open_system(&p, &w, "csr");
+        declare(&p, true, 1, z, TACIT_OK);
+        OK(solve(&p, "cg", NULL));
+        assert_int_equal(p.result.null_vectors, 1);
+        memset(z, 0, sizeof z);
+        declare(&p, true, 1, z, TACIT_INVALID);
+        close_system(&p);
+    }
+}
+
+static void ranks_declare_alike(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    static _Thread_local double z[2][MOST];
+    linear p;
+    if (tacit_world_size(test_world()) == 1) skip();
+    w = (whole){.n = CELLS};
+    add_grid(&w, 0, GRID);
+    for (int i = 0; i < CELLS; i++) z[0][i] = z[1][i] = 1.0;
+    open_system(&p, &w, "csr");
+    declare(&p, true, 1 + (tacit_world_rank(test_world()) > 0), z,
+            TACIT_INVALID);
+    close_system(&p);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_large_x_elsewhere_excuses_nothing),
+        cmocka_unit_test(vectors_of_any_size_are_taken),
+        cmocka_unit_test(ranks_declare_alike),
         cmocka_unit_test(parts_are_solved),
         cmocka_unit_test(columns_end_each_by_itself),
         cmocka_unit_test(parts_of_b_are_weighed),

@@ -48,6 +48,12 @@ class Handle:
         for needed in needs:
             needed._users += 1
 
+    def __copy__(self) -> "Handle":
+        raise TypeError("objects of the library cannot be copied: make another")
+
+    def __deepcopy__(self, _: Any) -> "Handle":
+        return self.__copy__()
+
     def close(self) -> None:
         """Destroy it now, or as soon as nothing borrows it."""
         self._closing = True
@@ -91,8 +97,9 @@ class Lock:
         me = threading.get_ident()
         if self.owner == me:
             raise errors.ClosedError(
-                "this object is in use by the solve that calls this function: "
-                "use another one here"
+                "this object is in use by the solve that calls this function, "
+                "or shares its queue: make one inside the function, or give "
+                "one of both a queue of its own (threads=1)"
             )
         self._lock.acquire()
         self.owner = me
@@ -221,6 +228,13 @@ def settle_device(device: str) -> str:
 
 
 _own = threading.local()
+
+
+def own_context(device: str, threads: int, comm: Any) -> Context:
+    """A new context, which its object closes."""
+    word(device, "device")
+    threads = whole(threads, "threads")
+    return Context(settle_device(device), threads, comm)
 
 
 def context_of(device: str, threads: int, comm: Any) -> Context:

@@ -114,6 +114,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "tacit_operator_from_function": (
         _S, [_P, c_int64, POINTER(st.OperatorFunction), POINTER(_P)],
     ),
+    "tacit_operator_set_null_space": (_S, [_P, _P, POINTER(st.NullSpace)]),
     "tacit_operator_update": (_S, [_P, _P]),
     "tacit_operator_apply": (_S, [_P, _P, _P]),
     "tacit_operator_describe": (_S, [_P, POINTER(st.OperatorInfo)]),

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import _errors as errors
 from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
-from ._context import Context, Handle, context_of
+from ._context import Context, Handle, context_of, own_context
 from ._library import check, error_set, lib, text, whole, word
 from ._report import describe
 from ._watch import Watch
@@ -169,6 +169,9 @@ class Operator(LinearOperator):
     solves  how many it is for; 1: formats are measured in the solve, and only
             as far as that pays
     norm    a bound of ||A|| of a function; 0: estimated by 8 products
+    null_space  of a singular A, declared: "constants", or vectors [rows, k].
+            Solves then take what b has outside A's range for meant, and x has
+            no part in the null space. InvalidError: a vector is not null
     comm    a communicator of mpi4py: A is then this rank's rows, [local rows,
             all rows]. Collective, as is `close`
 
@@ -193,12 +196,14 @@ class Operator(LinearOperator):
         shift: float = 0.0,
         triangle: str | None = None,
         norm: float = 0.0,
+        null_space: Any = None,
         solves: int = 100,
         comm: Any = None,
         _context: Context | None = None,
         _take: bool = False,
         _check: bool = False,
         _borrow: bool = False,
+        _alone: bool = False,
     ) -> None:
         start = time.perf_counter()
         self.notes: list[str] = []
@@ -206,11 +211,14 @@ class Operator(LinearOperator):
         self.matrix: Handle | None = None
         self._source: Any = A
         self._closed = False
-        self._own = comm is not None and _context is None
+        # a function that raises spoils its queue, and may itself solve
+        alone = comm is None and _context is None and (_alone or _is_map(A))
+        self._own = alone or (comm is not None and _context is None)
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
         self._why_not = ""
-        c = _context or context_of(device, threads, comm)
+        find = own_context if alone else context_of
+        c = _context or find(device, threads, comm)
         self.context = c
         self.name = A if isinstance(A, str) else None
         if shift and not isinstance(A, str):
@@ -234,6 +242,8 @@ class Operator(LinearOperator):
                         A, shift, format, _take, _check,
                         whole(solves, "solves", 1, 2**62),
                     )
+                if null_space is not None:
+                    self._declare_null_space(null_space)
         except BaseException:
             if self._own:
                 c.close()
@@ -306,6 +316,26 @@ class Operator(LinearOperator):
         check(make(c.queue.pointer, m, byref(options), byref(pointer)))
         self.handle = Handle(
             pointer, lib.tacit_operator_destroy, (c.queue, self.matrix)
+        )
+
+    def _declare_null_space(self, given: Any) -> None:
+        space = st.new(st.NullSpace)
+        vectors = None
+        if isinstance(given, str):
+            if given != "constants":
+                raise errors.InvalidError(
+                    f"null_space is {given!r}: expected 'constants', or vectors"
+                )
+            space.constants = True
+        else:
+            vectors = columns_of(given, self.local_rows, "null_space", [])
+            space.vectors = 1 if vectors.ndim == 1 else vectors.shape[1]
+            space.values = at(vectors)
+        matrix = self.matrix.pointer if self.matrix is not None else None
+        check(
+            lib.tacit_operator_set_null_space(
+                self.handle.pointer, matrix, byref(space)
+            )
         )
 
     def _check_symmetric(self, A: Any, turned: bool) -> None:

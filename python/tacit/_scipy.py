@@ -18,14 +18,17 @@ from ._solver import Solver
 _TINY = 1e-300  # a norm without its estimate, which takes products
 
 
-def _prepare(A: Any, tight: bool) -> Operator:
+def _prepare(A: Any, tight: bool, M: Any = None) -> Operator:
     """A as an operator whose iterate is the caller's x in each step."""
     if isinstance(A, Operator):
         return A
     if not (issparse(A) or isinstance(A, (LinearOperator, np.ndarray))):
         A = aslinearoperator(A) if hasattr(A, "shape") else np.asarray(A)
     format = "auto@none" if tight else "auto"
-    return Operator(A, device="host", format=format, norm=_TINY)
+    alone = M is not None and not isinstance(M, Preconditioner)
+    return Operator(
+        A, device="host", format=format, norm=_TINY, _alone=alone
+    )
 
 
 def _vectors(A: Operator, b: Any, x0: Any, M: Any) -> tuple[Any, Any, bool]:
@@ -113,7 +116,7 @@ def _run(
             method, A, b, x0, M, callback, rtol, atol, maxiter
         )
     own = not isinstance(A, Operator)
-    operator = _prepare(A, callback is not None)
+    operator = _prepare(A, callback is not None, M)
     try:
         given, guess, column = _vectors(operator, b, x0, M)
         most = 10 * operator.shape[0] if maxiter is None else int(maxiter)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 import time
 from ctypes import byref, c_void_p
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,24 @@ def _target(value: Any, what: str) -> float:
     return min(number, 1e300)
 
 
+def _is_own(precond: Any) -> bool:
+    """Is it applied by a function of the caller's?"""
+    named = precond is None or isinstance(precond, (str, Preconditioner))
+    return not named
+
+
+def _refuse_unknown(keywords: dict[str, Any]) -> None:
+    known = [*signature(Solver.__init__).parameters]
+    known += [*signature(Operator.__init__).parameters]
+    for name in keywords:
+        if name in known:
+            continue
+        same = {"tol": "rtol", "maxiter": "max_iterations", "M": "precond"}
+        near = same.get(name) or next(iter(get_close_matches(name, known)), None)
+        hint = f": did you mean {near!r}?" if near else ""
+        raise TypeError(f"no keyword argument {name!r}{hint}")
+
+
 class Solver(Runs):
     """Solves with one matrix for many right-hand sides; set up once. As a
     LinearOperator it is the inverse: `solver @ b` is x.
@@ -48,7 +68,8 @@ class Solver(Runs):
              "pipe-pr", "sstep", "minres", "direct"
     precond  "auto": found out by the first solve; "none", "jacobi", "amg",
              "ic0", "ic1", "amg(cycle=k, degree=3)"; a `Preconditioner`; a
-             LinearOperator, matrix or function that applies M
+             LinearOperator, matrix or function that applies M. With method
+             "minres" "auto" is "jacobi", or "none" where a diagonal entry is 0
     rtol, atol      done when ||b - A x|| <= max(rtol ||b||, atol)
     max_iterations  at most
     solves   how many it is for: "auto" counts the set-up
@@ -88,6 +109,7 @@ class Solver(Runs):
         self._settings = dict(settings or {})
         self._own = not isinstance(A, Operator)
         self._asked = precond
+        _refuse_unknown(of_operator)
         plain = precond is None or (
             isinstance(precond, str) and precond in ("none", "jacobi")
         )
@@ -97,7 +119,7 @@ class Solver(Runs):
         else:
             self.operator = Operator(
                 A, _take=plain and method != "direct", _check=check,
-                solves=self._solves, **of_operator,
+                solves=self._solves, _alone=_is_own(precond), **of_operator,
             )
         self.notes = list(self.operator.notes)
         start = time.perf_counter()
@@ -161,6 +183,8 @@ class Solver(Runs):
                 word(str(value), str(name)),
             )
             check(lib.tacit_solver_set(pointer, *words))
+        if method == "minres" and self._asked == "auto":
+            self._asked = self._plain_precond(pointer)
         self._set_precond(self._asked)
         # on a GPU the fastest loop, as the program has it
         here = A.context.host or "loop" in self._settings
@@ -168,11 +192,22 @@ class Solver(Runs):
         if self._loop and self._race is None:
             check(lib.tacit_solver_set(pointer, b"loop", self._loop))
 
+    def _plain_precond(self, solver: Any) -> str:
+        """What suits every symmetric matrix: jacobi, by |diagonal|, or none
+        where an entry of it is 0."""
+        if lib.tacit_solver_set(solver, b"precond", b"jacobi") == 0:
+            return "jacobi"
+        return "none"
+
     def _set_precond(self, asked: Any) -> None:
         assert self.handle is not None
         solver = self.handle.pointer
         if asked is None:
             return
+        if isinstance(asked, Preconditioner) and asked._closed:
+            raise errors.ClosedError(
+                "this preconditioner was closed: make another"
+            )
         if isinstance(asked, Preconditioner) and (
             asked.operator.context is self.operator.context
         ):

@@ -121,6 +121,15 @@ class OperatorFunction(ctypes.Structure):
     ]
 
 
+class NullSpace(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("constants", c_bool),
+        ("vectors", c_int),
+        ("values", c_void_p),
+    ]
+
+
 class OperatorInfo(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -373,6 +382,7 @@ NAMES: dict[str, type[ctypes.Structure]] = {
     "tacit_rows": Rows,
     "tacit_gallery": Gallery,
     "tacit_operator_function": OperatorFunction,
+    "tacit_null_space": NullSpace,
     "tacit_operator_info": OperatorInfo,
     "tacit_operator_options": OperatorOptions,
     "tacit_decision": Decision,

@@ -280,3 +280,46 @@ def test_fork():
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert residual(A, solver.solve(b)[0], b) < 1e-7
+
+
+def boom(_):
+    raise KeyError("boom")
+
+
+@pytest.mark.parametrize("use", [
+    lambda: tacit.solve(boom, b, rows=100),
+    lambda: tacit.solve(A, b, precond=boom),
+    lambda: tacit.cg(A, b, M=linalg.LinearOperator((100, 100), boom)),
+    lambda: tacit.Operator(boom, rows=100),
+])
+def test_a_function_that_raises_harms_no_other_object(use):
+    with tacit.Solver(A) as s:
+        with pytest.raises(KeyError, match="boom"):
+            use()
+        assert residual(A, s.solve(b)[0], b) < 1e-7
+
+
+def test_a_closed_preconditioner_is_not_left_out():
+    M = tacit.Preconditioner(A, "ic0")
+    M.close()
+    refused(tacit.ClosedError, "preconditioner was closed", A, b, precond=M)
+
+
+@pytest.mark.parametrize("precond", ["amg", "ic0", "none"])
+def test_a_refused_update_leaves_the_old_values(precond):
+    with tacit.Solver(A, precond=precond) as s:
+        with pytest.raises(tacit.InvalidError, match="row|pattern"):
+            s.update(sparse.eye(100, format="csr"))
+        assert residual(A, s.solve(b)[0], b) < 1e-7
+
+
+def test_unknown_keywords_name_the_nearest():
+    with pytest.raises(TypeError, match="'tol'.*'rtol'"):
+        tacit.solve(A, b, tol=1e-3)
+    with pytest.raises(TypeError, match="'fromat'.*'format'"):
+        tacit.solve(A, b, fromat="csr")
+
+
+def test_vectors_that_are_not_null():
+    refused(ValueError, "null", A, b, null_space="constants")
+    refused(ValueError, "expected 'constants'", A, b, null_space="modes")

@@ -510,3 +510,45 @@ def test_singular_systems_are_told():
     assert result["stop"] == "singular" and result["null_vectors"] == 1
     share = right.mean() * 6.0 / np.linalg.norm(right)
     assert abs(result["outside"] - share) < 1e-6
+
+
+def test_declared_null_spaces():
+    n = 50
+    neumann = sparse.diags(
+        [-np.ones(n - 1), np.r_[1.0, 2.0 * np.ones(n - 2), 1.0],
+         -np.ones(n - 1)], [-1, 0, 1],
+    ).tocsr()
+    f = np.arange(n) % 7 + 1.0
+    for space in "constants", np.ones(n), np.ones((n, 1)):
+        x, report = tacit.solve(neumann, f, null_space=space)
+        assert report["result"]["converged"]
+        assert report["result"]["null_vectors"] == 1
+        assert np.allclose(neumann @ x, f - f.mean(), atol=1e-6)
+        assert abs(x.sum()) < 1e-6
+
+
+def test_functions_may_solve_with_other_objects():
+    inner = tacit.Solver(A, precond="amg")
+    x, report = tacit.solve(
+        lambda v: inner.solve(v, rtol=1e-12)[0], b, rows=A.shape[0]
+    )
+    assert report["result"]["converged"] and residual_of_inverse(x) < 1e-6
+    x, _ = tacit.solve(A, b, precond=lambda r: inner.solve(r)[0])
+    assert residual(A, x, b) < 1e-6
+
+
+def residual_of_inverse(x):
+    """Of A^-1 x = b."""
+    return np.linalg.norm(x - A @ b) / np.linalg.norm(A @ b)
+
+
+def test_minres_finds_a_preconditioner():
+    rng = np.random.default_rng(3)
+    B = sparse.random(20, A.shape[0], 0.1, random_state=3)
+    K = sparse.bmat([[A, B.T], [B, None]]).tocsr()
+    f = rng.standard_normal(K.shape[0])
+    x, report = tacit.solve(K, f, method="minres", rtol=1e-6)
+    assert report["path"]["precond"] == "none" and residual(K, x, f) < 1e-5
+    x, report = tacit.solve(-A, b, method="minres")
+    assert report["path"]["precond"] == "jacobi"
+    assert residual(-A, x, b) < 1e-7

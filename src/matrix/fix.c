@@ -266,12 +266,26 @@ static void change_rows(fixing *f, tct_csr *B)
     *B = (tct_csr){0};
 }
 
+static double changed_b(const fixing *f, int64_t i)
+{
+    return is_fixed(f, i) ? f->diagonal * f->known[i] : f->b[i] - f->change[i];
+}
+
+static tacit_status require_finite(const fixing *f)
+{
+    for (int64_t i = 0; i < f->m->A.rows && f->b; i++)
+        if (!isfinite(changed_b(f, i)))
+            FAIL(TACIT_INVALID,
+                 "tacit_matrix_fix: b of row %" PRId64
+                 " would be %g, from %g and the values of fixed rows",
+                 tct_original(f->m, i) + 1, changed_b(f, i), f->b[i]);
+    return TACIT_OK;
+}
+
 static void change_b(const fixing *f)
 {
-    for (int64_t i = 0; i < f->m->A.rows && f->b; i++) {
-        if (is_fixed(f, i)) f->b[i] = f->diagonal * f->known[i];
-        else f->b[i] -= f->change[i];
-    }
+    for (int64_t i = 0; i < f->m->A.rows && f->b; i++)
+        f->b[i] = changed_b(f, i);
 }
 
 static tacit_status change(fixing *f)
@@ -316,6 +330,7 @@ static tacit_status fix(fixing *f)
     TRY(tct_agree(w, require_b(f)));
     TRY(choose_diagonal(f));
     TRY(find_columns(f));
+    TRY(tct_agree(w, require_finite(f)));
     return change(f);
 }
 

@@ -6,6 +6,7 @@
 #include "matrix/matrix.h"
 #include "operator/choice/rental.h"
 #include "operator/layout/store_device.h"
+#include "operator/null/null_space.h"
 #include <string.h>
 
 static tacit_status into_order(const tct_order *o, tct_parts *parts)
@@ -107,22 +108,29 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     const int exponent = base->exponent; /* kept if the update is refused */
     const double norm = base->norm;
     const tacit_operator_info info = base->info;
+    tct_null_space *null = base->null;
     tacit_status status = tct_copy_rows(base->q, m, &rows);
     if (status >= 0) status = require_same_rows(A, m);
     if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);
+    base->null = NULL;
     if (status >= 0) status = tct_scale_and_look(base, m, &rows);
     tct_rental_keep(A); /* a copy of the old values is of no use */
+    const bool begun = status >= 0;
     if (status >= 0) status = refill(A, &rows, &found);
     tct_csr_clear(&rows);
     const tacit_status named = original_numbers(m, &found);
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
     status = tct_agree(base->world, status);
     base->version++;
-    base->values++;
+    /* one rank that refuses the pattern has kept its values; others may not */
+    if (begun && (found.row < 0 || base->world->size > 1)) base->values++;
     if (status >= 0) {
         tct_assembled_describe(A); /* a GPU's store may have changed */
+        tct_null_close(&null);
     } else {
+        tct_null_close(&base->null);
+        base->null = null;
         base->exponent = exponent;
         base->norm = norm;
         base->info = info;

@@ -337,12 +337,13 @@ static tacit_status leave_null_space(refinement *R)
     for (int j = 0; j < R->columns; j++) {
         member *m = &R->m[j];
         tct_null_part of_x;
-        const double rounding = 0x1p-52 * (R->A->norm * norm[j] + m->norm_b +
-                                           ldexp(m->along.whole, m->shift));
+        const double rounding =
+            ldexp(0x1p-52 * (R->A->norm * norm[j] + m->norm_b), -m->shift) +
+            0x1p-52 * m->along.whole;
         const double wanted =
-            fmax(R->stop.rtol * m->norm_b, ldexp(R->stop.atol, m->shift));
-        const bool outside = tct_null_is_outside(
-            R->A->null, ldexp(m->along.part, m->shift), wanted, rounding);
+            fmax(ldexp(R->stop.rtol * m->norm_b, -m->shift), R->stop.atol);
+        const bool outside =
+            tct_null_is_outside(R->A->null, m->along, wanted, rounding);
         tct_null_conclude(R->A->null, m->along, outside, &m->result);
         TRY(tct_null_project(R->A, R->q, column(R, R->x, j), &of_x));
     }

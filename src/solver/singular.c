@@ -41,8 +41,9 @@ static bool is_outside(tct_run *R)
     const tct_system *S = R->system;
     const double rounding =
         tct_allowed(R) + 0x1p-52 * S->along.whole * S->sigma;
-    return tct_null_is_outside(S->exact->null, S->along.part * S->sigma,
-                               target_of(R), rounding);
+    const tct_null_part of_b = {S->along.whole * S->sigma,
+                                S->along.part * S->sigma};
+    return tct_null_is_outside(S->exact->null, of_b, target_of(R), rounding);
 }
 
 tacit_status tct_singular_leave(tct_run *R)

@@ -22,6 +22,8 @@ matrix from_compressed(const world &w, std::int64_t first, const Eigen &A)
     using index = typename Eigen::StorageIndex;
     const auto rows = static_cast<std::size_t>(A.rows());
     const auto entries = static_cast<std::size_t>(A.nonZeros());
+    w.require(w.size() > 1 || A.rows() == A.cols(),
+              "a matrix of Eigen that is not square");
     return matrix(w, A.cols(), first,
                   span<const index>(A.outerIndexPtr(), rows + 1),
                   span<const index>(A.innerIndexPtr(), entries),
@@ -33,7 +35,8 @@ matrix from_compressed(const world &w, std::int64_t first, const Eigen &A)
 /* The matrix of Eigen's `A`: this rank's rows of it, from row `first` on, with
  * all columns; of one process all of it. Rows that are compressed are read in
  * place; columns, and entries of other types, are converted by one copy. Of a
- * triangle take A.selfadjointView<Eigen::Lower>() first. Collective. */
+ * triangle assign A.selfadjointView<Eigen::Lower>() to a SparseMatrix first.
+ * Collective. */
 template <class Scalar, int Options, class Index>
 matrix from_eigen(const Eigen::SparseMatrix<Scalar, Options, Index> &A,
                   const world &w = {}, std::int64_t first = 0)

@@ -3,6 +3,7 @@
  * (tacit/matrix.h). */
 #ifndef TACIT_CPP_MATRIX_HPP
 #define TACIT_CPP_MATRIX_HPP
+#include <initializer_list>
 #include <tacit/cpp/queue.hpp>
 #include <tacit/matrix.h>
 
@@ -182,6 +183,17 @@ class matrix
             get(), static_cast<std::int64_t>(fixed.size()), fixed.data(),
             values.empty() ? nullptr : values.data(),
             b.empty() ? nullptr : b.data()));
+    }
+    void fix(std::initializer_list<std::int64_t> fixed,
+             span<const double> values = {}, span<double> b = {})
+    {
+        fix(span<const std::int64_t>(fixed.begin(), fixed.size()), values, b);
+    }
+    void fix(const std::vector<int> &fixed, span<const double> values = {},
+             span<double> b = {})
+    {
+        const std::vector<std::int64_t> rows(fixed.begin(), fixed.end());
+        fix(span<const std::int64_t>(rows), values, b);
     }
     void drop_entries() { tacit_matrix_drop_entries(get()); }
 

@@ -13,6 +13,9 @@
 #include <math.h>
 
 enum { NONE = -1, ZEROS = -2 };
+/* A component that goes from rank to rank more often is not joined, and counts
+ * as none: each time costs a round of messages. */
+enum { ROUNDS = 64 };
 static const char *const what = "the null space";
 
 typedef struct {
@@ -163,7 +166,8 @@ static bool lower(search *s, int64_t e)
 
 static tacit_status join_ranks(search *s)
 {
-    for (bool more = s->w->size > 1; more;) {
+    bool more = s->w->size > 1;
+    for (int round = 0; more && round < ROUNDS; round++) {
         bool changed = false;
         TRY(tct_directory_get(s->w, s->starts, s->label, s->edges, s->to,
                               s->at));
@@ -171,6 +175,8 @@ static tacit_status join_ranks(search *s)
         spread_labels(s);
         TRY(tct_any(s->w, changed, &more));
     }
+    for (int64_t i = 0; more && i < s->A->rows; i++)
+        if (s->state[i] == TCT_ROW_VANISHES) s->label[i] = NONE;
     return TACIT_OK;
 }
 

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A part of b up to this many times the rounding of b - A x is rounding. */
-static const double ROUNDING = 10.0;
+/* A part of b up to this many times the rounding of b - A x is rounding, but no
+ * more than this of b: a large x elsewhere excuses nothing. */
+static const double ROUNDING = 10.0, ROUNDING_MOST = 0x1p-26;
 /* A part of b up to this fraction of the target is within the tolerance. */
 static const double WITHIN = 0.5;
 
@@ -16,10 +17,12 @@ double tct_null_target(const tct_null_space *N, double part, double wanted)
     return sqrt(wanted - part) * sqrt(wanted + part);
 }
 
-bool tct_null_is_outside(const tct_null_space *N, double part, double wanted,
-                         double rounding)
+bool tct_null_is_outside(const tct_null_space *N, tct_null_part of_b,
+                         double wanted, double rounding)
 {
-    return !N->declared && part > fmax(WITHIN * wanted, ROUNDING * rounding);
+    const double excused =
+        fmin(ROUNDING * rounding, ROUNDING_MOST * of_b.whole);
+    return !N->declared && of_b.part > fmax(WITHIN * wanted, excused);
 }
 
 void tct_null_conclude(const tct_null_space *N, tct_null_part of_b,

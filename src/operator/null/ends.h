@@ -9,10 +9,10 @@
 /* The target for P b - A x where that for b - A x is `wanted`: less, if the
  * part is within it. */
 double tct_null_target(const tct_null_space *N, double part, double wanted);
-/* Is the part neither declared, nor within `wanted`, nor as small as
+/* Is the part of b neither declared, nor within `wanted`, nor as small as
  * `rounding`, that of b - A x, explains? */
-bool tct_null_is_outside(const tct_null_space *N, double part, double wanted,
-                         double rounding);
+bool tct_null_is_outside(const tct_null_space *N, tct_null_part of_b,
+                         double wanted, double rounding);
 /* Note in `r` what was projected. `outside`: the system has no solution. */
 void tct_null_conclude(const tct_null_space *N, tct_null_part of_b,
                        bool outside, tacit_result *r);

@@ -158,6 +158,19 @@ static tacit_status make_room(tct_null_space *N, int count)
     return TACIT_OK;
 }
 
+/* z = v over its largest entry, so that squares are doubles; *some: it is not
+ * 0 everywhere. */
+static tacit_status scale(tacit_world *w, int64_t n, const double *v, double *z,
+                          bool *some)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+    TRY(tct_reduce_f64(w, TCT_MAX, 1, &most));
+    *some = most > 0.0;
+    for (int64_t i = 0; i < n; i++) z[i] = *some ? v[i] / most : 0.0;
+    return TACIT_OK;
+}
+
 /* Add the vectors that are null; `declared`: all are. */
 static tacit_status add(const checks *c, tct_null_space *N, int count,
                         const double *vectors, bool declared)
@@ -167,14 +180,16 @@ static tacit_status add(const checks *c, tct_null_space *N, int count,
         const double *v = vectors + (int64_t)j * N->rows;
         double *z = N->z + (int64_t)N->vectors * N->rows;
         int64_t odd = -1;
-        bool any = false;
-        TRY(find_odd(c, v, &odd));
+        bool any = false, some = false;
+        TRY(scale(w, N->rows, v, z, &some));
+        if (!some && declared)
+            FAIL(TACIT_INVALID, "null vector %d is 0 everywhere", j + 1);
+        if (!some) continue;
+        TRY(find_odd(c, z, &odd));
         TRY(tct_any(w, odd >= 0, &any));
         if (any && declared)
             return tct_agree(w, odd >= 0 ? refuse(c, j + 1, odd) : TACIT_OK);
-        if (any) continue;
-        if (N->rows > 0) memcpy(z, v, (size_t)N->rows * sizeof *z);
-        TRY(keep(N, w, z));
+        if (!any) TRY(keep(N, w, z));
     }
     return tct_null_choose_rows(N, w);
 }
@@ -228,6 +243,19 @@ static tacit_status check(const tacit_operator *A, const tacit_null_space *S)
     return TACIT_OK;
 }
 
+/* Ranks give as many vectors, and constants or none. */
+static tacit_status require_alike(tacit_world *w, const tacit_null_space *S)
+{
+    int64_t most[] = {S->vectors, -S->vectors, S->constants, -S->constants};
+    TRY(tct_reduce_i64(w, TCT_MAX, 4, most));
+    if (most[0] != -most[1] || most[2] != -most[3])
+        FAIL(TACIT_INVALID,
+             "null space: one rank gives %lld vectors and another %lld, or "
+             "constants and none",
+             (long long)most[0], (long long)-most[1]);
+    return TACIT_OK;
+}
+
 /* The constant, unless those of components were found. */
 static tacit_status add_constant(tacit_operator *A, const tacit_matrix *m)
 {
@@ -267,5 +295,6 @@ tacit_status tacit_operator_set_null_space(tacit_operator *A,
                                  "rows here, and the operator has %lld",
                                  (long long)matrix->A.rows, (long long)A->n);
     TRY(tct_agree(A->world, status));
+    TRY(require_alike(A->world, &S));
     return declare(A, matrix, &S);
 }
