@@ -302,6 +302,8 @@ void elements(const tacit::world &w)
         worst = std::max(worst, std::abs(x[std::size_t(i)] / exact - 1.0));
     }
     CHECK(w.max(worst) < 1e-8);
+    A.fix({0, N + 1}); /* again, in other words */
+    A.fix(std::vector<int>{0, int(N) + 1});
     vals.push_back(1.0); /* on all ranks */
     REFUSED(TACIT_INVALID, "one length", [&] {
         tacit::matrix(w, n, first, own, tacit::entries(rows, cols, vals));

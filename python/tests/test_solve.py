@@ -552,3 +552,15 @@ def test_minres_finds_a_preconditioner():
     x, report = tacit.solve(-A, b, method="minres")
     assert report["path"]["precond"] == "jacobi"
     assert residual(-A, x, b) < 1e-7
+
+
+def test_direct_refines_with_a_poor_factor():
+    n = 100  # an arrow with a zero corner and tiny diagonal entries
+    ones = np.ones((n, 1))
+    D = sparse.diags(np.where(np.arange(n) % 2, 1e-14, 1.0))
+    M = sparse.bmat([[D, ones], [ones.T, None]]).tocsr()
+    f = M @ np.random.default_rng(1).standard_normal(n + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tacit.TacitWarning)
+        x, _ = tacit.solve(M, f, method="direct", rtol=1e-10)
+    assert residual(M, x, f) < 1e-10
