@@ -555,10 +555,10 @@ def test_minres_finds_a_preconditioner():
 
 
 def test_direct_refines_with_a_poor_factor():
-    n = 100  # an arrow with a zero corner and tiny diagonal entries
+    n = 500  # an arrow with a zero corner and tiny diagonal entries
     ones = np.ones((n, 1))
     D = sparse.diags(np.where(np.arange(n) % 2, 1e-14, 1.0))
-    M = sparse.bmat([[D, ones], [ones.T, None]]).tocsr()
+    M = sparse.bmat([[None, ones.T], [ones, D]]).tocsr()
     f = M @ np.random.default_rng(1).standard_normal(n + 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tacit.TacitWarning)
