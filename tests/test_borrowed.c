@@ -109,7 +109,7 @@ static void operators_multiply_by_them(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* What changes or moves rows copies them. */
+/* Functions that change or move rows copy them. */
 static void changes_are_to_a_copy(void **state)
 {
     (void)state;

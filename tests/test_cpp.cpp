@@ -11,7 +11,7 @@ namespace
 
 /* --- spans ---------------------------------------------------------------- */
 
-/* What arrays of Eigen tell of themselves. */
+/* Arrays of Eigen tell their strides. */
 template <bool ByRows> struct strided {
     static constexpr bool IsRowMajor = ByRows;
     vector v;
@@ -368,7 +368,7 @@ void options(const tacit::world &w)
             [&] { tacit::preconditioner(Q, "jacoby"); });
 }
 
-/* What differs between devices. */
+/* Devices differ in these. */
 void on_device(const tacit::world &w, const char *device)
 {
     solves(w, device);

@@ -38,7 +38,7 @@ static void guess_zero(problem *p)
 
 /* --- history -------------------------------------------------------------- */
 
-/* What a monitor is told, column by column. */
+/* The numbers that a monitor is told, column by column. */
 typedef struct {
     double told[COLUMNS][ROOM];
     int64_t count[COLUMNS]; /* the last iteration + 1 */

@@ -193,7 +193,7 @@ class Solver(Runs):
             check(lib.tacit_solver_set(pointer, b"loop", self._loop))
 
     def _plain_precond(self, solver: Any) -> str:
-        """What suits every symmetric matrix: jacobi, by |diagonal|, or none
+        """A name that suits every symmetric matrix: jacobi, or none
         where an entry of it is 0."""
         if lib.tacit_solver_set(solver, b"precond", b"jacobi") == 0:
             return "jacobi"

@@ -60,7 +60,7 @@ class Watch:
         return bool(self._end())
 
     def _end(self) -> int:
-        """What a monitor returns to end the run, or 0."""
+        """The value of a monitor: it ends the run, or is 0."""
         over = self.ctrl_c or self.asked or self.raised is not None
         return -1 if over else 0
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* What is asked for. */
+/* The wish of a caller. */
 typedef struct {
     int64_t row; /* current number, when it is sent */
     double value;

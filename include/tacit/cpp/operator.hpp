@@ -71,7 +71,7 @@ inline void check_worlds(const queue &q, const matrix &A)
 
 } // namespace detail
 
-/* What a solver multiplies by. */
+/* The matrix or function that a solver multiplies by. */
 class linear_operator
 {
   public:

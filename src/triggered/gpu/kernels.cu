@@ -52,7 +52,7 @@ static __device__ inline int64_t copy_as(const tct_part_copy &c)
     return n * (int64_t)sizeof(T);
 }
 
-/* What elements of type T cover; the rest is left in `c`. */
+/* The bytes that elements of type T cover; the rest is left in `c`. */
 template <class T> static __device__ inline void copy_whole(tct_part_copy &c)
 {
     if (!fits(c, sizeof(T))) return;

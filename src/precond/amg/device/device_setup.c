@@ -139,7 +139,7 @@ static tacit_status get_smooth(const tct_amg_device *t, size_t count,
     return status;
 }
 
-/* What the host needs of the interface rows: aggregates, weights, and P' of
+/* The host's part of the interface rows: aggregates, weights, and P' of
  * near-null vectors. */
 static tacit_status read_interface(tct_amg_device *t, double **got,
                                    double **smooth)
