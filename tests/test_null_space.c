@@ -29,6 +29,9 @@ typedef struct {
     tacit_result result;
 } linear;
 
+/* All rows belong to the last rank. */
+static _Thread_local bool lopsided = false;
+
 static tacit_matrix *rows_of(const whole *w, int64_t *first, int64_t *rows)
 {
     const int rank = tacit_world_rank(test_world());
@@ -40,6 +43,10 @@ static tacit_matrix *rows_of(const whole *w, int64_t *first, int64_t *rows)
     int64_t k = 0;
     *first = (int64_t)w->n * rank / size;
     *rows = (int64_t)w->n * (rank + 1) / size - *first;
+    if (lopsided) {
+        *first = 0;
+        *rows = rank == size - 1 ? w->n : 0;
+    }
     for (int64_t i = 0; i < *rows; i++) {
         for (int j = 0; j < w->n; j++) {
             if (w->a[*first + i][j] == 0.0) continue;
@@ -333,6 +340,27 @@ static void declared_spaces_are_meant(void **state)
     close_system(&p);
 }
 
+static void ranks_without_rows_take_part(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    static _Thread_local double z[4][MOST];
+    linear p;
+    lopsided = true;
+    set_parts(&w, z);
+    set_b(&w, 4, z, true);
+    open_system(&p, &w, "csr");
+    for (int k = 0; k < 2; k++) {
+        double outside = 0.0;
+        if (k) declare(&p, true, 4, z, TACIT_OK);
+        EXPECT(k ? TACIT_OK : TACIT_NOT_CONVERGED, solve(&p, "cg", "jacobi"));
+        assert_true(check_x(&p, 4, z, &outside) <= 2e-9);
+        assert_true(fabs(p.result.outside - outside) <= 1e-12);
+    }
+    close_system(&p);
+    lopsided = false;
+}
+
 /* A truss of unit squares with both diagonals, free in the plane: two
  * displacements a point; its rigid-body modes, orthogonal. */
 enum { SIDE = 6, POINTS = SIDE * SIDE };
@@ -613,6 +641,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(columns_end_each_by_itself),
         cmocka_unit_test(parts_of_b_are_weighed),
         cmocka_unit_test(declared_spaces_are_meant),
+        cmocka_unit_test(ranks_without_rows_take_part),
         cmocka_unit_test(rigid_bodies_are_declared),
         cmocka_unit_test(modes_of_multigrid_are_found),
         cmocka_unit_test(functions_have_declared_ones),
