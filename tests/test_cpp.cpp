@@ -250,8 +250,9 @@ void tests_of_convergence(const tacit::world &w, const char *device)
     until.converged = [](std::int64_t i, double) { return i == 9; };
     const tacit_result result = cg.solve(f, x, until);
     CHECK(result.converged && result.stop == TACIT_STOP_MONITOR);
-    CHECK(result.iterations >= 9 &&
-          result.iterations < 40); // checks lag on GPUs
+    /* a GPU's loops look at some iterations at a time */
+    const int most = std::strcmp(device, "host") == 0 ? 20 : 40;
+    CHECK(result.iterations >= 9 && result.iterations < most);
     CHECK(history.size() == std::size_t(result.iterations) + 1);
     CHECK(history[0] == 1.0 && history.back() == result.relative_residual);
     until.converged = nullptr;

@@ -52,7 +52,10 @@ def _refuse_unknown(keywords: dict[str, Any]) -> None:
         if name in known:
             continue
         same = {"tol": "rtol", "maxiter": "max_iterations", "M": "precond"}
-        near = same.get(name) or next(iter(get_close_matches(name, known)), None)
+        public = [k for k in known if k != "self" and k[0] != "_"]
+        near = same.get(name) or next(
+            iter(get_close_matches(name, public)), None
+        )
         hint = f": did you mean {near!r}?" if near else ""
         raise TypeError(f"no keyword argument {name!r}{hint}")
 

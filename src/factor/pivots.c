@@ -16,7 +16,7 @@ static const char *const what = "the check of a factor's pivots";
     "nothing is pivoted here: permute or scale the matrix so that its " \
     "diagonal is safe, or solve another one, A + shift I"
 
-/* The end after the fault of a pivot. Kind LU goes on with other rows
+/* The advice after a bad pivot; none of kind LU, which goes on with other rows
  * (matched.c). */
 static const char *advice(const tacit_factor *L, bool singular)
 {

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The wish of a caller. */
+/* A row to fix, and the value of its x. */
 typedef struct {
     int64_t row; /* current number, when it is sent */
     double value;

@@ -45,6 +45,7 @@ typedef struct tct_operator_wish {
     const char *format;
     bool rents;           /* for a single solve: choice/rent.h */
     bool by_model;        /* ... by bytes, not by time         */
+    bool one_solve;       /* link and loop are not tried       */
     tct_rent_clock clock; /* ... by this clock; without `now`: another */
 } tct_operator_wish;
 

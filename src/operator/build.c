@@ -162,6 +162,7 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
         base->q = queue;
         base->world = matrix->world;
         base->bits = 64;
+        base->one_solve = wish->one_solve;
         status = build(A, matrix, rows, status, wish);
     }
     tct_csr_clear(rows);
@@ -185,11 +186,12 @@ static tacit_status rows_of(const tacit_queue *q, const tacit_matrix *matrix,
                        : tct_copy_rows(q, matrix, out);
 }
 
-static tacit_status note_wish(const tct_operator_wish *wish,
-                              tacit_status status, tacit_operator **out)
+static tacit_status of_grid(tacit_queue *queue, const tacit_matrix *matrix,
+                            const tct_operator_wish *wish, tacit_operator **out)
 {
-    if (status >= 0) (*out)->one_solve = wish->rents || wish->by_model;
-    return status;
+    TRY(tct_operator_of_grid(queue, matrix->stencil, wish->format, out));
+    (*out)->one_solve = wish->one_solve;
+    return TACIT_OK;
 }
 
 /* On a GPU all formats are tried at once. */
@@ -206,15 +208,11 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
 {
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
-    if (matrix->stencil)
-        return note_wish(
-            wish,
-            tct_operator_of_grid(queue, matrix->stencil, wish->format, out),
-            out);
+    if (matrix->stencil) return of_grid(queue, matrix, wish, out);
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
     const tacit_status status = rows_of(queue, matrix, w.rents, &rows);
-    return note_wish(wish, create(queue, matrix, &rows, status, &w, out), out);
+    return create(queue, matrix, &rows, status, &w, out);
 }
 
 tacit_status tacit_operator_create(tacit_queue *queue,
@@ -243,7 +241,8 @@ static tacit_status read_options(const tacit_matrix *matrix,
                                  (long long)o.solves);
     *out = (tct_operator_wish){.format = o.format,
                                .rents = o.solves <= 1,
-                               .by_model = o.deterministic};
+                               .by_model = o.deterministic,
+                               .one_solve = o.solves <= 1 || o.deterministic};
     return tct_agree(matrix->world, status);
 }
 
@@ -276,15 +275,11 @@ static tacit_status take(tacit_queue *queue, tacit_matrix *matrix,
 {
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
-    if (matrix->stencil)
-        return note_wish(
-            wish,
-            tct_operator_of_grid(queue, matrix->stencil, wish->format, out),
-            out);
+    if (matrix->stencil) return of_grid(queue, matrix, wish, out);
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
     const tacit_status status = take_rows(matrix, &rows);
-    return note_wish(wish, create(queue, matrix, &rows, status, &w, out), out);
+    return create(queue, matrix, &rows, status, &w, out);
 }
 
 tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,

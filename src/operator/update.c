@@ -123,7 +123,8 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
     status = tct_agree(base->world, status);
     base->version++;
-    /* one rank that refuses the pattern has kept its values; others may not */
+    /* alone a rank that refuses the pattern has kept its values; of several,
+     * others may have taken the new ones */
     if (begun && (found.row < 0 || base->world->size > 1)) base->values++;
     if (status >= 0) {
         tct_assembled_describe(A); /* a GPU's store may have changed */

@@ -51,9 +51,6 @@ static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
         TRY(tct_rows_solve(M->R, q, x + (size_t)j * stride,
                            y + (size_t)j * stride));
     if (M->R) return TACIT_OK;
-    if (M->F->match.row && !M->place)
-        return tct_factor_solve_refined(M->F, q->team, all->columns, x, stride,
-                                        y, stride);
     const tct_places at = {M->b_place ? M->b_place : M->place, M->place};
     tct_factor_apply(M->F, q->team, M->place ? &at : NULL, all->columns, x,
                      stride, y, stride, M->scratch);

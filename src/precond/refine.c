@@ -254,7 +254,9 @@ static void break_down(member *m, int64_t k)
 static bool judge(const refinement *R, member *m, int64_t k, double norm)
 {
     tacit_result *r = &m->result;
-    const bool futile = k > 0 && !(norm <= FUTILE * m->norm);
+    /* rows of unlike sizes: a first solve may leave more than b */
+    const int64_t free = R->to_the_end ? 1 : 0;
+    const bool futile = k > free && !(norm <= FUTILE * m->norm);
     const double least = fmin(norm, m->kept);
     const int64_t most =
         R->stop.max_iterations ? R->stop.max_iterations : STEPS_DEFAULT;
