@@ -69,6 +69,10 @@ typedef struct tacit_factor_panels {
     const int32_t *row_order; /* [rows] ... with its rows permuted: row i is row
                                * row_order[i]; `original` numbers these rows
                                * and, as ever, the columns; NULL: unchanged */
+    const double *off_diagonal; /* [rows] of kind LDLT with pivots of 2 x 2:
+                                 * D's entry below `diagonal`'s, or 0; the
+                                 * two columns are of one panel, and L is 0
+                                 * between them. NULL: D is diagonal */
 } tacit_factor_panels;
 
 /* OK if `panels` are valid: sizes and starts; columns without a gap; rows
@@ -186,6 +190,10 @@ typedef struct tacit_factor_info {
     int64_t repaired; /* ... pivots below 2^-40 of the largest scaled entry,
                        * which were made that large                          */
     double refined_error; /* ... backward_error after iterative refinement    */
+    int64_t pairs;    /* of kind LDLT: pivots of 2 x 2                       */
+    int64_t positive; /* of kinds LLT and LDLT: positive and negative ...    */
+    int64_t negative; /* ... eigenvalues of D, and of A: its inertia; the
+                       * sign of `repaired` ones is unknown. Others: 0       */
 } tacit_factor_info;
 
 /* Describe `factor` in `out`, whose size is set.

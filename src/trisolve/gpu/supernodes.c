@@ -391,6 +391,10 @@ static tacit_status take_diagonal(maker *M)
 {
     const tacit_factor_panels *P = M->P;
     if (!P->diagonal) return TACIT_OK;
+    if (P->off_diagonal)
+        FAIL(TACIT_UNSUPPORTED,
+             "a factor L D L' whose D has blocks of 2 x 2 has no solver on a "
+             "GPU: take kind lu");
     TRY(TCT_ALLOC(P->rows, what, &M->plan->scale));
     for (int64_t i = 0; i < P->rows; i++)
         M->plan->scale[i] = 1.0 / P->diagonal[i];
