@@ -9,13 +9,16 @@
 
 static const char *const what = "the pairs of rows of a factor";
 
+/* A smaller scaled diagonal entry is no pivot by itself. */
+#define DIAGONAL_LEAST 0.01
+
 void tct_pairs_clear(tct_pairs *p)
 {
-    TCT_FREE(p->mate, p->first, p->node, p->ptr, p->next);
-    *p = (tct_pairs){.mate = NULL};
+    TCT_FREE(p->row, p->node, p->ptr, p->next);
+    *p = (tct_pairs){.row = NULL};
 }
 
-/* --- pairs ---------------------------------------------------------------- */
+/* --- groups --------------------------------------------------------------- */
 
 /* |a_ii| s_i^2 */
 static double diagonal_of(const tct_csr *A, const tct_matching *m, int32_t i)
@@ -26,8 +29,9 @@ static double diagonal_of(const tct_csr *A, const tct_matching *m, int32_t i)
     return 0.0;
 }
 
-/* The rows of the cycle of `i`; a cycle of odd length begins after the row of
- * the largest diagonal entry, which stays single. */
+/* The rows of the cycle of `i` get the other row of their pair in `mate`. In a
+ * cycle of odd length the row of the largest diagonal entry stays single; if
+ * that is small, it gets ~ a row of the next pair. */
 static void pair_cycle(const tct_csr *A, const tct_matching *m, int32_t i,
                        int32_t *mate)
 {
@@ -40,7 +44,8 @@ static void pair_cycle(const tct_csr *A, const tct_matching *m, int32_t i,
         most = fmax(most, d);
     }
     int32_t j = length % 2 ? m->row[single] : i;
-    if (length % 2) mate[single] = single;
+    if (length % 2)
+        mate[single] = length > 1 && most < DIAGONAL_LEAST ? ~j : single;
     for (int64_t k = 0; k < length / 2; k++) {
         const int32_t other = m->row[j];
         mate[j] = other;
@@ -49,13 +54,45 @@ static void pair_cycle(const tct_csr *A, const tct_matching *m, int32_t i,
     }
 }
 
-static void list_nodes(int64_t rows, tct_pairs *p)
+static void list_nodes(int64_t rows, const int32_t *mate, tct_pairs *p)
 {
     for (int32_t i = 0; i < rows; i++) {
-        if (p->mate[i] < i) continue;
-        p->node[i] = p->node[p->mate[i]] = (int32_t)p->nodes;
-        p->first[p->nodes++] = i;
+        if (mate[i] < i) continue;
+        int32_t *row = p->row + 3 * p->nodes;
+        p->node[i] = p->node[mate[i]] = (int32_t)p->nodes++;
+        row[0] = i;
+        row[1] = mate[i] > i ? mate[i] : -1;
+        row[2] = -1;
     }
+    for (int32_t i = 0; i < rows; i++) {
+        if (mate[i] >= 0) continue;
+        p->node[i] = p->node[~mate[i]];
+        p->row[3 * p->node[i] + 2] = i;
+    }
+}
+
+static tacit_status find_nodes(const tct_csr *A, const tct_matching *match,
+                               tct_pairs *p)
+{
+    int32_t *mate = NULL;
+    TRY(TCT_ALLOC(A->rows, what, &mate));
+    for (int64_t i = 0; i < A->rows; i++) mate[i] = INT32_MAX;
+    for (int32_t i = 0; i < A->rows; i++)
+        if (mate[i] == INT32_MAX) pair_cycle(A, match, i, mate);
+    list_nodes(A->rows, mate, p);
+    tct_free(mate);
+    return TACIT_OK;
+}
+
+/* Row `s` of node `c`; -1: none. */
+static int32_t row_of(const tct_pairs *p, int64_t c, int s)
+{
+    return p->row[3 * c + s];
+}
+
+static int64_t rows_in(const tct_pairs *p, int64_t c)
+{
+    return row_of(p, c, 1) < 0 ? 1 : row_of(p, c, 2) < 0 ? 2 : 3;
 }
 
 /* Rows keep their places; 2^exponent is half of either scale's. */
@@ -85,8 +122,8 @@ static int64_t join(const joiner *j, int32_t c, int32_t *to)
 {
     const tct_pairs *p = j->p;
     int64_t count = 0;
-    for (int side = 0; side < 2; side++) {
-        const int32_t i = side ? p->mate[p->first[c]] : p->first[c];
+    for (int s = 0; s < rows_in(p, c); s++) {
+        const int32_t i = row_of(p, c, s);
         for (int64_t k = j->A->ptr[i]; k < j->A->ptr[i + 1]; k++) {
             const int32_t d = p->node[j->A->col32[k]];
             if (j->mark[d] == c) continue;
@@ -131,13 +168,9 @@ tacit_status tct_pairs_create(const tct_csr *A, int exponent,
 {
     joiner j = {.A = A, .p = out};
     *out = (tct_pairs){.nodes = 0};
-    TRY(TCT_ALLOC(A->rows, what, &out->mate));
-    TRY(TCT_ALLOC(A->rows, what, &out->first));
+    TRY(TCT_ALLOC(3 * A->rows, what, &out->row));
     TRY(TCT_ALLOC(A->rows, what, &out->node));
-    for (int64_t i = 0; i < A->rows; i++) out->mate[i] = -1;
-    for (int32_t i = 0; i < A->rows; i++)
-        if (out->mate[i] < 0) pair_cycle(A, match, i, out->mate);
-    list_nodes(A->rows, out);
+    TRY(find_nodes(A, match, out));
     make_symmetric(A->rows, exponent, match);
     const tacit_status status = make_graph(&j);
     tct_free(j.mark);
@@ -145,11 +178,6 @@ tacit_status tct_pairs_create(const tct_csr *A, int exponent,
 }
 
 /* --- entries -------------------------------------------------------------- */
-
-static int64_t columns_of(const tct_pairs *p, int32_t node)
-{
-    return p->mate[p->first[node]] == p->first[node] ? 1 : 2;
-}
 
 /* Row `i`, of node `c`, from `at` on; `place` [rows] is scratch. Returns the
  * end. */
@@ -159,9 +187,8 @@ static int64_t put_row(const tct_csr *A, int exponent, const tct_matching *m,
 {
     const int32_t c = p->node[i];
     for (int64_t k = p->ptr[c]; k < p->ptr[c + 1]; k++)
-        for (int64_t s = 0; s < columns_of(p, p->next[k]); s++) {
-            const int32_t first = p->first[p->next[k]];
-            place[col[at] = s ? p->mate[first] : first] = at;
+        for (int s = 0; s < rows_in(p, p->next[k]); s++) {
+            place[col[at] = row_of(p, p->next[k], s)] = at;
             val[at++] = 0.0;
         }
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
@@ -188,7 +215,7 @@ static int64_t entries_of(const tct_pairs *p)
     int64_t count = 0;
     for (int32_t c = 0; c < p->nodes; c++)
         for (int64_t k = p->ptr[c]; k < p->ptr[c + 1]; k++)
-            count += columns_of(p, c) * columns_of(p, p->next[k]);
+            count += rows_in(p, c) * rows_in(p, p->next[k]);
     return count;
 }
 
@@ -221,10 +248,9 @@ static void expand(const tct_pairs *p, const tct_nesting *x, tct_nesting *out)
     int32_t at = 0, k = 0;
     out->start[0] = 0;
     for (int64_t c = 0; c < p->nodes; c++) {
-        const int32_t i = p->first[x->old[c]];
         while (x->start[k + 1] <= c) out->start[++k] = at;
-        out->old[at++] = i;
-        if (p->mate[i] != i) out->old[at++] = p->mate[i];
+        for (int s = 0; s < rows_in(p, x->old[c]); s++)
+            out->old[at++] = row_of(p, x->old[c], s);
     }
     while (k < 2 * x->leaves - 1) out->start[++k] = at;
     memcpy(out->node, x->node, (size_t)(2 * x->leaves - 1) * sizeof *out->node);
@@ -234,7 +260,7 @@ static void expand(const tct_pairs *p, const tct_nesting *x, tct_nesting *out)
 static int64_t rows_of(const tct_pairs *p)
 {
     int64_t rows = 0;
-    for (int32_t c = 0; c < p->nodes; c++) rows += columns_of(p, c);
+    for (int32_t c = 0; c < p->nodes; c++) rows += rows_in(p, c);
     return rows;
 }
 
@@ -257,6 +283,13 @@ tacit_status tct_pairs_order(const tct_pairs *p, tct_rows_order order,
     return status;
 }
 
+/* Is row `i` in no pair? */
+static bool is_single(const tct_pairs *p, int32_t i)
+{
+    const int32_t c = p->node[i];
+    return row_of(p, c, 1) < 0 || row_of(p, c, 2) == i;
+}
+
 /* The new places of front f's columns into `old` [rows], which has the original
  * rows: pairs, which are neighbours, then the others. */
 static void arrange_front(const tct_pairs *p, const tct_nesting *x,
@@ -266,7 +299,7 @@ static void arrange_front(const tct_pairs *p, const tct_nesting *x,
     for (int single = 0; single < 2; single++)
         for (int64_t k = F->first[f]; k < F->first[f + 1]; k++) {
             const int32_t i = x->old[k];
-            if ((p->mate[i] == i) == single) old[at++] = i;
+            if (is_single(p, i) == single) old[at++] = i;
         }
 }
 

@@ -8,15 +8,14 @@
 #define TCT_FACTOR_PAIRS_H
 #include "factor/factor.h"
 
-/* Each row is its own mate or that of another; a pair, or a single row, is a
- * node of a graph. */
+/* Rows in groups: a single row, a pair, or a pair and a row without a diagonal
+ * entry of its own. A group is a node of a graph. */
 typedef struct tct_pairs {
-    int32_t *mate;  /* [rows]                                            */
-    int32_t *first; /* [nodes] the first row of each; the second is its mate */
-    int32_t *node;  /* [rows]                                            */
+    int32_t *row;  /* [3 nodes] a pair comes first; -1: none       */
+    int32_t *node; /* [rows] the group of each                     */
     int64_t nodes;
-    int64_t *ptr;  /* [nodes + 1] neighbours of each, itself included    */
-    int32_t *next; /* [ptr[nodes]] ascending                            */
+    int64_t *ptr;  /* [nodes + 1] neighbours of each and itself    */
+    int32_t *next; /* [ptr[nodes]] ascending                       */
 } tct_pairs;
 
 /* From the matching of symmetric `A`, which becomes a scaling: its rows keep
@@ -26,12 +25,12 @@ tacit_status tct_pairs_create(const tct_csr *A, int exponent,
                               tct_matching *match, tct_pairs *out);
 void tct_pairs_clear(tct_pairs *p);
 
-/* 2^-exponent `A`, scaled; both rows of a pair have the same columns.
+/* 2^-exponent `A`, scaled; the rows of a group have the same columns.
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_paired(const tct_csr *A, int exponent,
                                 const tct_matching *match, const tct_pairs *p,
                                 tct_entries *out);
-/* The order of rows in which pairs are neighbours.
+/* An order of rows in which those of a group are neighbours.
  * Errors      as tct_nesting_by. */
 tacit_status tct_pairs_order(const tct_pairs *p, tct_rows_order order,
                              int leaves, tct_nesting *out);
