@@ -123,6 +123,14 @@ typedef struct tacit_factor_options {
  * pivot even so, or whose test system leaves more than 1e-14 after refinement,
  * is an error: singular, or nearly so.
  *
+ * LDLT goes on, too. The matching pairs rows (Duff and Pralet 2005), and the
+ * matrix is scaled to S A S; rows of a pair become neighbours, with one pattern.
+ * Each panel then takes its pivots, of 1 x 1 and 2 x 2, in the order of their
+ * size from its own rows (Bunch and Parlett 1971); smaller ones than 2^-26 are
+ * made that large. D has `off_diagonal`, and the matrix is kept for refinement,
+ * as by LU. If a test system leaves more than 1e-14 after it, that is an error:
+ * the matrix is singular, or kind LU may do.
+ *
  * The order of rows is
  *   nd          nested dissection (METIS) to the end: the least fill
  *   top-nd      nested dissection of the top, as many leaves as asked for;
@@ -186,9 +194,10 @@ typedef struct tacit_factor_info {
     double least_share; /* ... over the terms of its difference; others: 0    */
     double backward_error; /* of the system solved as a check of LDLT or LU   */
     int trials;       /* of kind LU: factorizations, if rows are permuted and
-                       * scaled for the sake of pivots; 0: they are not      */
-    int64_t repaired; /* ... pivots below 2^-40 of the largest scaled entry,
-                       * which were made that large                          */
+                       * scaled for the sake of pivots; of LDLT 1, if it is
+                       * scaled; 0: they are not                             */
+    int64_t repaired; /* ... pivots below 2^-40, of LDLT 2^-26, of the largest
+                       * scaled entry, which were made that large            */
     double refined_error; /* ... backward_error after iterative refinement    */
     int64_t pairs;    /* of kind LDLT: pivots of 2 x 2                       */
     int64_t positive; /* of kinds LLT and LDLT: positive and negative ...    */

@@ -195,7 +195,8 @@ static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
         FAIL(TACIT_INPUT,
              "the matrix is singular, or nearly so, or needs the pivots of "
              "kind lu: scaled and with pivots of 2 x 2, %" PRId64 " made "
-             "larger, a solve leaves a residual of %.1e",
+             "larger, a solve leaves a residual of %.1e: solve another matrix, "
+             "A + shift I",
              info->repaired, R->norm);
     if (!(R->norm <= RESIDUAL_MOST))
         FAIL(TACIT_INPUT,

@@ -25,7 +25,9 @@ static void print_pivots(cli_table *t, const tacit_factor_info *f)
 {
     char a[CLI_NUMBER];
     if (f->added > 0)
-        cli_table_row(t, "pattern\tmade symmetric by %s zeros",
+        cli_table_row(t, "pattern\t%s by %s zeros",
+                      f->kind == TACIT_FACTOR_LDLT ? "of pairs made equal"
+                                                   : "made symmetric",
                       cli_integer(f->added, a));
     if (f->kind == TACIT_FACTOR_LDLT)
         cli_table_row(t, "inertia\t%s", cli_inertia(f, (char[CLI_INERTIA]){0}));
