@@ -77,8 +77,8 @@ typedef struct tacit_factor_panels {
 
 /* OK if `panels` are valid: sizes and starts; columns without a gap; rows
  * ascending, in range, and the columns of the panel first; parents above;
- * diagonals that are finite and not 0, L's of ones for kind LDLT; rows in tree
- * nodes that are the panel's or above it.
+ * diagonals that are finite and not 0, L's of ones for kind LDLT; pivots of 2 x
+ * 2 that are regular; rows in tree nodes that are the panel's or above it.
  * Cost        reads each row number and each entry of the diagonal.
  * Errors      INVALID (arrays that are missing or do not belong to the kind),
  *             INPUT (the fault, with its panel and row), NO_MEMORY. */
@@ -163,7 +163,8 @@ TACIT_API tacit_status tacit_factor_create(const tacit_matrix *matrix,
 TACIT_API void tacit_factor_destroy(tacit_factor **factor);
 
 /* The arrays of `factor`, owned by it, into `out`, whose size is set.
- * Errors      INVALID (the size of `out`). */
+ * Errors      INVALID (the size of `out`; it has no `off_diagonal`, and D needs
+ *             it). */
 TACIT_API tacit_status tacit_factor_view(const tacit_factor *factor,
                                          tacit_factor_panels *out);
 
@@ -259,9 +260,9 @@ typedef struct tacit_factor_solver_options {
  * Cost        about the flops of the factorization, by BLAS and LAPACK as in
  *             tacit_factor_create.
  * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue
- *             that is not on a GPU, or of several processes; kinds IC0 and
- *             ILU0, and factors with a row below a panel that its parent lacks,
- *             see tacit/foreign.h; 2^31 rows of all panels), NO_MEMORY,
+ *             that is not on a GPU, or of several processes; pivots of 2 x
+ *             2; kinds IC0 and ILU0, and factors with a row below a panel that
+ *             its parent lacks, see tacit/foreign.h; 2^31 rows of all panels), NO_MEMORY,
  *             DEVICE. */
 TACIT_API tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
