@@ -6,6 +6,7 @@
 #include "by_entries.h"
 #include "factor/factor.h"
 #include "mpi_main.h"
+#include "trisolve/gpu/supernodes.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,9 @@ static void broken_blocks_are_told(void **state)
         REFUSES(TACIT_INPUT, k ? "the pivot of 2 x 2" : "D of row",
                 tacit_factor_check(&broken));
     }
+    tct_tri_plan plan;
+    REFUSES(TACIT_UNSUPPORTED, "take kind lu",
+            tct_tri_plan_create(&P, 16, &plan)); /* which is of GPUs */
     P.size = offsetof(tacit_factor_panels, off_diagonal);
     REFUSES(TACIT_INVALID, "the caller's header", tacit_factor_view(F, &P));
     tacit_factor_destroy(&F);
