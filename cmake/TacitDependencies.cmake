@@ -30,7 +30,9 @@ function(tacit_find_plain target header library package)
     INTERFACE_LINK_LIBRARIES ${${target}_LIBRARY})
 endfunction()
 tacit_find_plain(tacit_metis metis.h metis libmetis-dev)
-tacit_find_plain(tacit_cjson cjson/cJSON.h cjson libcjson-dev)
+if(NOT SKBUILD) # of the program alone
+  tacit_find_plain(tacit_cjson cjson/cJSON.h cjson libcjson-dev)
+endif()
 
 # libzip's own CMake package asks for its programs, too.
 set(TACIT_HAVE_ZIP OFF)

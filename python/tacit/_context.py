@@ -16,7 +16,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable
 
 from . import _errors as errors
-from ._library import check, error_set, lib, say, text, whole, word
+from ._library import check, lib, say, set_error, text, whole, word
 
 _exiting = False
 
@@ -172,10 +172,8 @@ class Context:
         except Exception as error:
             raised = error
             codes = [c for c, k in errors.BY_STATUS.items() if isinstance(error, k)]
-            line = f"rank {self.rank}: {error}".encode("utf-8", "replace")
-            status = error_set(
-                codes[0] if codes else -1, ctypes.c_char_p(b"%s"),
-                ctypes.c_char_p(line[:900]),
+            status = set_error(
+                codes[0] if codes else -1, f"rank {self.rank}: {error}"
             )
         status = lib.tacit_world_agree(self.world.pointer, status)
         if raised is not None:

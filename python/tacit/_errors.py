@@ -90,6 +90,13 @@ class Interrupted(Outcome, KeyboardInterrupt):
     status = "INTERRUPTED"
 
 
+class RankError(Outcome, RuntimeError):
+    """The callback of another rank raised an exception, which ended the solve;
+    the sentence names the rank and the exception."""
+
+    status = "INTERRUPTED"
+
+
 class TacitWarning(UserWarning):
     """A warning of the library, or of a conversion that loses digits."""
 

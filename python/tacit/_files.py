@@ -26,7 +26,7 @@ def _array(address: int | None, count: int, kind: Any) -> Any:
     if not address or count == 0:
         return np.zeros(0, dtype=kind)
     size = count * np.dtype(kind).itemsize
-    memory = (ctypes.c_char * size).from_address(address)
+    memory: Any = (ctypes.c_char * size).from_address(address)
     return np.frombuffer(memory, dtype=kind).copy()
 
 

@@ -179,8 +179,14 @@ for _name, (_result, _arguments) in _SIGNATURES.items():
     _function.argtypes = _arguments
     setattr(lib, _name, _function)
 
-error_set = _library.tacit_error_set  # variadic: its arguments are made by hand
-error_set.restype = _S
+_error_set = _library.tacit_error_set  # variadic: its arguments are made by hand
+_error_set.restype = _S
+
+
+def set_error(status: int, line: str) -> int:
+    """Make `line` this thread's sentence; returns `status`."""
+    sentence = ctypes.c_char_p(line.encode("utf-8", "replace")[:900])
+    return int(_error_set(status, ctypes.c_char_p(b"%s"), sentence))
 
 
 def optional(name: str, result: Any, arguments: list[Any]) -> Any:

@@ -7,7 +7,7 @@ import ctypes
 import os
 import time
 from ctypes import byref, c_void_p
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -17,8 +17,10 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, context_of, own_context
-from ._library import check, error_set, lib, text, whole, word
+from ._function import Function
+from ._library import check, lib, text, whole, word
 from ._report import describe
+from ._triangle import one_triangle, refusal
 from ._watch import Watch
 
 
@@ -89,70 +91,6 @@ def open_matrix(context: Context, name: str, shift: float) -> Handle:
     return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
 
 
-class Function:
-    """A Python function y = f(x) as an operator; its exception is kept, and
-    ends the solve."""
-
-    def __init__(
-        self,
-        context: Context,
-        f: Callable[[Any], Any],
-        rows: int,
-        norm: float,
-        varies: bool = False,
-    ) -> None:
-        self._f = f
-        self._rows = rows
-        self._context = context
-        self.raised: BaseException | None = None
-        self._apply = st.Apply(self._call)
-        self.struct = st.new(
-            st.OperatorFunction, apply=self._apply, norm=norm, varies=varies
-        )
-        pointer = c_void_p()
-        with Watch(None, 1) as watch:  # signals are no exceptions in callbacks
-            status = lib.tacit_operator_from_function(
-                context.queue.pointer, rows, byref(self.struct), byref(pointer)
-            )
-        watch.raise_kept()
-        self.settle(status)
-        self.handle = Handle(
-            pointer, lib.tacit_operator_destroy, (context.queue,)
-        )
-
-    def settle(self, status: int) -> int:
-        """`check`, but what the function raised comes out again."""
-        raised, self.raised = self.raised, None
-        if raised is not None:
-            self._context.spoiled = True
-            raise raised
-        return check(status)
-
-    def _call(self, _ctx: Any, _queue: Any, x: int, y: int) -> int:
-        try:
-            size = 8 * self._rows
-            source: Any = (ctypes.c_char * size).from_address(x)
-            target: Any = (ctypes.c_char * size).from_address(y)
-            # a copy, since the function may keep what it is given
-            given = np.frombuffer(source, dtype=np.float64).copy()
-            if not given.any():  # as of a first guess of zeros
-                np.frombuffer(target, dtype=np.float64)[:] = 0.0
-                return 0
-            made = np.asarray(self._f(given))
-            if made.size != self._rows or made.dtype.kind not in "fiub":
-                raise errors.InvalidError(
-                    f"the function returned {made.dtype} of shape "
-                    f"{made.shape}: expected {self._rows} real numbers"
-                )
-            np.frombuffer(target, dtype=np.float64)[:] = made.reshape(-1)
-            return 0
-        except BaseException as error:
-            self.raised = error
-            line = f"the function raised {type(error).__name__}: {error}"
-            sentence = ctypes.c_char_p(line.encode("utf-8", "replace")[:900])
-            return int(error_set(-1, ctypes.c_char_p(b"%s"), sentence))
-
-
 class Operator(LinearOperator):
     """A matrix, or a linear function, as the library multiplies by it.
 
@@ -217,6 +155,7 @@ class Operator(LinearOperator):
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
         self._why_not = ""
+        self.alone: str | None = None  # the triangle that A has alone
         find = own_context if alone else context_of
         c = _context or find(device, threads, comm)
         self.context = c
@@ -300,6 +239,7 @@ class Operator(LinearOperator):
             start = time.perf_counter()
             self._check_symmetric(A, turned)
             self.check_seconds = time.perf_counter() - start
+        self._find_triangle()
         m = self.matrix.pointer
         self.local_rows = int(lib.tacit_matrix_local_rows(m))
         total = int(lib.tacit_matrix_global_rows(m))
@@ -353,8 +293,25 @@ class Operator(LinearOperator):
         else:
             check(status)
 
+    def _find_triangle(self) -> None:
+        """Note it if A, which was not found symmetric, is one alone."""
+        if self.symmetric or self._triangle:
+            return
+        if self._rows is None and self.symmetric is None:
+            return  # a file, not looked at
+        assert self.matrix is not None
+        self.alone = one_triangle(self.context, self.matrix)
+
+    def require_whole(self) -> None:
+        """InputError if A has one triangle alone: methods that take A for
+        symmetric would solve no system of the caller's."""
+        if self.alone is not None:
+            raise errors.InputError(refusal(self.alone))
+
     def require_symmetric(self) -> None:
-        """InputError with the library's sentence if the check has failed."""
+        """InputError if the check has failed, with its sentence, or if A has
+        one triangle alone."""
+        self.require_whole()
         if self.symmetric is False:
             raise errors.InputError(self._why_not)
 

@@ -15,7 +15,8 @@ from . import _structs as st
 from ._arrays import at, columns_of
 from ._context import Handle
 from ._library import check, lib, whole, word
-from ._operator import Function, Operator, apply_handle
+from ._function import Function
+from ._operator import Operator, apply_handle
 from ._report import precond_info, precond_of
 
 

@@ -15,7 +15,8 @@ from . import _errors as errors
 from . import _structs as st
 from ._context import Handle
 from ._library import check, lib, message, warn
-from ._operator import Function, Operator
+from ._function import Function
+from ._operator import Operator
 from ._precond import Options
 from ._watch import Watch
 
@@ -82,6 +83,7 @@ class Runs(LinearOperator):
             self.operator.context.spoiled = True
             self._raise_kept(watch)
             check(status)
+        watch.hear_ranks(self.operator.context)
         return status, said, results
 
     def _run_once(

@@ -146,6 +146,7 @@ class Solver(Runs):
         self._function = None
         self._race = None
         if self._auto and A.symmetric is False:
+            A.require_whole()
             method = "direct"
             self.notes.append("A is not symmetric: solved by its LU factors")
         elif self._auto:
@@ -268,15 +269,17 @@ class Solver(Runs):
         x0        first guess, shaped as b; zeros
         callback  called as callback(iteration, relative_residual), for several
                   columns with the column as a third argument; a true result
-                  ends the solve, an exception comes out of this call
+                  ends the solve, an exception comes out of this call, on other
+                  ranks as RankError
         converged called alike: a convergence test besides rtol and atol, which
                   may be 0; a true result ends the solve as converged, stop
-                  "monitor". With several ranks it must be true on one and
-                  raise on none; not for method "direct"
+                  "monitor". With several ranks it must be true on one; not for
+                  method "direct"
 
         The report's result has `history`, the relative residual of each
-        iteration. Returns x, shaped as b, and the report. Raises NotConverged, Breakdown,
-        and Interrupted after Ctrl-C: all of them have x and report.
+        iteration. Returns x, shaped as b, and the report. Raises NotConverged,
+        Breakdown, RankError, and Interrupted after Ctrl-C on any rank: all of
+        them have x and report.
         """
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
@@ -355,6 +358,8 @@ class Solver(Runs):
         self._raise_kept(watch)
         say()
         report = report_of(self, results, several, watch.history)
+        if watch.elsewhere is not None:
+            raise errors.RankError(watch.elsewhere, x, report)
         if watch.ctrl_c:
             raise errors.Interrupted(
                 "interrupted by Ctrl-C: x and report are in this exception",

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several ranks by mpi4py, each with its rows:  run -n 3 -m mpi4py ranks.py"""
 
+import os
+import signal
 import sys
 
 import numpy as np
+import scipy.sparse
 import tacit
 from mpi4py import MPI
 from problems import laplacian, residual
@@ -90,10 +93,40 @@ def fail(iteration, relative):
         raise Own("on one rank")
 
 
+def ends_on_all(match, call):
+    """What the last rank raises comes out there, and names it elsewhere."""
+    kind = Own if last else tacit.Error
+    raises(kind, "on one rank" if last else f"rank {size - 1}: {match} Own", call)
+
+
+for precond in ("none", "amg", "auto"):
+    ends_on_all("the callback raised", lambda: tacit.solve(
+        A[own], b[own], comm=comm, precond=precond, callback=fail))
+ends_on_all("the callback raised", lambda: tacit.solve(
+    A[own], np.column_stack([b[own]] * 2), comm=comm, precond="none",
+    callback=lambda k, r, column: fail(k, r)))
+ends_on_all("the callback raised", lambda: tacit.solve(
+    A[own], b[own], comm=comm, precond="none", rtol=0.0, converged=fail))
+calls = []
+
+
+def scale(x):
+    calls.append(1)
+    if last and len(calls) == 12:
+        raise Own("on one rank")
+    return 2.0 * x
+
+
+ends_on_all("the function raised", lambda: [tacit.solve(
+    scale, b[own], rows=len(b[own]), comm=comm) for _ in range(9)])
 try:
-    x, report = tacit.solve(A[own], b[own], comm=comm, precond="none",
-                            callback=fail)
-    assert not last and report["result"]["stop"] == "interrupted"
-except Own:
-    assert last
+    tacit.solve(A[own], b[own], comm=comm, precond="none", callback=lambda k, r: (
+        os.kill(os.getpid(), signal.SIGINT) if last and k == 3 else None))
+    raise AssertionError("not interrupted")
+except tacit.Interrupted as outcome:
+    assert outcome.x.shape == b[own].shape
+half = scipy.sparse.tril(A, format="csr")
+raises(tacit.InputError, "lower", lambda: tacit.solve(half[own], b[own], comm=comm))
+x, _ = tacit.solve(half[own], b[own], comm=comm, triangle="lower")
+assert residual(A, whole(x), b) < 2e-8
 sys.stdout.write(f"rank {rank} of {size}: passed\n")

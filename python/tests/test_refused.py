@@ -153,6 +153,28 @@ def test_symmetry_is_checked_with_row_and_column():
     assert residual(bad, x, b) < 1e-10
 
 
+@pytest.mark.parametrize("half, name", [
+    (sparse.tril(A), "lower"), (sparse.triu(A).tocsr(), "upper"),
+    (sparse.tril(A).tocsr() + 0.0 * A, "lower"),  # zeros are stored above
+])
+def test_one_triangle_is_not_taken_for_the_matrix(half, name, tmp_path):
+    for keywords in ({}, {"method": "cg"}, {"method": "minres"},
+                     {"check": False, "method": "cg"}, {"precond": "amg"}):
+        refused(ValueError, f"the {name} one: say triangle='{name}'",
+                half, b, **keywords)
+    for use in (lambda: tacit.cg(half, b), lambda: tacit.minres(half, b),
+                lambda: tacit.amg(half), lambda: tacit.compare(half, b),
+                lambda: tacit.fix(half, b, [3])):
+        with pytest.raises(tacit.InputError, match="one triangle alone"):
+            use()
+    sparse.save_npz(tmp_path / "half.npz", sparse.csr_matrix(half))
+    refused(ValueError, name, str(tmp_path / "half.npz"), b)
+    x, report = tacit.solve(half, b, method="direct")  # as it is
+    assert residual(half, x, b) < 1e-12
+    x, _ = tacit.solve(sparse.diags(np.arange(1.0, 101.0)), b)
+    assert np.allclose(x * np.arange(1.0, 101.0), 1.0)
+
+
 def test_functions_that_return_nonsense():
     refused(ValueError, "shape", lambda x: x[:5], b, rows=100)
     refused(ValueError, "real numbers", lambda x: x * 1j, b, rows=100)
