@@ -187,7 +187,8 @@ class Solver(Runs):
                 word(str(value), str(name)),
             )
             check(lib.tacit_solver_set(pointer, *words))
-        if method == "minres" and self._asked == "auto":
+        named = self._asked if isinstance(self._asked, str) else ""
+        if method == "minres" and named == "auto":
             self._asked = self._plain_precond(pointer)
         self._set_precond(self._asked)
         # on a GPU the fastest loop, as the program has it
