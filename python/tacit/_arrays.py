@@ -133,10 +133,13 @@ def guess_of(x0: Any, b: Any, notes: list[str]) -> Any:
         raise errors.InvalidError(
             f"x0 has the shape {guess.shape}, b {b.shape}: expected the same"
         )
-    # the sum tells of most, without an array as long
-    if not np.isfinite(guess.sum()) and not np.isfinite(guess).all():
-        raise errors.InputError("x0 holds numbers that are not finite")
     return np.array(guess, order="F", copy=True)
+
+
+def require_finite(x0: Any) -> None:
+    """InputError for a guess that a solve cannot start from."""
+    if not np.isfinite(np.asarray(x0, dtype=np.float64)).all():
+        raise errors.InputError("x0 holds numbers that are not finite")
 
 
 def like(b: Any, x: Any) -> Any:

@@ -80,12 +80,11 @@ def describe(handle: Any) -> dict[str, Any]:
     """tacit_operator_describe as a dict."""
     info = st.new(st.OperatorInfo)
     lib.tacit_operator_describe(handle.pointer, byref(info))
-    return {
-        name: text(value) if isinstance(value, bytes) else value
-        for name, value in (
-            (name, getattr(info, name)) for name in _OPERATOR_INFO
-        )
-    }
+    out = {}
+    for name in _OPERATOR_INFO:
+        value = getattr(info, name)
+        out[name] = text(value) if type(value) is bytes else value
+    return out
 
 
 def history_of(r: st.Result, kept: Any) -> list[float | None] | None:

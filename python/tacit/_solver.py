@@ -7,6 +7,7 @@ import math
 import time
 from ctypes import byref, c_void_p
 from difflib import get_close_matches
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -15,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from ._arrays import at, columns_of, guess_of, like
+from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
 from ._library import check, lib, say, whole, word
 from ._operator import Operator
@@ -45,9 +46,14 @@ def _is_own(precond: Any) -> bool:
     return not named
 
 
+@cache
+def _known() -> tuple[str, ...]:
+    of_solver = signature(Solver.__init__).parameters
+    return (*of_solver, *signature(Operator.__init__).parameters)
+
+
 def _refuse_unknown(keywords: dict[str, Any]) -> None:
-    known = [*signature(Solver.__init__).parameters]
-    known += [*signature(Operator.__init__).parameters]
+    known = _known()
     for name in keywords:
         if name in known:
             continue
@@ -310,6 +316,8 @@ class Solver(Runs):
                 run = self._run(at(given), at(x), columns, watch, limits)
             else:
                 run = self._run_by_buffers(given, x, columns, watch, limits)
+            if run[0] == 3:  # looked at only now, since it is long
+                c.together(lambda: x0 is None or require_finite(x0))
         return self._conclude(run, like(b, x), given.ndim > 1, watch)
 
     def _take(self, b: Any, x0: Any, notes: list[str]) -> tuple[Any, Any]:
@@ -317,6 +325,8 @@ class Solver(Runs):
 
         def take() -> tuple[Any, Any]:
             given = columns_of(b, self.operator.local_rows, "b", notes)
+            if x0 is not None and self.handle is None:
+                require_finite(x0)
             return given, guess_of(x0, given, notes)
 
         c = self.operator.context
