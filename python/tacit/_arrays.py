@@ -138,6 +138,8 @@ def guess_of(x0: Any, b: Any, notes: list[str]) -> Any:
 
 def require_finite(x0: Any) -> None:
     """InputError for a guess that a solve cannot start from."""
+    if x0 is None:
+        return
     if not np.isfinite(np.asarray(x0, dtype=np.float64)).all():
         raise errors.InputError("x0 holds numbers that are not finite")
 

@@ -317,7 +317,7 @@ class Solver(Runs):
             else:
                 run = self._run_by_buffers(given, x, columns, watch, limits)
             if run[0] == 3:  # looked at only now, since it is long
-                c.together(lambda: x0 is None or require_finite(x0))
+                c.together(lambda: require_finite(x0))
         return self._conclude(run, like(b, x), given.ndim > 1, watch)
 
     def _take(self, b: Any, x0: Any, notes: list[str]) -> tuple[Any, Any]:
@@ -325,7 +325,7 @@ class Solver(Runs):
 
         def take() -> tuple[Any, Any]:
             given = columns_of(b, self.operator.local_rows, "b", notes)
-            if x0 is not None and self.handle is None:
+            if self.handle is None:
                 require_finite(x0)
             return given, guess_of(x0, given, notes)
 
