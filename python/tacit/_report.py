@@ -92,7 +92,8 @@ def history_of(r: st.Result, kept: Any) -> list[float | None] | None:
     method did not look at; of the first 65,536."""
     if kept is None:
         return None
-    return [_number(float(value)) for value in kept[: r.history]]
+    values: list[float | None] = kept[: r.history].tolist()
+    return [v if v == v else None for v in values]
 
 
 def result_of(r: st.Result, mixed: bool, kept: Any = None) -> dict[str, Any]:

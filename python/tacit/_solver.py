@@ -475,8 +475,9 @@ def solve(
 
     A and the keywords are those of `tacit.Solver`, b, x0, callback and
     converged those of its `solve`. A csr matrix of doubles with ascending
-    columns is used in place, and must not change meanwhile. The residual
-    b - A x is formed anew before a solve ends.
+    columns is used in place, and no other thread may change it meanwhile; with
+    functions of the caller's, which could, it is copied. The residual b - A x
+    is formed anew before a solve ends.
 
     >>> import numpy, scipy.sparse, tacit
     >>> A = scipy.sparse.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (100, 100))
@@ -484,6 +485,7 @@ def solve(
     >>> bool(abs(A @ x - 1).max() < 1e-6), report["result"]["stop"]
     (True, 'rtol')
     """
+    called = callback is not None or converged is not None or _is_own(precond)
     if isinstance(A, Operator):
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, **keywords
@@ -491,7 +493,7 @@ def solve(
     else:
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, device=device,
-            **{"solves": _columns(b), "_borrow": True, **keywords},
+            **{"solves": _columns(b), "_borrow": not called, **keywords},
         )
     with solver:
         return solver.solve(b, x0, callback=callback, converged=converged)

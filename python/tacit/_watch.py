@@ -32,7 +32,8 @@ class Watch:
         self._old: Any = None
         self._columns = columns
         self.first_column = 0  # of a run with fewer columns
-        self._function = st.Monitor(self._see)
+        asked = callback is not None or converged is not None
+        self._function = st.Monitor(self._see if asked else self._look)
         self.raised: BaseException | None = None
         self.ctrl_c = False
         self.asked = False
@@ -78,6 +79,10 @@ class Watch:
         except BaseException as error:
             self.raised = error
         return self._end() or int(done)
+
+    def _look(self, _ctx: Any, iteration: int, residual: float) -> int:
+        """Without callbacks, for signals."""
+        return -1 if self.ctrl_c or self.raised is not None else 0
 
     def _see(self, _ctx: Any, iteration: int, residual: float) -> int:
         if self._columns > 1:  # of the first one, alone

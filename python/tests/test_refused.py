@@ -283,6 +283,25 @@ def test_threads_share_a_solver():
     assert residual(A, solver.solve(b)[0], b) < 1e-7
 
 
+def test_a_matrix_changed_behind_its_back():
+    M = A.copy()
+
+    def change(*_):  # nothing that is used
+        M.indices[:] = 10**9
+        M.data[:] = np.nan
+
+    for keywords in ({"callback": change}, {"converged": change, "rtol": 1e-8},
+                     {"precond": lambda r: change() or r}):
+        M = A.copy()
+        x, _ = tacit.solve(M, b, **{"precond": "jacobi", **keywords})
+        assert residual(A, x, b) < 1e-7 and M.indices[0] == 10**9
+    M = A.copy()
+    with tacit.Solver(M, precond="ic0") as solver:
+        change()
+        assert residual(A, solver.solve(b)[0], b) < 1e-7
+        refused(ValueError, r"cols.0. is 1000000000, of row 1", M, b)
+
+
 def test_fork():
     solver = tacit.Solver(A, precond="amg")
     solver.solve(b)
