@@ -27,7 +27,16 @@ def _leave() -> None:
     _exiting = True
 
 
-class Handle:
+class NoCopy:
+    """Objects that own one of the library's."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "objects of the library cannot be copied or pickled: make another"
+        )
+
+
+class Handle(NoCopy):
     """A pointer of the library, with what it borrows."""
 
     def __init__(
@@ -47,12 +56,6 @@ class Handle:
         self.lock: Any = lock if lock is not None else needs[0].lock
         for needed in needs:
             needed._users += 1
-
-    def __copy__(self) -> "Handle":
-        raise TypeError("objects of the library cannot be copied: make another")
-
-    def __deepcopy__(self, _: Any) -> "Handle":
-        return self.__copy__()
 
     def close(self) -> None:
         """Destroy it now, or as soon as nothing borrows it."""

@@ -71,6 +71,9 @@ class Outcome(Error):
         self.x = x
         self.report = report
 
+    def __reduce__(self) -> Any:
+        return type(self), (str(self), self.x, self.report)
+
 
 class NotConverged(Outcome, RuntimeError):
     """The iteration limit, or no further progress."""

@@ -235,7 +235,7 @@ def word(value: Any, what: str) -> bytes:
 def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
     """A whole number of the caller's."""
     try:
-        number = operator.index(value)
+        number = least - 1 if value is True else operator.index(value)
     except TypeError:
         number = least - 1
     if not least <= number <= most:

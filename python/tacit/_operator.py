@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import _errors as errors
 from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
-from ._context import Context, Handle, context_of, own_context
+from ._context import Context, Handle, NoCopy, context_of, own_context
 from ._function import Function
 from ._library import check, lib, text, whole, word
 from ._report import describe
@@ -91,7 +91,7 @@ def open_matrix(context: Context, name: str, shift: float) -> Handle:
     return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
 
 
-class Operator(LinearOperator):
+class Operator(NoCopy, LinearOperator):
     """A matrix, or a linear function, as the library multiplies by it.
 
     A       a square SciPy matrix of any format or a NumPy array; the name of a
@@ -168,6 +168,9 @@ class Operator(LinearOperator):
             raise errors.InvalidError(
                 f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
             )
+        for what, given in (("rows", rows), ("norm", norm)):
+            if given and not _is_map(A):
+                raise errors.InvalidError(f"{what} is for functions")
         if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
             raise errors.InvalidError("triangle is for matrices with entries")
         self._triangle = _TRIANGLES[triangle]

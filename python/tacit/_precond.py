@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of
-from ._context import Handle
+from ._context import Handle, NoCopy
 from ._library import check, lib, whole, word
 from ._function import Function
 from ._operator import Operator, apply_handle
@@ -72,7 +72,7 @@ class Options:
         self.struct.near_null = at(array)
 
 
-class Preconditioner(LinearOperator):
+class Preconditioner(NoCopy, LinearOperator):
     """M, an approximate inverse of A; `M @ r` applies it, and SciPy's methods
     take it.
 

@@ -26,8 +26,9 @@ def _prepare(A: Any, tight: bool, M: Any = None) -> Operator:
         A = aslinearoperator(A) if hasattr(A, "shape") else np.asarray(A)
     format = "auto@none" if tight else "auto"
     alone = M is not None and not isinstance(M, Preconditioner)
+    norm = _TINY if isinstance(A, LinearOperator) else 0.0
     return Operator(
-        A, device="host", format=format, norm=_TINY, _alone=alone
+        A, device="host", format=format, norm=norm, _alone=alone
     )
 
 

@@ -32,7 +32,7 @@ _OUTCOMES = {1: errors.NotConverged, 3: errors.Breakdown}
 
 def _target(value: Any, what: str) -> float:
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not number >= 0.0:
@@ -115,6 +115,10 @@ class Solver(Runs):
         self._closed = False
         self._solves = whole(solves, "solves", 1, _MOST)
         self._auto = method == "auto"
+        if settings is not None and not isinstance(settings, dict):
+            raise errors.InvalidError(
+                f"settings is {settings!r}: expected a dict"
+            )
         self._settings = dict(settings or {})
         self._own = not isinstance(A, Operator)
         self._asked = precond

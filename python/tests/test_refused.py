@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bad input: an exception with one sentence, never a crash."""
 
+import copy
 import gc
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -41,7 +43,8 @@ def test_shape_of_the_guess():
     ((A * 1j, b), "A is complex"), ((A, b * 1j), "b is complex"),
     ((A, np.array(["x"] * 100)), "type"), ((A, np.array([None] * 100)), "b"),
     ((A, sparse.csr_matrix(b).T), "toarray"),
-    ((A, np.ma.masked_equal(b, 2)), "masked"),
+    ((A, np.ma.masked_equal(b, 2)), "b is a masked"),
+    ((np.ma.masked_equal(A.toarray(), 0), b), "A is a masked"),
     ((linalg.aslinearoperator(A * 1j), b), "complex"),
     ((np.array([[object()]]), b), "A"),
 ])
@@ -113,7 +116,8 @@ def test_names_and_numbers():
     refused(ValueError, "rtol", A, b, rtol=-1)
     refused(ValueError, "rtol", A, b, rtol="small")
     refused(ValueError, "rtol", A, b, rtol=np.nan)
-    for wrong in (-1, 0, 1.5, None, "9", 2**70):
+    refused(ValueError, "rtol", A, b, rtol=True)
+    for wrong in (-1, 0, 1.5, None, "9", 2**70, True):
         refused(ValueError, "max_iterations", A, b, max_iterations=wrong)
     refused(ValueError, "step", A, b, method="sstep", settings={"steps": 99})
     refused(ValueError, "shift", A, b, shift=1.0)
@@ -122,11 +126,12 @@ def test_names_and_numbers():
     refused(OSError, "absent", "absent.mtx", b)
     for keywords in ({"threads": "2"}, {"threads": -1}, {"method": 3},
                      {"precond": 3}, {"format": 1}, {"callback": 3},
-                     {"settings": {"foo": 1}}, {"comm": "world"},
+                     {"settings": {"foo": 1}}, {"settings": [1]},
+                     {"norm": 2.0}, {"rows": 100}, {"comm": "world"},
                      {"device": "host\0"}, {"solves": 0}):
         refused(ValueError, ".", A, b, **keywords)
     refused(ValueError, "x0", A, b, x0=np.full(100, np.nan))
-    refused(ValueError, "shape|matrix", None, b)
+    refused(ValueError, "A is NoneType: expected a square matrix", None, b)
     for options in ({"kycle": "v"}, {"near_null": np.zeros(100)},
                     {"near_null": np.ones(5)}, {"degree": "many"}):
         with pytest.raises(tacit.Error):
@@ -214,6 +219,20 @@ def test_closed_objects():
                 lambda: M @ b, lambda: F.solve(b), lambda: F.info):
         with pytest.raises(tacit.ClosedError, match="closed"):
             use()
+
+
+def test_copies_and_pickles():
+    for made in (tacit.Operator(A), tacit.Solver(A), tacit.amg(A),
+                 tacit.factor(A)):
+        for use in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="copied or pickled"):
+                use(made)
+    with pytest.raises(tacit.NotConverged) as raised:
+        tacit.solve(A, b, max_iterations=2)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value)
+    assert again.report == raised.value.report
+    assert np.array_equal(again.x, raised.value.x)
 
 
 def test_objects_go_in_any_order():
