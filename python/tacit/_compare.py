@@ -81,7 +81,7 @@ def compare(
     """
     given = isinstance(A, Operator)
     operator = A if given else Operator(
-        A, device=device, threads=threads, _check=True
+        A, device=device, threads=threads, _look=True
     )
     try:
         operator.require_symmetric()

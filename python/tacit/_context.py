@@ -13,7 +13,9 @@ import os
 import threading
 import warnings
 from ctypes import byref, c_void_p
-from typing import Any, Callable
+from typing import Any, Callable, Self
+
+from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
 from ._library import check, lib, say, set_error, text, whole, word
@@ -184,6 +186,21 @@ class Context:
         check(status)
         return out
 
+    def require_same(self, values: dict[str, float]) -> None:
+        """InvalidError on all ranks if one has another number. Collective."""
+        both = [float(v) for v in values.values()]
+        most = (ctypes.c_double * (2 * len(both)))(*both, *(-v for v in both))
+        check(
+            lib.tacit_world_reduce(self.world.pointer, 2, len(most), most)
+        )
+        for k, name in enumerate(values):
+            least = -most[len(both) + k]
+            if least != most[k]:
+                raise errors.InvalidError(
+                    f"{name}: {least:g} on one rank and {most[k]:g} on "
+                    "another: expected the same"
+                )
+
     def close(self) -> None:
         """Destroy both, after all that borrows them. Collective."""
         self.queue.close()
@@ -209,6 +226,27 @@ class Context:
                 "all ranks, or use `with`",
                 ResourceWarning,
             )
+
+
+class Local(NoCopy, LinearOperator):
+    """A linear operator; with several ranks it takes each one's rows."""
+
+    context: Context
+
+    def matvec(self, x: Any) -> Any:
+        """Its product with x, [rows], or this rank's rows. Collective."""
+        if self.context.ranks == 1:
+            return super().matvec(x)
+        return self._matvec(x)
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
 
 def probe(device: str) -> bool:

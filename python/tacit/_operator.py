@@ -16,9 +16,10 @@ from scipy.sparse.linalg import LinearOperator
 from . import _errors as errors
 from . import _structs as st
 from ._arrays import Rows, at, columns_of, rows_of
-from ._context import Context, Handle, NoCopy, context_of, own_context
+from ._context import Context, Handle, Local, context_of, own_context
 from ._function import Function
 from ._library import check, lib, text, whole, word
+from ._mpi import agree
 from ._report import describe
 from ._triangle import one_triangle, refusal
 from ._watch import Watch
@@ -91,7 +92,33 @@ def open_matrix(context: Context, name: str, shift: float) -> Handle:
     return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
 
 
-class Operator(NoCopy, LinearOperator):
+def _kind(A: Any) -> str:
+    if isinstance(A, (str, os.PathLike)):
+        return str(A)
+    return "a function" if _is_map(A) else "a matrix"
+
+
+def _check(
+    A: Any, rows: Any, norm: Any, shift: Any, triangle: Any, solves: Any
+) -> None:
+    """Refuse options that do not belong to such an A."""
+    if shift and not isinstance(A, str):
+        raise errors.InvalidError(
+            "shift is for names of matrices: add it to A itself"
+        )
+    if triangle not in _TRIANGLES:
+        raise errors.InvalidError(
+            f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
+        )
+    for what, given in (("rows", rows), ("norm", norm)):
+        if given and not _is_map(A):
+            raise errors.InvalidError(f"{what} is for functions")
+    if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
+        raise errors.InvalidError("triangle is for matrices with entries")
+    whole(solves, "solves", 1, 2**62)
+
+
+class Operator(Local):
     """A matrix, or a linear function, as the library multiplies by it.
 
     A       a square SciPy matrix of any format or a NumPy array; the name of a
@@ -139,7 +166,7 @@ class Operator(NoCopy, LinearOperator):
         comm: Any = None,
         _context: Context | None = None,
         _take: bool = False,
-        _check: bool = False,
+        _look: bool = False,
         _borrow: bool = False,
         _alone: bool = False,
     ) -> None:
@@ -156,23 +183,19 @@ class Operator(NoCopy, LinearOperator):
         self.symmetric: bool | None = None
         self._why_not = ""
         self.alone: str | None = None  # the triangle that A has alone
+        given = null_space if isinstance(null_space, str) else (
+            null_space is not None
+        )
+        agree(
+            None if _context is not None else comm,
+            lambda: _check(A, rows, norm, shift, triangle, solves),
+            {"A": _kind(A), "format": format, "shift": shift,
+             "triangle": triangle, "solves": solves, "null_space": given},
+        )
         find = own_context if alone else context_of
         c = _context or find(device, threads, comm)
         self.context = c
         self.name = A if isinstance(A, str) else None
-        if shift and not isinstance(A, str):
-            raise errors.InvalidError(
-                "shift is for names of matrices: add it to A itself"
-            )
-        if triangle not in _TRIANGLES:
-            raise errors.InvalidError(
-                f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
-            )
-        for what, given in (("rows", rows), ("norm", norm)):
-            if given and not _is_map(A):
-                raise errors.InvalidError(f"{what} is for functions")
-        if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
-            raise errors.InvalidError("triangle is for matrices with entries")
         self._triangle = _TRIANGLES[triangle]
         self._borrow = _borrow
         try:
@@ -181,8 +204,7 @@ class Operator(NoCopy, LinearOperator):
                     self._make_function(A, rows, norm)
                 else:
                     self._make_matrix(
-                        A, shift, format, _take, _check,
-                        whole(solves, "solves", 1, 2**62),
+                        A, shift, format, _take, _look, int(solves)
                     )
                 if null_space is not None:
                     self._declare_null_space(null_space)
@@ -407,12 +429,6 @@ class Operator(NoCopy, LinearOperator):
                 self.matrix.close()
         if self._own:
             c.close()
-
-    def __enter__(self) -> "Operator":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
 
 
 def apply_handle(

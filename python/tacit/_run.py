@@ -8,12 +8,10 @@ import math
 from ctypes import byref, c_void_p
 from typing import Any
 
-from scipy.sparse.linalg import LinearOperator
-
 from . import _device as dev
 from . import _errors as errors
 from . import _structs as st
-from ._context import Handle, NoCopy
+from ._context import Handle, Local
 from ._library import check, lib, message, warn
 from ._function import Function
 from ._operator import Operator
@@ -29,7 +27,7 @@ def _after(pointer: Any, count: int) -> int | None:
     return None if start is None else int(start) + 8 * count
 
 
-class Runs(NoCopy, LinearOperator):
+class Runs(Local):
     """The part of `tacit.Solver` that runs; pointers are the device's."""
 
     operator: Operator

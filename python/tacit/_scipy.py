@@ -213,7 +213,7 @@ def minres(
     if shift:
         A = _shifted(A, shift)
     if check and not isinstance(A, (LinearOperator, Operator)):
-        with Operator(A, device="host", _check=True) as checked:
+        with Operator(A, device="host", _look=True) as checked:
             checked.require_symmetric()
     x, info = _run("minres", A, b, x0, M, callback, rtol, 0.0, maxiter)
     if show:
