@@ -340,6 +340,14 @@ class Operator(Local):
         if self.symmetric is False:
             raise errors.InputError(self._why_not)
 
+    def refuse_options(self, **given: Any) -> None:
+        """InvalidError for options of another operator than this one."""
+        for name, value in given.items():
+            if value and value != "auto":
+                raise errors.InvalidError(
+                    f"{name} is for a new operator: this one has its own"
+                )
+
     def require_open(self) -> None:
         if self._closed:
             raise errors.ClosedError("this operator was closed: make another")

@@ -112,6 +112,7 @@ class Preconditioner(Local):
             {"name": name, "options": sorted(told.items())},
         )
         if isinstance(A, Operator):
+            A.refuse_options(device=device, threads=threads, comm=comm)
             self.operator = A
         else:
             self.operator = Operator(

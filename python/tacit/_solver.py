@@ -93,6 +93,7 @@ class Solver(Runs):
             refuse_unknown(of_operator, _known())
             if isinstance(A, Operator):
                 A.require_open()
+                A.refuse_options(**of_operator)
 
         comm = of_operator.get("comm") if self._own else A.context.comm
         agree(comm, take, {
@@ -476,6 +477,7 @@ def solve(
     """
     called = callback is not None or converged is not None or is_own(precond)
     if isinstance(A, Operator):
+        A.refuse_options(device=device)
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, **keywords
         )

@@ -121,6 +121,11 @@ def test_names_and_numbers():
         refused(ValueError, "max_iterations", A, b, max_iterations=wrong)
     refused(ValueError, "step", A, b, method="sstep", settings={"steps": 99})
     refused(ValueError, "shift", A, b, shift=1.0)
+    for keywords in ({"device": "host"}, {"threads": 1}, {"triangle": "upper"}):
+        refused(ValueError, "is for a new operator", tacit.Operator(A), b,
+                **keywords)
+    with pytest.raises(tacit.InvalidError, match="threads is for a new"):
+        tacit.Preconditioner(tacit.Operator(A), "jacobi", threads=1)
     refused(ValueError, "rows", lambda x: x, b)
     refused(ValueError, "no such|poisson", "poison3d:8", b)
     refused(OSError, "absent", "absent.mtx", b)
