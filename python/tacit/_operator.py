@@ -343,7 +343,8 @@ class Operator(Local):
     def refuse_options(self, **given: Any) -> None:
         """InvalidError for options of another operator than this one."""
         for name, value in given.items():
-            if value and value != "auto":
+            plain = np.ndim(value) == 0 and (not value or value == "auto")
+            if not plain:
                 raise errors.InvalidError(
                     f"{name} is for a new operator: this one has its own"
                 )
