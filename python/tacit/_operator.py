@@ -98,6 +98,23 @@ def _kind(A: Any) -> str:
     return "a function" if _is_map(A) else "a matrix"
 
 
+def _rows_of_function(A: Any, rows: Any) -> int:
+    """Its rows; refused if they are not known, or A is not as it should be."""
+    if isinstance(A, LinearOperator):
+        if A.shape[0] != A.shape[1]:
+            raise errors.InvalidError(
+                f"A has the shape {A.shape}: expected a square operator"
+            )
+        if np.dtype(A.dtype or float).kind == "c":
+            raise errors.TypeRefused("A is complex: Tacit solves real systems")
+        rows = A.shape[0]
+    if rows is None:
+        raise errors.InvalidError(
+            "A is a function: give the number of rows, rows=n"
+        )
+    return whole(rows, "rows")
+
+
 def _check(
     A: Any, rows: Any, norm: Any, shift: Any, triangle: Any, solves: Any
 ) -> None:
@@ -115,6 +132,10 @@ def _check(
             raise errors.InvalidError(f"{what} is for functions")
     if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
         raise errors.InvalidError("triangle is for matrices with entries")
+    if _is_map(A):
+        _rows_of_function(A, rows)
+        if not isinstance(norm, (int, float)) or not norm >= 0.0:
+            raise errors.InvalidError(f"norm is {norm!r}: expected 0 or more")
     whole(solves, "solves", 1, 2**62)
 
 
@@ -190,7 +211,8 @@ class Operator(Local):
             None if _context is not None else comm,
             lambda: _check(A, rows, norm, shift, triangle, solves),
             {"A": _kind(A), "format": format, "shift": shift,
-             "triangle": triangle, "solves": solves, "null_space": given},
+             "triangle": triangle, "solves": solves, "null_space": given,
+             "device": str(device).split("(")[0]},
         )
         find = own_context if alone else context_of
         c = _context or find(device, threads, comm)
@@ -222,21 +244,7 @@ class Operator(Local):
                 "a Python function is an operator on the host: device='host'"
             )
         f = A.matvec if isinstance(A, LinearOperator) else A
-        if isinstance(A, LinearOperator):
-            if A.shape[0] != A.shape[1]:
-                raise errors.InvalidError(
-                    f"A has the shape {A.shape}: expected a square operator"
-                )
-            if np.dtype(A.dtype or float).kind == "c":
-                raise errors.TypeRefused(
-                    "A is complex: Tacit solves real systems"
-                )
-            rows = A.shape[0]
-        if rows is None:
-            raise errors.InvalidError(
-                "A is a function: give the number of rows, rows=n"
-            )
-        self.local_rows = rows = whole(rows, "rows")
+        self.local_rows = rows = _rows_of_function(A, rows)
         self.function = Function(c, f, self.local_rows, norm)
         self.handle = self.function.handle
         total = _place(c, self.local_rows)[1] if c.ranks > 1 else rows
@@ -453,7 +461,7 @@ def apply_handle(
 
             status = through_device(c, v, y, handle)
         if function is not None:
-            function.settle(status)
+            c.together(lambda: function.settle(status))
         check(status)
     watch.raise_kept()
     return y

@@ -142,6 +142,14 @@ def scale(x):
 
 ends_on_all("the function raised", lambda: [tacit.solve(
     scale, b[own], rows=len(b[own]), comm=comm) for _ in range(9)])
+with tacit.Operator(lambda x: scale(x), rows=len(b[own]), comm=comm,
+                    norm=2.0) as operator:
+    calls[:] = [1] * 11
+    kind = Own if last else tacit.Error
+    raises(kind, "on one rank", lambda: operator @ b[own])
+if size > 1:
+    raises(tacit.InvalidError, "give the number of rows", lambda: tacit.solve(
+        lambda x: x, b[own], rows=None if last else len(b[own]), comm=comm))
 try:
     tacit.solve(A[own], b[own], comm=comm, precond="none", callback=lambda k, r: (
         os.kill(os.getpid(), signal.SIGINT) if last and k == 3 else None))

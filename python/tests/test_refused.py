@@ -127,6 +127,8 @@ def test_names_and_numbers():
     with pytest.raises(tacit.InvalidError, match="threads is for a new"):
         tacit.Preconditioner(tacit.Operator(A), "jacobi", threads=1)
     refused(ValueError, "rows", lambda x: x, b)
+    for wrong in (-1.0, "x", np.nan):
+        refused(ValueError, "norm", lambda x: x, b, rows=100, norm=wrong)
     refused(ValueError, "no such|poisson", "poison3d:8", b)
     refused(OSError, "absent", "absent.mtx", b)
     for keywords in ({"threads": "2"}, {"threads": -1}, {"method": 3},
