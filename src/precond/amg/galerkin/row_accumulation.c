@@ -9,6 +9,8 @@
  * into place. */
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "device/parallel.h"
+#include "precond/amg/aggregation/coarsen.h"
+#include <string.h>
 
 static const char *const what = "a matrix of aggregates";
 
@@ -101,6 +103,7 @@ typedef struct {
     int64_t room;         /* total of the pieces            */
     int pieces;
     piece *piece;
+    bool whole; /* all columns are own */
 } contraction;
 
 static int64_t most_entries(const contraction *k, int64_t n)
@@ -174,6 +177,49 @@ int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight)
                                 : c->others->id[c->of[j] - c->coarse];
 }
 
+/* `x` where `mask` is all ones; -0.0, which changes no sum, where it is 0. */
+static inline double only(double x, uint64_t mask)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits & mask) | (~mask & UINT64_C(1) << 63);
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+/* Add to entry *at if it lies in [from, end), else at `end`; returns the new
+ * end. There is no branch, since nothing foretells which. */
+static inline int64_t add_own(const tct_csr *out, int64_t from, int64_t end,
+                              int64_t *at, int32_t col, double value)
+{
+    const int64_t is_known = *at >= from;
+    const int64_t e = end ^ ((end ^ *at) & -is_known);
+    *at = e;
+    out->col32[e] = col;
+    out->val[e] = value + only(out->val[e], (uint64_t)-is_known);
+    return end + 1 - is_known;
+}
+
+/* add_up where all columns are own: tct_has_all_columns. */
+static int64_t add_up_own(const contraction *k, int64_t n, int64_t from,
+                          const lookup *l)
+{
+    const tct_contraction *c = k->c;
+    const tct_csr *A = c->A, out = *k->out;
+    const int32_t *const of = c->of, *const col = A->col32;
+    const double *const weight = c->weight, *const val = A->val;
+    int64_t *const entry = l->entry, end = from;
+    for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++) {
+        const int64_t i = k->m.member[at], last = A->ptr[i + 1];
+        for (int64_t e = A->ptr[i]; e < last; e++) {
+            const int32_t j = col[e], to = of[j];
+            const double v = weight ? weight[i] * val[e] * weight[j] : val[e];
+            if (to >= 0) end = add_own(&out, from, end, &entry[to], to, v);
+        }
+    }
+    return end;
+}
+
 /* Compute row `n` from entry `from` on; returns its end. */
 static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
 {
@@ -239,7 +285,7 @@ static void fill_piece(void *work, int64_t t)
     p->end = p->from;
     for (int64_t n = p->first; !starved && n < p->last; n++) {
         const int64_t from = p->end;
-        p->end = add_up(k, n, from, &l);
+        p->end = k->whole ? add_up_own(k, n, from, &l) : add_up(k, n, from, &l);
         k->out->ptr[n + 1] = p->end - from;
     }
     TCT_FREE(l.entry, l.table);
@@ -299,7 +345,11 @@ static tacit_status contract(contraction *k)
 tacit_status tct_accumulate_rows(const tct_contraction *c, tct_csr *out)
 {
     tct_csr B = {0};
-    contraction k = {.c = c, .out = &B, .pieces = pieces_for(c->A->rows)};
+    contraction k = {.c = c,
+                     .out = &B,
+                     .pieces = pieces_for(c->A->rows),
+                     .whole = tct_has_all_columns(c->A) && !c->more &&
+                              c->first == 0 && c->all == c->coarse};
     const tacit_status status = contract(&k);
     tct_members_clear(&k.m);
     tct_free(k.piece);
