@@ -244,30 +244,41 @@ static int64_t pair_links(matching *m)
     return paired;
 }
 
-static int32_t still_open(const void *of, int64_t k)
+static int64_t still_open(const void *of, int64_t from, int64_t to,
+                          int32_t *out)
 {
     const matching *m = of;
-    const int32_t i = m->open[k];
-    const bool sees = m->lower[i] >= 0 || m->upper[i] >= 0;
-    return m->p->mate[i] == i && sees ? i : -1;
+    int64_t at = 0;
+    for (int64_t k = from; k < to; k++) {
+        const int32_t i = m->open[k];
+        const bool sees = (m->lower[i] & m->upper[i]) >= 0; /* not both -1 */
+        out[at] = i;
+        at += (m->p->mate[i] == i) & sees;
+    }
+    return at;
 }
 
 /* Keep the rows that may still find a mate. */
 static void close_rows(matching *m)
 {
-    m->count = tct_compact(m->count, still_open, m, m->open);
+    m->count = tct_compact_ranges(m->count, still_open, m, m->open);
 }
 
-static int32_t alone(const void *of, int64_t i)
+static int64_t alone(const void *of, int64_t from, int64_t to, int32_t *out)
 {
     const matching *m = of;
-    return m->p->mate[i] == i ? (int32_t)i : -1;
+    int64_t at = 0;
+    for (int64_t i = from; i < to; i++) {
+        out[at] = (int32_t)i;
+        at += m->p->mate[i] == i;
+    }
+    return at;
 }
 
 /* List the rows without a mate; all of them choose anew. */
 static void open_rows(matching *m)
 {
-    m->count = tct_compact(m->p->A->rows, alone, m, m->open);
+    m->count = tct_compact_ranges(m->p->A->rows, alone, m, m->open);
     m->anew = true;
     m->by_hash = false;
 }
