@@ -213,7 +213,9 @@ static int64_t add_up_own(const contraction *k, int64_t n, int64_t from,
         const int64_t i = k->m.member[at], last = A->ptr[i + 1];
         for (int64_t e = A->ptr[i]; e < last; e++) {
             const int32_t j = col[e], to = of[j];
-            const double v = weight ? weight[i] * val[e] * weight[j] : val[e];
+            const double v = c->squared ? val[e] * val[e]
+                             : weight   ? weight[i] * val[e] * weight[j]
+                                        : val[e];
             if (to >= 0) end = add_own(&out, from, end, &entry[to], to, v);
         }
     }
@@ -233,7 +235,7 @@ static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
         const double own = weight ? weight[i] : 1.0;
         for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
             const int64_t j = tct_csr_col(A, e) - A->first;
-            const double value = own * A->val[e];
+            const double value = own * tct_contracted_value(c, e);
             if (j >= 0 && j < A->rows && (uint32_t)c->of[j] < c->coarse) {
                 add(k->out, from, &end, &l->entry[c->of[j]],
                     c->first + c->of[j], weight ? value * weight[j] : value);
