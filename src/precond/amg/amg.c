@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/amg.c - the preconditioner amg: its table. */
-#include "operator/null/null_space.h"
 #include "precond/amg/amg.h"
+#include "operator/null/null_space.h"
 
 static void amg_apply(const tacit_operator *M, tacit_queue *q, const double *x,
                       double *y, double *dot)

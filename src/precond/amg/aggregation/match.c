@@ -38,7 +38,7 @@ enum { FEW = 8 }; /* a round pairs few if at most one row in 8 */
 typedef struct {
     tct_pairing *p;
     bool whole; /* places are columns */
-    tct_rate *rate;
+    tct_rate_edges *rate;
     uint16_t *rating;       /* [entries] 0: no pair */
     int32_t *lower, *upper; /* [rows] rows chosen, -1: none */
     tct_chains chains;      /* if rows have an index */
@@ -63,14 +63,14 @@ bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
 
 /* --- ratings -------------------------------------------------------------- */
 
-static tct_rate *rate_best(void)
+static tct_rate_edges *rate_best(void)
 {
 #if TCT_X86_ISAS
     const tct_isa isa = tct_isa_best();
-    if (isa == TCT_ISA_AVX512) return tct_rate_avx512;
-    if (isa == TCT_ISA_AVX2) return tct_rate_avx2;
+    if (isa == TCT_ISA_AVX512) return tct_rate_edges_avx512;
+    if (isa == TCT_ISA_AVX2) return tct_rate_edges_avx2;
 #endif
-    return tct_rate_base;
+    return tct_rate_edges_base;
 }
 
 /* The place of column `j`, counted from A's first row. */
@@ -138,12 +138,12 @@ static int64_t rate_block(const matching *m, int64_t i, int64_t from,
     const tct_pairing *p = m->p;
     const tct_csr *A = p->A;
     block x;
-    tct_edges e = {.count = end - from,
-                   .place = m->whole ? A->col32 + from : x.place,
-                   .b = p->w ? x.b : A->val + from,
-                   .own = x.own,
-                   .diag = p->diag,
-                   .limit = p->limit};
+    tct_amg_edges e = {.count = end - from,
+                       .place = m->whole ? A->col32 + from : x.place,
+                       .b = p->w ? x.b : A->val + from,
+                       .own = x.own,
+                       .diag = p->diag,
+                       .limit = p->limit};
     const int64_t last = list_own(p, i, from, end, x.own);
     if (!m->whole) list_places(m, from, end, x.place);
     if (p->w) list_weighted(p, i, from, end, e.place, x.b);

@@ -4,7 +4,7 @@
 #include "device/isa.h"
 #include "precond/amg/aggregation/edges.h"
 
-tct_rate TCT_ISA_NAME(tct_rate);
+tct_rate_edges TCT_ISA_NAME(tct_rate_edges);
 
 /* tct_edge_rating without its test; at most 2^13 - 1. */
 INLINE uint32_t rounded(double rating)
@@ -15,7 +15,8 @@ INLINE uint32_t rounded(double rating)
     return (bits + ((uint32_t)1 << (TCT_RATING_DROP - 1))) >> TCT_RATING_DROP;
 }
 
-void TCT_ISA_NAME(tct_rate)(const tct_edges *e, uint16_t *restrict rating)
+void TCT_ISA_NAME(tct_rate_edges)(const tct_amg_edges *e,
+                                  uint16_t *restrict rating)
 {
     const int32_t *const place = e->place;
     const double *const diag = e->diag, *const b = e->b, *const own = e->own;

@@ -6,17 +6,17 @@
 #include <stdint.h>
 
 /* Edges b[k], from rows with diagonals own[k] to places[k]. */
-typedef struct tct_edges {
+typedef struct tct_amg_edges {
     int64_t count;
     const int32_t *place;
     const double *b, *own;
     const double *diag; /* by place; 0: the place is left out */
     double limit;
-} tct_edges;
+} tct_amg_edges;
 
 /* rating[k] = tct_edge_rating, or 0 where the edge is not negative, where
  * tct_edge_holds says no, and where the place is left out. */
-typedef void tct_rate(const tct_edges *e, uint16_t *rating);
-tct_rate tct_rate_base, tct_rate_avx2, tct_rate_avx512;
+typedef void tct_rate_edges(const tct_amg_edges *e, uint16_t *rating);
+tct_rate_edges tct_rate_edges_base, tct_rate_edges_avx2, tct_rate_edges_avx512;
 
 #endif
