@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Levels of the trials; the finest of them has at least ENOUGH rows, on a GPU
- * ENOUGH_GPU, or a cycle is too cheap to be worth a trial. */
-enum { FIRST = 2, THEN = 1, STEPS = 8, ENOUGH = 10000, ENOUGH_GPU = 20000 };
+/* Levels of the trials; the finest of them has at least ENOUGH rows, or a cycle
+ * is too cheap to be worth a trial. */
+enum { FIRST = 2, THEN = 1, STEPS = 8, ENOUGH = 20000 };
 
 /* Iterations are those to DIGITS of the residual. V stays where it is foretold
  * to take FEW on level FIRST, and where k does not win as much as SHARE. */
@@ -177,9 +177,8 @@ static void take(tct_amg *M, double v, double k)
  * level 1 are replicated. */
 static bool is_worth_it(const tct_amg *M)
 {
-    const bool gpu = M->base.op.q->device->kind == TCT_KIND_GPU;
     return M->chooses && M->levels > FIRST + 1 && !M->alone.M &&
-           M->level[THEN].about.rows > (gpu ? ENOUGH_GPU : ENOUGH);
+           M->level[THEN].about.rows > ENOUGH;
 }
 
 tacit_status tct_amg_choose(tct_amg *M)
