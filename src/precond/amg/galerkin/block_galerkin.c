@@ -70,6 +70,16 @@ static inline int64_t find_block(int64_t r, int64_t from, int64_t count,
     return count + 1;
 }
 
+/* Do rows `i` - 1 and `i` have the same columns, as those of a node? */
+static bool is_as_before(const tct_csr *A, int64_t i)
+{
+    const int64_t *const p = A->ptr + i - 1;
+    const int64_t count = p[2] - p[1];
+    return A->col32 && p[1] - p[0] == count &&
+           memcmp(A->col32 + p[0], A->col32 + p[1],
+                  (size_t)count * sizeof *A->col32) == 0;
+}
+
 /* Find the blocks in the row of aggregate `s`; lists them in t->found unless
  * that is NULL. `from` increases with s. */
 static int64_t find_blocks(const galerkin *g, int64_t s, int64_t from,
@@ -80,6 +90,8 @@ static int64_t find_blocks(const galerkin *g, int64_t s, int64_t from,
     int64_t count = 0, last = -1;
     for (int64_t at = g->m.begin[s]; at < g->m.begin[s + 1]; at++) {
         const int64_t i = g->m.member[at];
+        const bool follows = at > g->m.begin[s] && g->m.member[at - 1] == i - 1;
+        if (follows && is_as_before(A, i)) continue;
         for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
             const int64_t r = reach(g, tct_csr_col(A, e), &weight);
             if (r != last) count = find_block(r, from, count, t);
