@@ -187,37 +187,62 @@ static inline double only(double x, uint64_t mask)
     return x;
 }
 
-/* Add to entry *at if it lies in [from, end), else at `end`; returns the new
- * end. There is no branch, since nothing foretells which. */
-static inline int64_t add_own(const tct_csr *out, int64_t from, int64_t end,
-                              int64_t *at, int32_t col, double value)
+/* The entry for column `col`: *at if it lies in [from, *end), else a new one, of
+ * -0.0. There is no branch, since nothing foretells which. */
+static inline double *entry_of(const tct_csr *out, int64_t from, int64_t *end,
+                               int64_t *at, int32_t col)
 {
     const int64_t is_known = *at >= from;
-    const int64_t e = end ^ ((end ^ *at) & -is_known);
+    const int64_t e = *end ^ ((*end ^ *at) & -is_known);
     *at = e;
+    *end += 1 - is_known;
     out->col32[e] = col;
-    out->val[e] = value + only(out->val[e], (uint64_t)-is_known);
-    return end + 1 - is_known;
+    out->val[e] = only(out->val[e], (uint64_t)-is_known);
+    return &out->val[e];
+}
+
+/* Squares of entries [e, last), whose neighbours mostly belong together. */
+static int64_t add_squares(const contraction *k, int64_t from, int64_t end,
+                           int64_t e, int64_t last, const lookup *l)
+{
+    const int32_t *const of = k->c->of, *const col = k->c->A->col32;
+    const double *const val = k->c->A->val;
+    while (e < last) {
+        const int32_t to = of[col[e]];
+        double *const at =
+            to < 0 ? NULL : entry_of(k->out, from, &end, &l->entry[to], to);
+        double sum = at ? *at : 0.0;
+        do sum += val[e] * val[e];
+        while (++e < last && of[col[e]] == to);
+        if (at) *at = sum;
+    }
+    return end;
+}
+
+static inline int64_t add_entries(const contraction *k, int64_t from,
+                                  int64_t end, int64_t i, const lookup *l)
+{
+    const tct_contraction *c = k->c;
+    const tct_csr *A = c->A, out = *k->out;
+    const double *const weight = c->weight, *const val = A->val;
+    for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+        const int32_t j = A->col32[e], to = c->of[j];
+        const double v = weight ? weight[i] * val[e] * weight[j] : val[e];
+        if (to >= 0) *entry_of(&out, from, &end, &l->entry[to], to) += v;
+    }
+    return end;
 }
 
 /* add_up where all columns are own: tct_has_all_columns. */
 static int64_t add_up_own(const contraction *k, int64_t n, int64_t from,
                           const lookup *l)
 {
-    const tct_contraction *c = k->c;
-    const tct_csr *A = c->A, out = *k->out;
-    const int32_t *const of = c->of, *const col = A->col32;
-    const double *const weight = c->weight, *const val = A->val;
-    int64_t *const entry = l->entry, end = from;
+    const int64_t *const ptr = k->c->A->ptr;
+    int64_t end = from;
     for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++) {
-        const int64_t i = k->m.member[at], last = A->ptr[i + 1];
-        for (int64_t e = A->ptr[i]; e < last; e++) {
-            const int32_t j = col[e], to = of[j];
-            const double v = c->squared ? val[e] * val[e]
-                             : weight   ? weight[i] * val[e] * weight[j]
-                                        : val[e];
-            if (to >= 0) end = add_own(&out, from, end, &entry[to], to, v);
-        }
+        const int64_t i = k->m.member[at];
+        end = k->c->squared ? add_squares(k, from, end, ptr[i], ptr[i + 1], l)
+                            : add_entries(k, from, end, i, l);
     }
     return end;
 }
