@@ -39,7 +39,7 @@ void tct_begin_runs(tacit_solver *S)
 static tacit_status iterate(tct_run *R, const tct_driver *driver)
 {
     const double start = tct_seconds();
-    tct_shift(R, R->system->shift, R->x);
+    tct_shift(R->q, R->n, R->system->shift, R->x);
     q_put(R->q, 1, &R->system->sigma, &R->c[C_SIGMA]);
     tct_residual(R, R->v[V_R]);
     R->policy->rr = tct_norm2(R, R->v[V_R]);

@@ -196,6 +196,8 @@ static void print_accuracy(FILE *to, const tacit_backward *a)
     fprintf(to, "         rounding allows      %.1e", a->attainable);
     if (isfinite(a->normwise))
         fprintf(to, "; backward error %.1e", a->normwise);
+    if (isfinite(a->componentwise))
+        fprintf(to, ", row by row %.1e", a->componentwise);
     fputc('\n', to);
 }
 
