@@ -20,6 +20,14 @@ tacit_status tacit_error_set(tacit_status status, const char *format, ...)
     return status;
 }
 
+tacit_status tct_library_fault(const char *file, int line)
+{
+    const char *slash = strrchr(file, '/');
+    FAIL(TACIT_INVALID,
+         "a fault of this library, at line %d of %s: please report it", line,
+         slash ? slash + 1 : file);
+}
+
 void tct_set_error_message(const char *text)
 {
     snprintf(message, sizeof message, "%s", text);

@@ -18,7 +18,9 @@ tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
 {
     REQUIRE(queue != NULL && seconds != NULL && times > 0);
     _Static_assert(TCT_SUM_MOST == 1024, "tacit/queue.h says so");
-    REQUIRE(count > 0 && count <= TCT_SUM_MOST);
+    if (count < 1 || count > TCT_SUM_MOST)
+        FAIL(TACIT_INVALID, "a sum of %d values: expected 1 to %d", count,
+             TCT_SUM_MOST);
     q_enter(queue);
     double *x = NULL;
     TRY(tct_agree(queue->world, tacit_queue_alloc(queue, (size_t)count, &x)));

@@ -91,7 +91,7 @@ tacit_status tct_operator_diagonal(const tacit_operator *A, double *d)
 
 tacit_status tct_operator_columns(tacit_operator *A, int columns)
 {
-    REQUIRE(columns >= 1 && columns <= TCT_COLUMNS_MOST);
+    ENSURE(columns >= 1 && columns <= TCT_COLUMNS_MOST);
     return A->ops->columns ? A->ops->columns(A, columns) : TACIT_OK;
 }
 
