@@ -35,7 +35,9 @@ awk 'BEGIN { for (i = 1; i <= 40; i++) print i % 40 }' >zero.txt
 for how in none jacobi ic0 ic1 amg direct auto; do
     accepted solve zero.mtx zero.txt --precond "$how"
 done
+[ -s err ] && complain 'rows of zeros that are solved: a warning'
 told 3 'singular: b has a part of' solve zero.mtx ones
+[ "$(lines)" = 1 ] || complain "rows of zeros: $(lines) lines"
 
 # the null vector is no constant: nothing is projected
 awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
@@ -64,6 +66,16 @@ for np in 1 ${MPIRUN:+4}; do
     [ "$(lines)" = 1 ] || complain "eight columns, $np ranks: $(lines) lines"
     has err 'and so of 7 others'
 done
+
+# a weak pivot: of a factor a warning, of method direct, which refines, only the residual
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1e-7\n1 2 1\n2 1 1\n2 2 0.7\n' >weak.mtx
+accepted factor weak.mtx --kind lu
+has err 'the pivot of row 1 is 1 / 1.0e+07'
+[ "$(lines)" = 1 ] || complain "factor lu: $(lines) lines"
+accepted solve weak.mtx --method direct --rtol 1e-12
+[ -s err ] && complain 'method direct: of a solve without refinement'
+has out 'b is made up'
+grep -q 'no preconditioner' out && complain 'method direct: preconditioners'
 
 # a penalty of 1e10 on the diagonal of two rows of 40
 awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1

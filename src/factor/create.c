@@ -183,7 +183,9 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                  tacit_factor **out)
 {
     REQUIRE(matrix != NULL && out != NULL);
-    return tct_factor_create_near(matrix, 0, options, out);
+    TRY(tct_factor_create_near(matrix, 0, options, out));
+    tct_factor_warn(*out);
+    return TACIT_OK;
 }
 
 /* --- solving -------------------------------------------------------------- */
