@@ -432,12 +432,7 @@ static tacit_status explain(const refinement *R, int j)
          "%.3g%s%s%s",
          which, what, (long long)r->iterations, r->true_relative_residual,
          R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
-         limit,
-         r->attainable > SINGULAR
-             ? "; the matrix is numerically singular, and no null vector "
-               "explains it: declare its null space, or solve a shifted "
-               "matrix, which has another solution"
-             : "");
+         limit, r->attainable > SINGULAR ? tct_null_unknown(r) : "");
 }
 
 /* Results of the current columns; the worst status so far into `*worst`, with

@@ -53,3 +53,15 @@ void tct_null_sentence(const tacit_result *r, char *text, size_t size)
              r->outside, (long long)r->null_vectors,
              r->null_vectors == 1 ? "" : "s", end);
 }
+
+const char *tct_null_unknown(const tacit_result *r)
+{
+    if (r->null_vectors > 0)
+        return "; the matrix is numerically singular beyond the null vectors "
+               "that are known: declare all (for elasticity, coordinates of "
+               "the nodes show them), or solve a shifted matrix, which has "
+               "another solution";
+    return "; the matrix is numerically singular, and no null vector explains "
+           "it: declare its null space, or solve a shifted matrix, which has "
+           "another solution";
+}
