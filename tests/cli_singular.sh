@@ -92,6 +92,10 @@ accepted factor poisson2d:4 -o L.mtx
 awk '/^%/ || NF != 1 { print; next } { print $1 == 3 ? "3.000000000001" : $1 }' L.perm >off.perm
 told 2 'is 3.0000000000010001, which is not whole' factor L.mtx --given --permutation off.perm
 
+# what a file holds stands in no sentence as it is
+printf '\033[2Jb\377\n' >part.txt
+told 2 "'?[2Jb?' is not a part number" solve poisson2d:4 --partition part.txt
+
 # values that were single precision
 awk -v n=9 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print n, n, 3 * n - 2
     for (i = 1; i <= n; i++) print i, i, 2
