@@ -37,7 +37,8 @@ tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                             double *y, double *seconds)
 {
     REQUIRE(A != NULL && seconds != NULL && times > 0);
-    REQUIRE(A->n == 0 || (x != NULL && y != NULL));
+    const int64_t rows = A->n;
+    REQUIRE(rows == 0 || (x != NULL && y != NULL));
     TRY(tct_agree(A->world, tct_refuse_overlap(A, x, y, __func__)));
     q_enter(A->q);
     const double start = tct_seconds();
@@ -52,7 +53,8 @@ tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
 {
     REQUIRE(A != NULL && seconds != NULL && times > 0);
     REQUIRE(vectors == 1 || vectors == 2);
-    REQUIRE(A->n == 0 || (x != NULL && (vectors == 1 || y != NULL)));
+    const int64_t rows = A->n;
+    REQUIRE(rows == 0 || (x != NULL && (vectors == 1 || y != NULL)));
     tct_exchange *e = A->ops->exchange ? A->ops->exchange(A) : NULL;
     if (!e)
         FAIL(TACIT_UNSUPPORTED, "%s",

@@ -111,11 +111,12 @@ tacit_status tct_refuse_overlap(const tacit_operator *A, const double *x,
 tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
                                   double *y)
 {
-    REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
+    REQUIRE(A != NULL);
+    const size_t n = (size_t)A->n;
+    REQUIRE(n == 0 || (x != NULL && y != NULL));
     TRY(tct_refuse_overlap(A, x, y, __func__));
     q_enter(A->q);
     const tct_order *o = A->order;
-    const size_t n = (size_t)A->n;
     if (o) tct_order_permute_in(o, A->q, n, x, o->x);
     apply(A, A->q, o ? o->x : x, o ? o->y : y);
     if (o) tct_order_permute_out(o, A->q, n, o->y, y);
