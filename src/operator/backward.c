@@ -58,7 +58,7 @@ double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
 {
     const size_t n = (size_t)A->n;
     double most = HUGE_VAL;
-    if (!A->ops->magnitude || q->device->kind != TCT_KIND_HOST) return NAN;
+    if (!tct_has_magnitude(A)) return NAN;
     if (q_own_status(q) >= 0) /* waits */
         for (size_t i = 0; i < n; i++) x[i] = fabs(x[i]);
     A->ops->magnitude(A, q, x, s);

@@ -16,7 +16,7 @@ static tacit_status open_vectors(const tacit_operator *A, vectors *v)
     const size_t n = (size_t)A->n;
     TRY(tacit_queue_alloc(A->q, n, &v->r));
     TRY(tacit_queue_alloc(A->q, n, &v->own_x));
-    TRY(tacit_queue_alloc(A->q, A->ops->magnitude ? n : 0, &v->s));
+    if (tct_has_magnitude(A)) TRY(tacit_queue_alloc(A->q, n, &v->s));
     return tacit_queue_alloc(A->q, n, &v->own_b);
 }
 
