@@ -48,7 +48,9 @@ static void csr_magnitude(const tct_block *block, const double *x, double *y)
 {
     const csr_block *B = csr_of(block);
     const tct_rows_work work = {
-        {B->ptr, B->col, B->val}, tct_single(x), tct_single(y)};
+        .A = {.ptr = B->ptr, .col = B->col, .val = B->val},
+        .x = tct_single(x),
+        .y = tct_single(y)};
     tct_product(block, &B->chunks, work_magnitude, &work, NULL, NULL, NULL);
 }
 

@@ -324,17 +324,6 @@ static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
     for (; i < to; i++) y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
 }
 
-static void rows_magnitude(tct_csr_view A, int64_t from, int64_t to,
-                           const double *x, double *y)
-{
-    for (int64_t i = from; i < to; i++) {
-        double sum = 0.0;
-        for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; k++)
-            sum = fused(fabs(A.val[k]), x[A.col[k]], sum);
-        y[i] = sum;
-    }
-}
-
 static void rows_pair(tct_csr_view A, int64_t from, int64_t to,
                       const double *x0, double *y0, const double *x1,
                       double *y1)
@@ -372,6 +361,17 @@ static void rows_some(tct_csr_view A, int64_t from, int64_t to, int vectors,
 {
     if (vectors == 2) rows_pair(A, from, to, x[0], y[0], x[1], y[1]);
     else rows_four(A, from, to, x, y);
+}
+
+static void rows_magnitude(tct_csr_view A, int64_t from, int64_t to,
+                           const double *x, double *y)
+{
+    for (int64_t i = from; i < to; i++) {
+        double sum = 0.0;
+        for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+            sum = fused(fabs(A.val[k]), x[A.col[k]], sum);
+        y[i] = sum;
+    }
 }
 
 static double dot(int64_t n, const double *x, const double *y)

@@ -133,17 +133,14 @@ typedef struct {
     tct_panel x, y;
 } slices_work;
 
-typedef void (*rows_fn)(tct_csr_view A, int64_t from, int64_t to,
-                        const double *x, double *y);
-
 /* Sum the rows kept apart, which slices store as empty. */
-static void put_long_rows(rows_fn rows, const tct_slices *S, int64_t chunk,
-                          const double *x, double *y)
+static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
+                          int64_t chunk, const double *x, double *y)
 {
     for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row;
          r++) {
         const tct_csr_view row = {S->long_ptr + r, S->long_col, S->long_val};
-        rows(row, 0, 1, x, y + S->long_row[r]);
+        kernels->rows(row, 0, 1, x, y + S->long_row[r]);
     }
 }
 
@@ -153,7 +150,7 @@ static void multiply_group(const tct_kernels *kernels, const tct_slices *S,
     if (g->columns == 1) kernels->slices(S, chunk, g->x[0], g->y[0]);
     else kernels->slices_some(S, chunk, g->columns, g->x, g->y);
     for (int v = 0; v < g->columns; v++)
-        put_long_rows(kernels->rows, S, chunk, g->x[v], g->y[v]);
+        put_long_rows(kernels, S, chunk, g->x[v], g->y[v]);
 }
 
 /* Whole chunks. */
@@ -189,10 +186,15 @@ static void work_magnitude(const tct_kernels *kernels, const void *work,
                            int64_t from, int64_t to)
 {
     const slices_work *w = work;
+    const tct_slices *S = w->S;
+    const int64_t chunk = from / CHUNK;
     (void)to;
-    kernels->slices_magnitude(w->S, from / CHUNK, w->x.at, w->y.at);
-    put_long_rows(kernels->rows_magnitude, w->S, from / CHUNK, w->x.at,
-                  w->y.at);
+    kernels->slices_magnitude(S, chunk, w->x.at, w->y.at);
+    for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row; r++)
+        kernels->rows_magnitude((tct_csr_view){.ptr = S->long_ptr + r,
+                                               .col = S->long_col,
+                                               .val = S->long_val},
+                                0, 1, w->x.at, w->y.at + S->long_row[r]);
 }
 
 void tct_slices_magnitude(const tct_block *block, const double *x, double *y)
