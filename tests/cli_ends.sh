@@ -16,6 +16,7 @@ has out 'as far as rounding allows after'
 has out 'backward error'
 [ "$(value r.json converged)" = true ] || complain 'rtol 0: not converged'
 [ "$(value r.json backward_error)" != null ] || complain 'no backward error'
+value r.json componentwise_backward_error | awk '{ exit !($1 > 0 && $1 < 1e-13) }' || complain 'no error row by row'
 run 1 solve jump3d:8,1e4,1 --rtol 1e-30
 [ $status = 3 ] || complain "rtol 1e-30: status $status"
 has err 'as far as rounding allows, after'

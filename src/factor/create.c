@@ -201,7 +201,9 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                  tacit_factor **out)
 {
     REQUIRE(matrix != NULL && out != NULL);
-    return tct_factor_create_near(matrix, 0, options, true, out);
+    TRY(tct_factor_create_near(matrix, 0, options, true, out));
+    tct_factor_warn(*out);
+    return TACIT_OK;
 }
 
 /* --- solving -------------------------------------------------------------- */

@@ -205,6 +205,8 @@ struct tacit_factor {
     int exponent;    /* the matrix is scaled by 2^-exponent                  */
     tct_matching match; /* of rows and columns, or no arrays                 */
     double least_pivot; /* smaller ones get this size; 0: they are errors    */
+    double weakness;    /* the largest multiplier, and the row of its pivot, */
+    int64_t weak_row;   /* from 1; of kinds LDLT and LU                      */
     tct_entries system; /* the matched matrix, owned                         */
     bool trial;         /* of pivots: see matched.c                          */
     int32_t *trial_row, *trial_col; /* [rows] the row and column that pivoting
@@ -355,10 +357,11 @@ tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
 #define TCT_PIVOT_REPAIRED 0x1p-40
 #define TCT_PIVOT_TAKEN    0x1p-26
 
-/* Measure the loss of accuracy of kinds LDLT and LU into `info`, with a
- * warning: see tacit_factor_create.
+/* Measure the loss of accuracy of kinds LDLT and LU into `info`.
  * Errors      INPUT, NO_MEMORY. */
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
+/* Warn of that loss, which a solve without refinement has. */
+void tct_factor_warn(const tacit_factor *L);
 /* Keep the least ratio of a pivot to its terms in the info, for kind LU.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_note_pivots(tacit_factor *L);

@@ -152,8 +152,6 @@ static void take_rows(tacit_factor **trial, tct_factor_rows *rows)
 
 /* Residual, beside |A| |x| + |b|, that refinement must come below. */
 #define RESIDUAL_MOST 1e-14
-/* First residual that is worth a warning. */
-#define RESIDUAL_LARGE 1e-10
 
 /* Count the repaired pivots; returns the row of the last, or -1. */
 static int64_t count_repaired(tacit_factor *L)
@@ -204,13 +202,6 @@ static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
              "scaled for large pivots, the least of row %" PRId64 ", a solve "
              "leaves a residual of %.1e: solve another matrix, A + shift I",
              info->least_row + 1, R->norm);
-    if (!(info->backward_error < RESIDUAL_LARGE))
-        tct_log(TCT_WARN,
-                "factor %s: a solve leaves a residual of %.1e, of %.1e after "
-                "iterative refinement, which triangular solves by themselves "
-                "do not have",
-                tct_factor_kind_name(L->panels.kind), info->backward_error,
-                info->refined_error);
     return TACIT_OK;
 }
 

@@ -277,12 +277,23 @@ static void add_advice(const cli *c, const solve_job *job, char *text,
              why ? "; " : "", why ? why : "");
 }
 
+/* Is a diagonal that is not positive said otherwise? As the reason of a
+ * breakdown; as rows of zeros, which are null vectors; or the end is singular. */
+static bool says_more(const solve_job *job)
+{
+    const tacit_matrix_info *m = &job->problem.info;
+    const tacit_result *r = &job->report.run.result;
+    return job->report.run.status == TACIT_BREAKDOWN ||
+           r->stop == TACIT_STOP_SINGULAR ||
+           (m->negative_diagonals == 0 && m->zero_diagonals <= r->null_vectors);
+}
+
 /* An unsuccessful solve prints one line. */
 static tacit_status conclude(const cli *c, const solve_job *job)
 {
     const cli_run *run = &job->report.run;
     char text[1024], *end = text + sizeof text;
-    if (run->status != TACIT_BREAKDOWN) cli_warn_diagonal(c, &job->problem);
+    if (!says_more(job)) cli_warn_diagonal(c, &job->problem);
     if (run->status == TACIT_OK) return TACIT_OK;
     cli_explain(run, text, sizeof text);
     add_advice(c, job, text, sizeof text);

@@ -108,6 +108,8 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r,
     cJSON_AddItemToObject(o, "made", made_by(r));
     number(o, "attainable", attainable > 0.0 ? attainable : (double)NAN);
     number(o, "backward_error", accuracy ? accuracy->normwise : (double)NAN);
+    number(o, "componentwise_backward_error",
+           accuracy ? accuracy->componentwise : (double)NAN);
     number(o, "null_vectors", (double)r->null_vectors);
     number(o, "outside", r->null_vectors > 0 ? r->outside : (double)NAN);
     if (!r->breakdown_quantity) {

@@ -196,6 +196,8 @@ static void print_accuracy(FILE *to, const tacit_backward *a)
     fprintf(to, "         rounding allows      %.1e", a->attainable);
     if (isfinite(a->normwise))
         fprintf(to, "; backward error %.1e", a->normwise);
+    if (isfinite(a->componentwise))
+        fprintf(to, ", row by row %.1e", a->componentwise);
     fputc('\n', to);
 }
 
@@ -278,10 +280,11 @@ static void print_hint(FILE *to, const cli_report *r)
 static void print_notice(FILE *to, const cli_report *r)
 {
     if (!r->made_up || strcmp(r->path.precond, "none") != 0) return;
-    fputs("NOTICE   no right-hand side was given: b is made up, A times a "
-          "random x* (--rhs FILE gives yours);\n"
-          "         no preconditioner is used (--precond)\n",
-          to);
+    fprintf(to,
+            "NOTICE   no right-hand side was given: b is made up, A times a "
+            "random x* (--rhs FILE gives yours)%s\n",
+            r->solver ? ";\n         no preconditioner is used (--precond)"
+                      : "");
 }
 
 static void print_result(FILE *to, const cli_report *r)

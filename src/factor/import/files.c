@@ -161,7 +161,9 @@ static tacit_status check_files(tacit_world *world,
                                 tacit_factor_files *out)
 {
     TRY(tct_read_sized("tacit_factor_files", files, out, sizeof *out));
-    REQUIRE(out->lower != NULL);
+    if (!out->lower)
+        FAIL(TACIT_INVALID, "tacit_factor_files: `lower` is NULL: expected the "
+                            "name of a file");
     if (tacit_world_size(world) > 1)
         FAIL(TACIT_UNSUPPORTED,
              "a factor is of one process, and here are %d: run it with one",

@@ -37,6 +37,23 @@ static void csr_multiply_block(const tct_block *block, const tct_panel *X,
     tct_product(block, &B->chunks, tct_work_rows, &work, NULL, NULL, NULL);
 }
 
+static void work_magnitude(const tct_kernels *kernels, const void *work,
+                           int64_t from, int64_t to)
+{
+    const tct_rows_work *w = work;
+    kernels->rows_magnitude(w->A, from, to, w->x.at, w->y.at);
+}
+
+static void csr_magnitude(const tct_block *block, const double *x, double *y)
+{
+    const csr_block *B = csr_of(block);
+    const tct_rows_work work = {
+        .A = {.ptr = B->ptr, .col = B->col, .val = B->val},
+        .x = tct_single(x),
+        .y = tct_single(y)};
+    tct_product(block, &B->chunks, work_magnitude, &work, NULL, NULL, NULL);
+}
+
 static void csr_destroy(tct_block *block)
 {
     csr_block *B = (csr_block *)(void *)block;
@@ -51,6 +68,7 @@ static const tct_block_ops csr_ops = {
     .name = "csr",
     .multiply = csr_multiply,
     .multiply_block = csr_multiply_block,
+    .magnitude = csr_magnitude,
     .destroy = csr_destroy,
 };
 

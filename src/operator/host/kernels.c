@@ -6,6 +6,7 @@
 #include "operator/host/kernels.h"
 #include "device/isa.h"
 #include "operator/host/lanes.h"
+#include <math.h>
 
 enum { VECTORS_MOST = 4 };
 
@@ -88,9 +89,10 @@ INLINE void column_blocks(const state *s, tct_slice_kind kind, int b,
             xs[v][j] = lanes_pick(s->x[v] + base + j, at);
 }
 
-/* sum += a column of blocks times x, for all lanes or `some`. */
+/* sum += a column of blocks times x, for all lanes or `some`; `magnitude`: of
+ * their absolute values. */
 INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
-                       int vectors, int64_t base, bool whole)
+                       int vectors, bool magnitude, int64_t base, bool whole)
 {
     lanes xs[VECTORS_MOST][BLOCK_MOST];
     const unsigned some = whole ? 0 : *s->some++;
@@ -98,7 +100,8 @@ INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
     s->index += tct_index_size(kind);
     for (int i = 0; i < b; i++)
         for (int j = 0; j < b; j++) {
-            const lanes a = values_load(&s->value, value, i * b + j);
+            const lanes stored = values_load(&s->value, value, i * b + j);
+            const lanes a = magnitude ? lanes_magnitude(stored) : stored;
             for (int v = 0; v < vectors; v++)
                 s->sum[v][i] =
                     whole ? lanes_fused(a, xs[v][j], s->sum[v][i])
@@ -108,14 +111,14 @@ INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
 }
 
 INLINE void add_slice(state *s, const tct_slice *slice, tct_slice_kind kind,
-                      value_kind value, int b, int vectors)
+                      value_kind value, int b, int vectors, bool magnitude)
 {
     const int64_t base = kind == SLICE_NEAR ? (int64_t)b * slice->base : 0;
     const int full = slice->full, width = slice->width;
     for (int k = 0; k < full; k++)
-        add_column(s, kind, value, b, vectors, base, true);
+        add_column(s, kind, value, b, vectors, magnitude, base, true);
     for (int k = full; k < width; k++)
-        add_column(s, kind, value, b, vectors, base, false);
+        add_column(s, kind, value, b, vectors, magnitude, base, false);
 }
 
 /* Store the rows of slice `n`, in row order or in its own order. */
@@ -145,7 +148,7 @@ INLINE void store(const state *s, const tct_slices *B, const tct_slice *slice,
 }
 
 INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
-                      value_kind value, int b, int vectors)
+                      value_kind value, int b, int vectors, bool magnitude)
 {
     s->value = values_start(B, chunk, value);
     s->index = B->index + B->at[chunk].index;
@@ -156,13 +159,13 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
             for (int i = 0; i < b; i++) s->sum[v][i] = lanes_zero();
         switch ((tct_slice_kind)slice->kind) {
         case SLICE_RUN:
-            add_slice(s, slice, SLICE_RUN, value, b, vectors);
+            add_slice(s, slice, SLICE_RUN, value, b, vectors, magnitude);
             break;
         case SLICE_NEAR:
-            add_slice(s, slice, SLICE_NEAR, value, b, vectors);
+            add_slice(s, slice, SLICE_NEAR, value, b, vectors, magnitude);
             break;
         case SLICE_FAR:
-            add_slice(s, slice, SLICE_FAR, value, b, vectors);
+            add_slice(s, slice, SLICE_FAR, value, b, vectors, magnitude);
             break;
         case SLICE_CONST: break; /* never on the host */
         }
@@ -189,7 +192,7 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
             s.x[v] = x[v];                                                     \
             s.y[v] = y[v];                                                     \
         }                                                                      \
-        slices_of(&s, B, chunk, VALUE_##value, b, vectors);                    \
+        slices_of(&s, B, chunk, VALUE_##value, b, vectors, false);             \
     }
 #define SMALL(name, value, vectors) \
     SIZED(name, value, 1, vectors)  \
@@ -272,6 +275,17 @@ static void slices_some(const tct_slices *B, int64_t chunk, int vectors,
         two[B->kind][B->b - 1](B, chunk, x + v, y + v);
 }
 
+/* Once a solve: an expansion a store, of any block size. */
+static void slices_magnitude(const tct_slices *B, int64_t chunk,
+                             const double *x, double *y)
+{
+    state s = {.x = {x}, .y = {y}};
+    if (B->kind == VALUE_F64) slices_of(&s, B, chunk, VALUE_F64, B->b, 1, true);
+    else if (B->kind == VALUE_F32)
+        slices_of(&s, B, chunk, VALUE_F32, B->b, 1, true);
+    else slices_of(&s, B, chunk, VALUE_DICT, B->b, 1, true);
+}
+
 /* --- compressed rows ------------------------------------------------------ */
 
 /* One row in column order, from entry `at`, added to `sum`. */
@@ -349,6 +363,17 @@ static void rows_some(tct_csr_view A, int64_t from, int64_t to, int vectors,
     else rows_four(A, from, to, x, y);
 }
 
+static void rows_magnitude(tct_csr_view A, int64_t from, int64_t to,
+                           const double *x, double *y)
+{
+    for (int64_t i = from; i < to; i++) {
+        double sum = 0.0;
+        for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+            sum = fused(fabs(A.val[k]), x[A.col[k]], sum);
+        y[i] = sum;
+    }
+}
+
 static double dot(int64_t n, const double *x, const double *y)
 {
     lanes even = lanes_zero(), odd = lanes_zero();
@@ -367,7 +392,9 @@ static double dot(int64_t n, const double *x, const double *y)
 const tct_kernels tct_kernels_isa = {
     .slices = slices,
     .slices_some = slices_some,
+    .slices_magnitude = slices_magnitude,
     .rows = rows,
     .rows_some = rows_some,
+    .rows_magnitude = rows_magnitude,
     .dot = dot,
 };

@@ -18,11 +18,17 @@ typedef struct tct_kernels {
     /* The same of 2 or 4 vectors at once. */
     void (*slices_some)(const tct_slices *B, int64_t chunk, int vectors,
                         const double *const *x, double *const *y);
+    /* The same of |B|. */
+    void (*slices_magnitude)(const tct_slices *B, int64_t chunk,
+                             const double *x, double *y);
     /* Rows [from, to) of y = A x. */
     void (*rows)(tct_csr_view A, int64_t from, int64_t to, const double *x,
                  double *y);
     void (*rows_some)(tct_csr_view A, int64_t from, int64_t to, int vectors,
                       const double *const *x, double *const *y);
+    /* Rows [from, to) of y = |A| x. */
+    void (*rows_magnitude)(tct_csr_view A, int64_t from, int64_t to,
+                           const double *x, double *y);
     /* (x, y) of n elements, always in the same order. */
     double (*dot)(int64_t n, const double *x, const double *y);
 } tct_kernels;

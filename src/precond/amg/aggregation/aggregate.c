@@ -564,7 +564,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            tct_aggregates *out)
 {
     enum { PASSES_MOST = 4 };
-    REQUIRE(how->passes >= 1 && how->passes <= PASSES_MOST);
+    ENSURE(how->passes >= 1 && how->passes <= PASSES_MOST);
     TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     tct_aggregates G = {0};
     aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
