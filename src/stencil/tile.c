@@ -4,7 +4,8 @@
 
 enum {
     PIECE = 2 * TCT_CHANGE_BLOCK, /* cells of a row that are streamed at once */
-    PLANES = 3                    /* that a level keeps */
+    PLANES = 3,                   /* that a level keeps */
+    AHEAD = 8192                  /* bytes that take as long as memory does */
 };
 
 size_t tct_tile_scratch(void)
@@ -84,6 +85,7 @@ static tct_row_inputs inputs_of(const tct_tile *t, const patch *p)
     const int below = p->level - 1;
     tct_row_inputs r = {.centre = s->centre, .neighbours = s->neighbours};
     const bool flat = s->about->dimensions == 2;
+    if (below == 0 && t->field->streams && !t->wraps) r.ahead = AHEAD;
     for (int k = 0; k < (flat ? 3 : TCT_STENCIL_ROWS); k++) {
         const int64_t z = flat ? p->z + k - 1 : p->z + k / 3 - 1;
         const int64_t y = flat ? p->y : p->y + k % 3 - 1;

@@ -19,6 +19,8 @@ typedef struct tct_row_inputs {
     int64_t coefficient_pitch, stride; /* to the next row's; from a point's
                                         * coefficients to the next point's  */
     double centre, neighbours;
+    int64_t ahead; /* bytes: rows come from memory, and are asked for so far
+                    * ahead; 0: they do not */
 } tct_row_inputs;
 
 /* Write `rows` of `count` cells, `pitch` apart. Cells -1 and `count` of the

@@ -49,6 +49,8 @@ INLINE int64_t cells_to_vector(const TCT_REAL *out, int64_t count)
     return cells < count ? cells : count;
 }
 
+#include "operator/stencil/host_columns.h"
+
 INLINE void star2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                   int64_t count, bool has_centre, bool past)
 {
@@ -134,21 +136,31 @@ INLINE void by_cell(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
 }
 
 /* A function of rows for each kind of weights. */
-#define EACH_ROW(name, call)                                            \
+#define EACH_ROW(name, call, whole)                                     \
     static void name(const tct_row_inputs *r, void *out, int64_t pitch, \
                      int64_t rows, int64_t count)                       \
     {                                                                   \
+        if (whole) return;                                              \
         for (int64_t y = 0; y < rows; y++) {                            \
             TCT_REAL *to = (TCT_REAL *)out + y * pitch;                 \
             call;                                                       \
         }                                                               \
     }
-#define STEPS(name, shape, points)                                    \
-    EACH_ROW(name##_mean, name(r, y, to, count, false, false))        \
-    EACH_ROW(name##_constant, name(r, y, to, count, true, false))     \
-    EACH_ROW(name##_mean_past, name(r, y, to, count, false, true))    \
-    EACH_ROW(name##_constant_past, name(r, y, to, count, true, true)) \
-    EACH_ROW(name##_cells, by_cell(r, y, to, count, shape, points))
+#ifdef TCT_HAS_COLUMNS
+#define BY_COLUMNS(name, centre, past) \
+    name##_by_columns(r, out, pitch, rows, count, centre, past)
+#else
+#define BY_COLUMNS(name, centre, past) false
+#endif
+#define WEIGHTED(name, kind, centre, past)                    \
+    EACH_ROW(name##kind, name(r, y, to, count, centre, past), \
+             BY_COLUMNS(name, centre, past))
+#define STEPS(name, shape, points)             \
+    WEIGHTED(name, _mean, false, false)        \
+    WEIGHTED(name, _constant, true, false)     \
+    WEIGHTED(name, _mean_past, false, true)    \
+    WEIGHTED(name, _constant_past, true, true) \
+    EACH_ROW(name##_cells, by_cell(r, y, to, count, shape, points), false)
 STEPS(star2, TCT_STAR2, 5)
 STEPS(box2, TCT_BOX2, 9)
 STEPS(star3, TCT_STAR3, 7)
