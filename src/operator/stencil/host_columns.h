@@ -11,10 +11,11 @@
 #define TCT_HAS_COLUMNS 1
 /* Vectors of a column, by measuring. */
 #ifdef __AVX512F__
-enum { STAR_WIDE = 2, BOX2_WIDE = 4, BOX3_WIDE = 2 };
+enum { STAR_WIDE = 2, FLAT_WIDE = 4, BOX3_WIDE = 2 };
 #else
-enum { STAR_WIDE = 2, BOX2_WIDE = 2, BOX3_WIDE = 1 };
+enum { STAR_WIDE = 2, FLAT_WIDE = 2, BOX3_WIDE = 1 };
 #endif
+enum { BAND = 20 }; /* rows of a column: its lines stay in the first cache */
 enum { WIDE_MOST = 4, VECTOR_CELLS = TCT_PAST_BYTES / sizeof(TCT_REAL) };
 
 typedef TCT_REAL cells __attribute__((vector_size(TCT_PAST_BYTES)));
@@ -97,14 +98,19 @@ INLINE const TCT_REAL *column_row(const column *c, int number, int64_t y)
     return (const TCT_REAL *)c->r->in[number] + y * c->r->pitch[number] + c->x;
 }
 
-/* Ask for cells of a row that come from memory. */
-INLINE void fetch_ahead(const column *c, int number, int64_t y, int wide)
+/* The same of a patch of two dimensions. */
+INLINE const TCT_REAL *flat_row(const column *c, int64_t number)
 {
-    const uintptr_t at = (uintptr_t)column_row(c, number, y);
+    return (const TCT_REAL *)c->r->in[number] + c->x;
+}
+
+/* Ask for cells of a row that come from memory. */
+INLINE void fetch_ahead(const column *c, const TCT_REAL *row, int wide)
+{
+    const uintptr_t at = (uintptr_t)row + (uintptr_t)c->r->ahead;
     if (c->r->ahead == 0) return;
     EACH(k, wide)
-    __builtin_prefetch((const char *)(at + (uintptr_t)c->r->ahead +
-                                      (uintptr_t)k * TCT_PAST_BYTES));
+    __builtin_prefetch((const char *)(at + (uintptr_t)k * TCT_PAST_BYTES));
 }
 
 INLINE cells all_of(double value)
@@ -140,12 +146,12 @@ INLINE void put_cells(const column *c, int64_t y, int k, cells centre,
 INLINE void star2_column(const column *c, int wide)
 {
     cell_line n, now, s;
-    read_cells(column_row(c, 0, c->from), wide, &n);
-    read_cells(column_row(c, 1, c->from), wide, &now);
+    read_cells(flat_row(c, c->from), wide, &n);
+    read_cells(flat_row(c, c->from + 1), wide, &now);
     for (int64_t y = c->from; y < c->to; y++) {
-        fetch_ahead(c, 2, y, wide);
-        read_cells(column_row(c, 2, y), wide, &s);
-        add_pairs(column_row(c, 1, y), wide, &now);
+        fetch_ahead(c, flat_row(c, y + 2), wide);
+        read_cells(flat_row(c, y + 2), wide, &s);
+        add_pairs(flat_row(c, y + 1), wide, &now);
         EACH(k, wide)
         put_cells(c, y, k, now.at[k], (n.at[k] + s.at[k]) + now.pair[k]);
         n = now;
@@ -159,7 +165,7 @@ INLINE void star3_column(const column *c, int wide)
     read_cells(column_row(c, 3, c->from), wide, &n);
     read_cells(column_row(c, 4, c->from), wide, &now);
     for (int64_t y = c->from; y < c->to; y++) {
-        fetch_ahead(c, 7, y, wide);
+        fetch_ahead(c, column_row(c, 7, y), wide);
         read_cells(column_row(c, 5, y), wide, &s);
         read_cells(column_row(c, 1, y), wide, &d);
         read_cells(column_row(c, 7, y), wide, &u);
@@ -175,11 +181,11 @@ INLINE void star3_column(const column *c, int wide)
 INLINE void box2_column(const column *c, int wide)
 {
     cell_line n, now, s;
-    read_threes(column_row(c, 0, c->from), wide, &n);
-    read_threes(column_row(c, 1, c->from), wide, &now);
+    read_threes(flat_row(c, c->from), wide, &n);
+    read_threes(flat_row(c, c->from + 1), wide, &now);
     for (int64_t y = c->from; y < c->to; y++) {
-        fetch_ahead(c, 2, y, wide);
-        read_threes(column_row(c, 2, y), wide, &s);
+        fetch_ahead(c, flat_row(c, y + 2), wide);
+        read_threes(flat_row(c, y + 2), wide, &s);
         EACH(k, wide)
         put_cells(c, y, k, now.at[k], (n.three[k] + s.three[k]) + now.pair[k]);
         n = now;
@@ -203,7 +209,7 @@ INLINE void box3_column(const column *c, int wide)
         read_threes(column_row(c, 3 * z + 1, c->from), wide, &now[z]);
     }
     for (int64_t y = c->from; y < c->to; y++) {
-        fetch_ahead(c, 8, y, wide);
+        fetch_ahead(c, column_row(c, 8, y), wide);
         for (int z = 0; z < 3; z++)
             read_threes(column_row(c, 3 * z + 2, y), wide, &s[z]);
         EACH(k, wide)
@@ -230,57 +236,63 @@ INLINE bool rows_follow(const tct_row_inputs *r, int first)
            r->pitch[first + 2] == r->pitch[first];
 }
 
-/* How many rows a column may go down: all, or one. A star's rows are read one
- * after another: a column saves less than prefetchers do in a long row. */
+/* How many rows a column may go down: all, or one. Rows of star3d1r are read
+ * one after another: a column saves less than prefetchers do in a long row. */
 INLINE int64_t rows_of_column(const tct_row_inputs *r, int64_t pitch,
                               int64_t rows, tct_shape shape)
 {
-    if (shape == TCT_STAR2 || shape == TCT_STAR3) return 1;
-    if (pitch % VECTOR_CELLS != 0 || !rows_follow(r, 0)) return 1;
-    if (shape == TCT_BOX2) return rows;
-    return rows_follow(r, 3) && rows_follow(r, 6) ? rows : 1;
+    if (shape == TCT_STAR3 || pitch % VECTOR_CELLS != 0) return 1;
+    if (tct_shape_is_flat(shape)) return rows < BAND ? rows : BAND;
+    const bool follow =
+        rows_follow(r, 0) && rows_follow(r, 3) && rows_follow(r, 6);
+    return !follow ? 1 : rows < BAND ? rows : BAND;
 }
 
-/* All columns of some rows, in whole vectors of `out`; the first and the last
- * column overlap others. False: a row is shorter than a vector. */
-#define COLUMNS(name, shape, most)                                            \
-    INLINE void name##_across(column c, int64_t count)                        \
-    {                                                                         \
-        const bool past = c.past;                                             \
-        const int64_t whole =                                                 \
-            cells_to_vector(c.out + c.from * c.pitch, VECTOR_CELLS);          \
-        c.past = false;                                                       \
-        if (whole > 0) name##_column(&c, 1);                                  \
-        c.past = past;                                                        \
-        for (c.x = whole; c.x + (most)*VECTOR_CELLS <= count;                 \
-             c.x += (most)*VECTOR_CELLS)                                      \
-            name##_column(&c, (most));                                        \
-        for (; c.x + VECTOR_CELLS <= count; c.x += VECTOR_CELLS)              \
-            name##_column(&c, 1);                                             \
-        if (c.x == count) return;                                             \
-        c.x = count - VECTOR_CELLS;                                           \
-        c.past = false;                                                       \
-        name##_column(&c, 1);                                                 \
-    }                                                                         \
-    INLINE bool name##_by_columns(const tct_row_inputs *r, TCT_REAL *out,     \
-                                  int64_t pitch, int64_t rows, int64_t count, \
-                                  bool has_centre, bool past)                 \
-    {                                                                         \
-        const int64_t most_rows = rows_of_column(r, pitch, rows, (shape));    \
-        column c = {.r = r, .out = out, .pitch = pitch};                      \
-        c.centre = has_centre;                                                \
-        c.past = past;                                                        \
-        if (count < VECTOR_CELLS) return false;                               \
-        for (; c.from < rows; c.from = c.to) {                                \
-            c.to = c.from + most_rows < rows ? c.from + most_rows : rows;     \
-            name##_across(c, count);                                          \
-        }                                                                     \
-        return true;                                                          \
+/* All columns of some rows, of `wide` vectors, or `many` where there are several
+ * rows. They begin at whole vectors of `out`, but for the first and the last,
+ * which overlap others. False: a row is shorter than a vector. */
+#define COLUMNS(name, shape, wide, many)                                       \
+    INLINE void name##_across(column c, int64_t count)                         \
+    {                                                                          \
+        const bool past = c.past;                                              \
+        const int64_t whole =                                                  \
+            cells_to_vector(c.out + c.from * c.pitch, VECTOR_CELLS);           \
+        c.past = false;                                                        \
+        if (whole > 0) name##_column(&c, 1);                                   \
+        c.past = past;                                                         \
+        c.x = whole;                                                           \
+        if (c.to - c.from > 1)                                                 \
+            for (; c.x + (many)*VECTOR_CELLS <= count;                         \
+                 c.x += (many)*VECTOR_CELLS)                                   \
+                name##_column(&c, (many));                                     \
+        for (; c.x + (wide)*VECTOR_CELLS <= count; c.x += (wide)*VECTOR_CELLS) \
+            name##_column(&c, (wide));                                         \
+        for (; c.x + VECTOR_CELLS <= count; c.x += VECTOR_CELLS)               \
+            name##_column(&c, 1);                                              \
+        if (c.x == count) return;                                              \
+        c.x = count - VECTOR_CELLS;                                            \
+        c.past = false;                                                        \
+        name##_column(&c, 1);                                                  \
+    }                                                                          \
+    INLINE bool name##_by_columns(const tct_row_inputs *r, TCT_REAL *out,      \
+                                  int64_t pitch, int64_t rows, int64_t count,  \
+                                  bool has_centre, bool past)                  \
+    {                                                                          \
+        const int64_t most_rows = rows_of_column(r, pitch, rows, (shape));     \
+        column c = {.r = r, .out = out, .pitch = pitch};                       \
+        c.centre = has_centre;                                                 \
+        c.past = past;                                                         \
+        if (count < VECTOR_CELLS) return false;                                \
+        for (; c.from < rows; c.from = c.to) {                                 \
+            c.to = c.from + most_rows < rows ? c.from + most_rows : rows;      \
+            name##_across(c, count);                                           \
+        }                                                                      \
+        return true;                                                           \
     }
-COLUMNS(star2, TCT_STAR2, STAR_WIDE)
-COLUMNS(star3, TCT_STAR3, STAR_WIDE)
-COLUMNS(box2, TCT_BOX2, BOX2_WIDE)
-COLUMNS(box3, TCT_BOX3, BOX3_WIDE)
+COLUMNS(star2, TCT_STAR2, STAR_WIDE, FLAT_WIDE)
+COLUMNS(star3, TCT_STAR3, STAR_WIDE, STAR_WIDE)
+COLUMNS(box2, TCT_BOX2, FLAT_WIDE, FLAT_WIDE)
+COLUMNS(box3, TCT_BOX3, BOX3_WIDE, BOX3_WIDE)
 
 #endif
 #endif

@@ -11,7 +11,9 @@
 enum { TCT_CHANGE_BLOCK = 512 };
 
 /* The inputs of a patch, which is some rows at constant distances. They are in
- * cells. */
+ * cells. In two dimensions in[0] to in[rows + 1] are rows one after another,
+ * wherever they are: a patch has at most TCT_FLAT_ROWS. */
+enum { TCT_FLAT_ROWS = TCT_STENCIL_ROWS - 2 };
 typedef struct tct_row_inputs {
     const void *in[TCT_STENCIL_ROWS]; /* rows of neighbours (tct_point.row) */
     int64_t pitch[TCT_STENCIL_ROWS];  /* from a row to that of the next     */
