@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
 from . import _structs as st
+from ._accuracy import accuracy_of
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, Local, context_of, own_context
 from ._function import Function
@@ -376,6 +377,15 @@ class Operator(Local):
 
     def _adjoint(self) -> "LinearOperator":
         return self
+
+    def accuracy(self, x: Any, b: Any) -> dict[str, float | None]:
+        """How well x solves A x = b, both [local rows]: `residual`,
+        ||b - A x|| / ||b||; `backward_error`, the relative change of A and b
+        after which x is exact, and `componentwise_backward_error`, that of each
+        entry; `attainable`, the residual that rounding allows. None: not known,
+        as of a function, or entry by entry on a GPU. Two products. Collective."""
+        self.require_open()
+        return accuracy_of(self, x, b)
 
     # --- new values
 

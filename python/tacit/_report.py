@@ -128,7 +128,8 @@ def result_of(r: st.Result, mixed: bool, kept: Any = None) -> dict[str, Any]:
         "rescued_at": r.rescued_at if r.rescued_by else None,
         "made": made or None,
         "attainable": r.attainable if r.attainable > 0.0 else None,
-        "backward_error": None,
+        "backward_error": None,  # Operator.accuracy, of two products
+        "componentwise_backward_error": None,
         "null_vectors": r.null_vectors,
         "outside": r.outside if r.null_vectors > 0 else None,
         "breakdown": broken,

@@ -183,6 +183,7 @@ class Backward(ctypes.Structure):
         ("residual", c_double),
         ("normwise", c_double),
         ("attainable", c_double),
+        ("componentwise", c_double),
     ]
 
 

@@ -125,6 +125,26 @@ def test_own_preconditioners():
     assert residual(A, x, b) < CONVERGED
 
 
+def test_accuracy():
+    x, _ = tacit.solve(A, b, rtol=1e-3)
+    r = b - A @ x
+    norm = abs(A).sum(axis=1).max() * abs(x).max() + abs(b).max()
+    with tacit.Operator(A) as operator:
+        found = operator.accuracy(x, b)
+        with pytest.raises(tacit.InvalidError, match="x has"):
+            operator.accuracy(x[1:], b)
+    assert found == pytest.approx({
+        "residual": residual(A, x, b),
+        "backward_error": abs(r).max() / norm,
+        "componentwise_backward_error":
+            (abs(r) / (abs(A) @ abs(x) + abs(b))).max(),
+        "attainable": np.finfo(float).eps * norm / np.linalg.norm(b),
+    }, rel=1e-6)
+    product = tacit.Operator(linalg.aslinearoperator(A)).accuracy(x, b)
+    assert product["residual"] == pytest.approx(found["residual"])
+    assert product["componentwise_backward_error"] is None
+
+
 def test_indefinite_goes_on_by_minres():
     D = sparse.diags(np.r_[np.arange(1.0, 20), -np.arange(1.0, 11)])
     D = D + sparse.diags(0.1 * np.ones(28), 1) + sparse.diags(
