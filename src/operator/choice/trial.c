@@ -120,8 +120,10 @@ static void multiply_rows(const tct_trial *t)
     for (int i = 0; i < TCT_SAMPLE_PIECES && row < t->part.rows; i++) {
         const int64_t left = t->rows.rows - t->first[i];
         const int64_t n = left < t->part.piece ? left : t->part.piece;
+        const uint8_t *alike = t->rows.alike;
         const tct_csr_view rows = {t->rows.ptr + t->first[i], t->rows.col,
-                                   t->rows.val};
+                                   t->rows.val,
+                                   alike ? alike + t->first[i] : NULL};
         kernels->rows(rows, 0, n, t->x, t->y + row);
         row += n;
     }
