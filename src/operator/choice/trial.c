@@ -35,7 +35,7 @@ static void look(const tct_trial *t, tacit_trial *trials, int *count)
         *of = (tacit_trial){.format = f->about.name};
         of->bytes = f->bytes(&t->part, &of->reason);
         if (f == &tct_format_bsell && of->bytes >= 0.0 &&
-            !divides(&t->rows, tct_slices_best_block(&t->part))) {
+            !divides(&t->rows, t->dense)) {
             of->bytes = -1.0;
             of->reason = "dense blocks do not divide the rows";
         }
@@ -92,11 +92,11 @@ tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
                         t->first, &t->part));
     t->scale =
         (double)rows->ptr[rows->rows] / (double)t->part.ptr[t->part.rows];
+    t->dense = tct_slices_best_block(&t->part);
+    t->part.dense = t->dense ? t->dense : -1;
     look(t, trials, count);
     pick(t, trials, *count);
     if (!t->format) return TACIT_OK;
-    if (t->format == &tct_format_bsell)
-        t->part.dense = t->dense = tct_slices_best_block(&t->part);
     TRY(make_vectors(t));
     return store(t, clock);
 }
