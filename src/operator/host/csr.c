@@ -141,7 +141,7 @@ static void find_alike(void *block, int64_t chunk)
     const int64_t last = end < B->base.rows ? end : B->base.rows;
     for (int64_t i = first; i < last;) {
         int g = 1;
-        while (g < TCT_ALIKE_MOST && i + g < last && are_alike(B, i, i + g))
+        while (g < TCT_SAME_ROWS_MOST && i + g < last && are_alike(B, i, i + g))
             g++;
         for (int k = 0; k < g; k++) B->alike[i + k] = (uint8_t)(g - k);
         i += g;

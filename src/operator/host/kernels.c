@@ -327,7 +327,7 @@ INLINE void alike(tct_csr_view A, int64_t i, int g, int groups, const double *x,
     const int64_t n[2] = {A.ptr[i + 1] - at[0],
                           A.ptr[i + (groups - 1) * g + 1] - at[1]};
     const int64_t common = n[0] < n[1] ? n[0] : n[1];
-    double sum[2][TCT_ALIKE_MOST] = {{0.0}};
+    double sum[2][TCT_SAME_ROWS_MOST] = {{0.0}};
     for (int64_t k = 0; k < common; k++)
         for (int v = 0; v < groups; v++) {
             const double of = x[A.col[at[v] + k]];
@@ -351,7 +351,7 @@ static void rows_alike(tct_csr_view A, int64_t from, int64_t to,
     for (int64_t i = from; i < to;) {
         const int g = A.alike[i] < to - i ? A.alike[i] : (int)(to - i);
         const bool pair = g > 1 && i + 2 * g <= to && A.alike[i + g] == g;
-        switch (pair ? g + TCT_ALIKE_MOST : g) {
+        switch (pair ? g + TCT_SAME_ROWS_MOST : g) {
         case 1: y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0); break;
         case 2: alike(A, i, 2, 1, x, y); break;
         case 3: alike(A, i, 3, 1, x, y); break;
