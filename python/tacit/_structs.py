@@ -304,6 +304,9 @@ class FactorInfo(ctypes.Structure):
         ("trials", c_int),
         ("repaired", c_int64),
         ("refined_error", c_double),
+        ("pairs", c_int64),
+        ("positive", c_int64),
+        ("negative", c_int64),
     ]
 
 

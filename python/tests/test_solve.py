@@ -121,6 +121,8 @@ def test_own_preconditioners():
         assert residual(A, x, b) < CONVERGED
         named = "function" if M in own else "ic0"
         assert report["path"]["precond"] == named
+    x, _ = tacit.solve(A, b, method="minres", precond=np.diag(D))
+    assert residual(A, x, b) < CONVERGED
 
 
 def test_indefinite_goes_on_by_minres():

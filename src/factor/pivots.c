@@ -16,15 +16,13 @@ static const char *const what = "the check of a factor's pivots";
     "nothing is pivoted here: permute or scale the matrix so that its " \
     "diagonal is safe, or solve another one, A + shift I"
 
-/* The advice after a bad pivot; none of kind LU, which goes on with other rows
- * (matched.c). */
+/* The advice after a bad pivot; none of kinds LU and LDLT, which go on with
+ * other pivots (matched.c, paired.c). */
 static const char *advice(const tacit_factor *L, bool singular)
 {
-    if (L->panels.kind == TACIT_FACTOR_LU) return "";
-    if (L->panels.kind == TACIT_FACTOR_LDLT)
-        return singular ? ": the matrix is singular, or needs the pivots of "
-                          "kind lu, or solve another one, A + shift I"
-                        : ": take the pivots of kind lu";
+    if (L->panels.kind == TACIT_FACTOR_LU ||
+        L->panels.kind == TACIT_FACTOR_LDLT)
+        return "";
     return singular ? ": the matrix is singular, or " ADVICE : ": " ADVICE;
 }
 

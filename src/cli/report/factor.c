@@ -47,6 +47,9 @@ void cli_add_factor(cJSON *o, const tacit_factor_info *f)
     cJSON_AddNumberToObject(o, "trials", f->trials);
     cJSON_AddNumberToObject(o, "repaired", (double)f->repaired);
     cJSON_AddNumberToObject(o, "refined_error", f->refined_error);
+    cJSON_AddNumberToObject(o, "pairs", (double)f->pairs);
+    cJSON_AddNumberToObject(o, "positive", (double)f->positive);
+    cJSON_AddNumberToObject(o, "negative", (double)f->negative);
 }
 
 /* Of a preconditioner with a factor. */
@@ -74,6 +77,17 @@ void cli_print_grid(FILE *to, const tacit_precond_info *about)
             cli_bytes(about->message_bytes, bytes));
 }
 
+const char *cli_inertia(const tacit_factor_info *f, char text[CLI_INERTIA])
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER] = "";
+    if (f->repaired > 0) cli_integer(f->repaired, c);
+    snprintf(text, CLI_INERTIA, "%s positive, %s negative%s%s%s",
+             cli_integer(f->positive, a), cli_integer(f->negative, b),
+             f->repaired > 0 ? ", " : "", c,
+             f->repaired > 0 ? " about zero" : "");
+    return text;
+}
+
 void cli_print_factor(FILE *to, const tacit_operator *M)
 {
     tacit_precond_info about = {.size = 0};
@@ -87,6 +101,8 @@ void cli_print_factor(FILE *to, const tacit_operator *M)
             cli_seconds(about.setup_seconds, b),
             cli_seconds(f.order_seconds, c), cli_seconds(f.symbolic_seconds, d),
             cli_seconds(f.numeric_seconds, (char[CLI_NUMBER]){0}));
+    if (f.kind == TACIT_FACTOR_LDLT)
+        fprintf(to, "inertia  %s\n", cli_inertia(&f, (char[CLI_INERTIA]){0}));
     cli_print_grid(to, &about);
 }
 

@@ -128,6 +128,9 @@ double cli_measure_precond(const tacit_operator *A, const tacit_operator *M);
 const char *cli_kind_name(tacit_factor_kind kind);
 tacit_factor_kind cli_kind_of(const char *name);
 void cli_add_factor(cJSON *to, const tacit_factor_info *f);
+/* "12 positive, 3 negative", of kind ldlt. */
+enum { CLI_INERTIA = 128 };
+const char *cli_inertia(const tacit_factor_info *f, char text[CLI_INERTIA]);
 void cli_print_factor(FILE *to, const tacit_operator *M);
 /* The grid of a distributed factor, if any. */
 void cli_print_grid(FILE *to, const tacit_precond_info *about);

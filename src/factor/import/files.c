@@ -268,11 +268,12 @@ static tacit_status write_triangle(tacit_world *world, const char *path,
 static tacit_status check_names(const tacit_factor_panels *P,
                                 const tacit_factor_files *f)
 {
-    if (P->row_order)
+    if (P->row_order || P->off_diagonal)
         FAIL(TACIT_UNSUPPORTED,
-             "a factor in files has no scales and no rows of other columns, "
-             "and this matrix needed both for its pivots: solve with the "
-             "factor where it is made");
+             "a factor in files has no scales and no %s, and this matrix "
+             "needed both for its pivots: solve with the factor where it is "
+             "made",
+             P->row_order ? "rows of other columns" : "pivots of 2 x 2");
     if ((P->upper != NULL) != (f->upper != NULL) ||
         (P->diagonal != NULL) != (f->diagonal != NULL))
         FAIL(TACIT_INVALID,
