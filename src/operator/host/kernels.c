@@ -367,7 +367,7 @@ static void rows_alike(tct_csr_view A, int64_t from, int64_t to,
 static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
                  double *y)
 {
-    enum { SHORT = 20 }; /* entries a row */
+    enum { SHORT = 16 }; /* entries a row */
     if (A.alike) rows_alike(A, from, to, x, y);
     else if (A.ptr[to] - A.ptr[from] < SHORT * (to - from))
         rows_by_one(A, from, to, x, y);
