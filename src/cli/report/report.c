@@ -223,7 +223,7 @@ static void print_condition(FILE *to, const cli_report *r)
     const tacit_result *s = &r->run.result;
     const double factor = sqrt(r->condition);
     const bool own = strcmp(r->path.precond, "none") == 0;
-    if (!(r->condition > 0.0)) return;
+    if (!(r->condition > 0.0) || s->breakdown_quantity) return;
     fprintf(to,
             "condition at least %.1e, of %s; in A's norm x may be wrong by "
             "%.1e times ||r|| / ||b||%s, or more\n",
