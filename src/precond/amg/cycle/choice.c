@@ -167,7 +167,7 @@ static void take(tct_amg *M, double v, double k)
     char was[sizeof M->detail];
     snprintf(was, sizeof was, "%s", M->detail + strlen("cycle v"));
     snprintf(M->detail, sizeof M->detail,
-             "cycle k (foretold: %.0f iterations to %g, v %.0f)%.100s", k,
+             "cycle k (predicted: %.0f iterations to %g, v %.0f)%.100s", k,
              DIGITS, v, was);
     M->krylov = TCT_AMG_KRYLOV;
     M->base.op.varies = true;
