@@ -17,7 +17,7 @@ enum {
 };
 /* Seconds to try a format, for each entry of the sample, in seconds to read an
  * entry once. */
-static const double TRIAL = 20.0;
+static const double TRIAL = 10.0;
 /* Room for a second copy, in bytes an entry and a row. */
 static const double ENTRY_BYTES = 14.0, ROW_BYTES = 20.0;
 

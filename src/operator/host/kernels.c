@@ -297,8 +297,8 @@ INLINE double row_sum(tct_csr_view A, int64_t at, int64_t end, const double *x,
 }
 
 /* Four rows at a time: their sums are independent. */
-static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
-                 double *y)
+static void rows_by_four(tct_csr_view A, int64_t from, int64_t to,
+                         const double *x, double *y)
 {
     int64_t i = from;
     for (; i + 4 <= to; i += 4) {
@@ -322,6 +322,70 @@ static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
         y[i + 3] = row_sum(A, d, ends[3], x, s);
     }
     for (; i < to; i++) y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
+}
+
+/* The processor overlaps short rows by itself, and mistakes fewer ends. */
+static void rows_by_one(tct_csr_view A, int64_t from, int64_t to,
+                        const double *x, double *y)
+{
+    for (int64_t i = from; i < to; i++)
+        y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
+}
+
+/* `groups`, one or two, of `g` rows with the same columns each, from row i
+ * on. */
+INLINE void alike(tct_csr_view A, int64_t i, int g, int groups, const double *x,
+                  double *y)
+{
+    const int64_t at[2] = {A.ptr[i], A.ptr[i + (groups - 1) * g]};
+    const int64_t n[2] = {A.ptr[i + 1] - at[0],
+                          A.ptr[i + (groups - 1) * g + 1] - at[1]};
+    const int64_t common = n[0] < n[1] ? n[0] : n[1];
+    double sum[2][TCT_SAME_ROWS_MOST] = {{0.0}};
+    for (int64_t k = 0; k < common; k++)
+        for (int v = 0; v < groups; v++) {
+            const double of = x[A.col[at[v] + k]];
+            for (int r = 0; r < g; r++)
+                sum[v][r] = fused(A.val[at[v] + r * n[v] + k], of, sum[v][r]);
+        }
+    for (int v = 0; v < groups; v++)
+        for (int64_t k = common; k < n[v]; k++) {
+            const double of = x[A.col[at[v] + k]];
+            for (int r = 0; r < g; r++)
+                sum[v][r] = fused(A.val[at[v] + r * n[v] + k], of, sum[v][r]);
+        }
+    for (int v = 0; v < groups; v++)
+        for (int r = 0; r < g; r++) y[i + v * g + r] = sum[v][r];
+}
+
+/* Columns and x are read once for rows that are alike. */
+static void rows_alike(tct_csr_view A, int64_t from, int64_t to,
+                       const double *x, double *y)
+{
+    for (int64_t i = from; i < to;) {
+        const int g = A.alike[i] < to - i ? A.alike[i] : (int)(to - i);
+        const bool pair = g > 1 && i + 2 * g <= to && A.alike[i + g] == g;
+        switch (pair ? g + TCT_SAME_ROWS_MOST : g) {
+        case 1: y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0); break;
+        case 2: alike(A, i, 2, 1, x, y); break;
+        case 3: alike(A, i, 3, 1, x, y); break;
+        case 4: alike(A, i, 4, 1, x, y); break;
+        case 6: alike(A, i, 2, 2, x, y); break;
+        case 7: alike(A, i, 3, 2, x, y); break;
+        default: alike(A, i, 4, 2, x, y); break;
+        }
+        i += pair ? 2 * g : g;
+    }
+}
+
+static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
+                 double *y)
+{
+    enum { SHORT = 16 }; /* entries a row */
+    if (A.alike) rows_alike(A, from, to, x, y);
+    else if (A.ptr[to] - A.ptr[from] < SHORT * (to - from))
+        rows_by_one(A, from, to, x, y);
+    else rows_by_four(A, from, to, x, y);
 }
 
 static void rows_pair(tct_csr_view A, int64_t from, int64_t to,

@@ -9,7 +9,11 @@ typedef struct tct_csr_view { /* compressed rows, local columns */
     const int64_t *ptr;
     const int32_t *col;
     const double *val;
+    /* [rows] how many rows from each on have the same columns, at most
+     * TCT_SAME_ROWS_MOST; NULL: few have */
+    const uint8_t *alike;
 } tct_csr_view;
+enum { TCT_SAME_ROWS_MOST = 4 };
 
 typedef struct tct_kernels {
     /* Chunk `chunk` of y = B x; rows kept apart become 0. */

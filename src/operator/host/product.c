@@ -139,7 +139,8 @@ static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
 {
     for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row;
          r++) {
-        const tct_csr_view row = {S->long_ptr + r, S->long_col, S->long_val};
+        const tct_csr_view row = {S->long_ptr + r, S->long_col, S->long_val,
+                                  NULL};
         kernels->rows(row, 0, 1, x, y + S->long_row[r]);
     }
 }

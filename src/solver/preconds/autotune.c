@@ -36,7 +36,7 @@ typedef struct {
     double began, had;      /* seconds; cost of this candidate's before */
     double limit;           /* seconds that the trial may take */
     double much;            /* factor of another's cost that ends it        */
-    double least;           /* least residual so far */
+    double first, least;    /* residual at the start, least so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     double at[2];           /* ... and the least residual then */
     int wished;             /* the user's wish to stop, if not 0 */
@@ -47,7 +47,7 @@ typedef struct {
 
 static void note(trial *l, int64_t k, double residual)
 {
-    if (k == 0) l->at[0] = l->at[1] = l->least = residual;
+    if (k == 0) l->at[0] = l->at[1] = l->first = l->least = residual;
     l->least = fmin(l->least, residual);
     if (k < 2 * l->mark[1]) return;
     l->mark[0] = l->mark[1];
@@ -56,13 +56,20 @@ static void note(trial *l, int64_t k, double residual)
     l->at[1] = l->least;
 }
 
-/* The rate since the mark before the last one: at least half of the trial. */
+/* ln of how much smaller the residual got in each of `steps` iterations. */
+static double rate_of(double before, double after, int64_t steps)
+{
+    return steps > 0 ? log(before / after) / (double)steps : 0.0;
+}
+
+/* The rate of the whole trial, or since the mark before the last one, which is
+ * at least half of it, if that is larger: residuals of cg stay where they are
+ * for many iterations and then fall the faster. */
 static void set_rate(trial *l, int64_t k)
 {
-    const int64_t steps = k - l->mark[0];
-    const double each = tct_autotuning_each(l->race, l->c);
-    l->c->rate =
-        steps > 0 ? log(l->at[0] / l->least) / (each * (double)steps) : 0.0;
+    const double whole = rate_of(l->first, l->least, k);
+    const double lately = rate_of(l->at[0], l->least, k - l->mark[0]);
+    l->c->rate = fmax(whole, lately) / tct_autotuning_each(l->race, l->c);
 }
 
 /* Would another candidate need much less? */
