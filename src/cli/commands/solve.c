@@ -340,11 +340,12 @@ const cli_command cli_command_solve = {
     .operands = "MATRIX [RHS]",
     .summary = "solve A x = b",
     .about =
-        "Solve A x = b for a symmetric positive definite MATRIX (with --method "
-        "minres: a symmetric one), a file or a gallery name, and report what "
-        "happened. The residual that decides is "
-        "b - A x, recomputed: where the recurrence is wrong the solve goes on, "
-        "and the report says so.\n\nRHS is a vector file, or ones, or "
+        "Solve A x = b for a symmetric positive definite MATRIX (--method "
+        "minres: a symmetric one; --method direct: any square one), a file or "
+        "a gallery name, and report what happened. The residual that decides "
+        "is b - A x, recomputed: where the recurrence is wrong the solve "
+        "continues, and the report says so.\n\nRHS is a vector file, or ones, "
+        "or "
         "manufactured: b = A x* for a known x*, so that the report has the "
         "error; or file: the one that the file of MATRIX holds beside the "
         "matrix (Harwell-Boeing, PETSc). A vector file is of any format, or "

@@ -115,7 +115,7 @@ static void print_trial(FILE *to, const tacit_precond_trial *t)
                 cli_seconds(t->setup_seconds, setup), t->iterations,
                 cli_seconds(t->seconds, had), t->reached,
                 cli_seconds(t->solve_seconds, solve),
-                t->alone ? "" : " (foreseen)", t->picked ? "" : ": ");
+                t->alone ? "" : " (predicted)", t->picked ? "" : ": ");
     fprintf(to, "%s%s%s\n",
             t->picked ? t->iterations > 0 ? ": taken" : "taken" : "",
             t->picked && t->reason ? ": " : "", t->reason ? t->reason : "");
@@ -129,9 +129,10 @@ void cli_print_race(FILE *to, const tacit_solver *solver)
         print_trial(to, t);
     }
     if (tacit_solver_trial_at(solver, 0))
-        fputs("         rule: the cheapest begins; where another is foreseen "
-              "to need 1.5 times less, by residuals and counted costs, it "
-              "goes on\n",
+        fputs("         rule: the cheapest runs first; if its predicted "
+              "remaining "
+              "cost, from residuals and counted work, exceeds 1.5 times "
+              "another's, that one continues\n",
               to);
 }
 

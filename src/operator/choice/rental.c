@@ -236,7 +236,7 @@ static void buy(tct_assembled *A)
     if (!(gain > 0.0)) return; /* other ranks buy */
     const char *what = r->trial.format->about.name;
     const bool bought = build(A) >= 0;
-    tell(A, what, bought ? "bought" : "refused: no memory",
+    tell(A, what, bought ? "stored" : "refused: no memory",
          r->price + r->state.trial, gain);
 }
 

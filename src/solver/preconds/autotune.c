@@ -349,9 +349,9 @@ static tacit_status keep(tct_autotuning *race, tct_candidate *c)
             o->about.solve_seconds = seconds_of(race, o);
         if (o != c && tct_is_in(o))
             tct_candidate_drop(o, o->driver
-                                      ? "another is foreseen to be faster"
-                                      : "not tried: it would save no time, "
-                                        "or not much");
+                                      ? "another is predicted to be faster"
+                                      : "not tried: predicted to save "
+                                        "little or no time");
     }
     return TACIT_OK;
 }
