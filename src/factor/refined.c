@@ -89,7 +89,7 @@ void tct_refine(tct_refinement *R, tct_team *team, const tct_entries *A)
     while (step(R, team, A)) continue;
 }
 
-/* Tests of the factor cannot foresee each right-hand side. */
+/* A factor that passed its tests may fail for one right-hand side. */
 static void warn(const tacit_factor *L, double norm)
 {
     if (norm <= RESIDUAL_MOST) return;
