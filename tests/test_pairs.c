@@ -188,6 +188,32 @@ static void solves_are_backward_stable(void **state)
     }
 }
 
+static void hear(void *ctx, int level, const char *text)
+{
+    *(int *)ctx += level == 0 && strstr(text, "a residual of") != NULL;
+}
+
+/* By a factor whose D was changed, refinement comes to no end. */
+static void large_residuals_are_warned_of(void **state)
+{
+    (void)state;
+    double b[N], x[N];
+    int heard = 0;
+    if (size_of() > 1) return;
+    tacit_matrix *m = whole_by(test_world(), full, N);
+    tacit_factor *F = factor_of(m, 1, 0);
+    tacit_set_log(hear, &heard);
+    for (int i = 0; i < N; i++) b[i] = noise(i, 9);
+    OK(tacit_factor_solve(F, 1, b, N, x, N));
+    assert_int_equal(heard, 0);
+    for (int i = 0; i < N; i++) F->off_diagonal[i] *= 0.25;
+    OK(tacit_factor_solve(F, 1, b, N, x, N));
+    assert_int_equal(heard, 1);
+    tacit_set_log(NULL, NULL);
+    tacit_factor_destroy(&F);
+    tacit_matrix_destroy(&m);
+}
+
 static void grid_solves(const tacit_factor_panels *P, const tacit_matrix *m,
                         const char *name, const int grid[3])
 {
@@ -379,6 +405,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_and_inertia_are_those_of_the_matrix),
         cmocka_unit_test(solves_are_backward_stable),
+        cmocka_unit_test(large_residuals_are_warned_of),
         cmocka_unit_test(grids_have_the_pivots),
         cmocka_unit_test(method_direct_takes_it_by_itself),
         cmocka_unit_test(singular_ones_are_refused),

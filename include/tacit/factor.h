@@ -119,9 +119,10 @@ typedef struct tacit_factor_options {
  * same panel for pivots, and put columns without one into the panel above, until
  * all have one; the factor is of the matrix in the order found (`row_order`,
  * `row_scale`, `col_scale`), and keeps the matrix, so that tacit_factor_solve
- * refines each x until its backward error is rounding. A matrix that has no
- * pivot even so, or whose test system leaves more than 1e-14 after refinement,
- * is an error: singular, or nearly so.
+ * refines each x until its backward error is rounding, and warns where it
+ * leaves more than 1e-10. A matrix that has no pivot even so, or whose test
+ * system leaves more than 1e-14 after refinement, is an error: singular, or
+ * nearly so.
  *
  * LDLT goes on, too. The matching pairs rows (Duff and Pralet 2005), and the
  * matrix is scaled to S A S; rows of a pair become neighbours, with one pattern.

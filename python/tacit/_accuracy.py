@@ -6,8 +6,7 @@ from __future__ import annotations
 from ctypes import byref
 from typing import Any
 
-import numpy as np
-
+from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of
 from ._device import Buffer
@@ -32,15 +31,23 @@ def _measure(c: Any, handle: Any, b: Any, x: Any, found: st.Backward) -> int:
             buffer.free()
 
 
+def _vector(v: Any, rows: int, name: str) -> Any:
+    """`v` [rows], or of one column, as doubles."""
+    array = columns_of(v, rows, name, [])
+    if array.size != rows:
+        raise errors.InvalidError(
+            f"{name} has the shape {array.shape}: expected ({rows},)"
+        )
+    return array.reshape(-1)
+
+
 def accuracy_of(operator: Any, x: Any, b: Any) -> dict[str, float | None]:
     """`Operator.accuracy`."""
 
+    n = operator.local_rows
+
     def take() -> list[Any]:
-        n = operator.local_rows
-        return [
-            columns_of(np.asarray(v).reshape(-1), n, name, [])
-            for name, v in (("b", b), ("x", x))
-        ]
+        return [_vector(v, n, name) for name, v in (("b", b), ("x", x))]
 
     found, f = st.new(st.Backward), operator.function
     with operator.context as c, Watch(None, 1) as watch:

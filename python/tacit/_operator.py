@@ -45,10 +45,7 @@ def make_matrix(
     first, total = 0, count
     if context.ranks > 1:
         first, total = _place(context, count)
-    if order != total:
-        raise errors.InvalidError(
-            f"A is {total} x {order}: expected a square matrix"
-        )
+    context.together(lambda: _require_square(total, order))
     wide = rows.ptr.dtype.itemsize > 4
     kind = "triangle" if triangle else "rows"
     make = getattr(lib, f"tacit_matrix_from_{kind}{'' if wide else '32'}")
@@ -66,6 +63,13 @@ def make_matrix(
     made = Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
     made.keeps = rows if borrow else None
     return made
+
+
+def _require_square(rows: int, columns: int) -> None:
+    if rows != columns:
+        raise errors.InvalidError(
+            f"A is {rows} x {columns}: expected a square matrix"
+        )
 
 
 def _place(context: Context, count: int) -> tuple[int, int]:

@@ -158,6 +158,8 @@ except tacit.Interrupted as outcome:
     assert outcome.x.shape == b[own].shape
 half = scipy.sparse.tril(A, format="csr")
 raises(tacit.InputError, "lower", lambda: tacit.solve(half[own], b[own], comm=comm))
+raises(tacit.InvalidError, "a square matrix", lambda: tacit.Operator(
+    half[own][:, :-1] if last else half[own], comm=comm))
 x, _ = tacit.solve(half[own], b[own], comm=comm, triangle="lower")
 assert residual(A, whole(x), b) < 2e-8
 sys.stdout.write(f"rank {rank} of {size}: passed\n")

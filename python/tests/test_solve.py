@@ -131,8 +131,12 @@ def test_accuracy():
     norm = abs(A).sum(axis=1).max() * abs(x).max() + abs(b).max()
     with tacit.Operator(A) as operator:
         found = operator.accuracy(x, b)
-        with pytest.raises(tacit.InvalidError, match="x has"):
-            operator.accuracy(x[1:], b)
+        assert operator.accuracy(x[:, None], b[:, None]) == found
+        for wrong in (x[1:], np.column_stack([x, x])):
+            with pytest.raises(tacit.InvalidError, match="x has"):
+                operator.accuracy(wrong, b)
+        with pytest.raises(tacit.TypeRefused, match="masked"):
+            operator.accuracy(np.ma.masked_less(x, 0), b)
     assert found == pytest.approx({
         "residual": residual(A, x, b),
         "backward_error": abs(r).max() / norm,

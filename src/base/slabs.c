@@ -30,6 +30,22 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tct_slab *slabs;
 static size_t asked; /* bytes of such blocks */
 
+/* The child of a fork has no thread that would leave the lock. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static int units_of(size_t bytes)
 {
     return (int)((bytes + UNIT - 1) / UNIT);
@@ -94,7 +110,9 @@ void *tct_slab_take(size_t bytes, tct_slab **slab)
 #if defined(__SANITIZE_ADDRESS__) /* which sees no ends of such blocks */
     return NULL;
 #endif
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
     if (bytes < LEAST || bytes > MOST) return NULL;
+    pthread_once(&watched, watch_forks);
     pthread_mutex_lock(&lock);
     asked += bytes;
     void *p = asked < WORTH ? NULL : take_units(units_of(bytes), slab);
