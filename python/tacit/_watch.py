@@ -95,7 +95,7 @@ class Watch:
         return self._ask(iteration, residual, column + self.first_column)
 
     def hear_ranks(self, c: Context) -> None:
-        """What has ended the run on any rank ends it on all. Collective."""
+        """A run that ended on one rank ends on all. Collective."""
         if c.ranks == 1:
             return
         mine = 2 if self.ctrl_c else 0

@@ -117,7 +117,7 @@ def fail(iteration, relative):
 
 
 def ends_on_all(match, call):
-    """What the last rank raises comes out there, and names it elsewhere."""
+    """An exception of the last rank comes out there, and names it elsewhere."""
     kind = Own if last else tacit.Error
     raises(kind, "on one rank" if last else f"rank {size - 1}: {match} Own", call)
 

@@ -49,7 +49,7 @@ typedef struct tct_amg_maker {
     tacit_status (*coarse)(const tct_amg_growth *g, tct_amg_level *L);
     tacit_status (*rows)(const tct_amg_growth *g, const tct_amg_level *L,
                          tct_amg_rows *out);
-    /* What fused coarse levels need. */
+    /* The parts of fused coarse levels. */
     tacit_status (*keep)(const tct_amg_growth *g, tct_amg_level *L);
     /* P to the next level. Collective. */
     tacit_status (*transfer)(tct_amg_growth *g, tct_amg_next *next,
