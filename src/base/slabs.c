@@ -10,6 +10,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* A sanitizer of addresses sees no ends of such blocks. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WATCHED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WATCHED true
+#endif
+#endif
+#ifndef WATCHED
+#define WATCHED false
+#endif
+
 #define HUGE_PAGE ((size_t)2 << 20)
 enum {
     UNIT = 1 << 14,
@@ -107,9 +119,7 @@ static void *take_units(int count, tct_slab **slab)
 
 void *tct_slab_take(size_t bytes, tct_slab **slab)
 {
-#if defined(__SANITIZE_ADDRESS__) /* which sees no ends of such blocks */
-    return NULL;
-#endif
+    if (WATCHED) return NULL;
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
     if (bytes < LEAST || bytes > MOST) return NULL;
     pthread_once(&watched, watch_forks);
