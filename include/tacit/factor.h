@@ -263,8 +263,8 @@ typedef struct tacit_factor_solver_options {
  * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue
  *             that is not on a GPU, or of several processes; pivots of 2 x
  *             2; kinds IC0 and ILU0, and factors with a row below a panel that
- *             its parent lacks, see tacit/foreign.h; 2^31 rows of all panels), NO_MEMORY,
- *             DEVICE. */
+ *             its parent lacks, see tacit/foreign.h; 2^31 rows of all panels),
+ *             NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out);

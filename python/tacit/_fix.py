@@ -75,7 +75,8 @@ def fix(
     Columns of these rows go to b, and become 0, as the rows do, but for the
     diagonal: the largest one of the other rows. Zeros stay stored, so that
     `Solver.update` takes other values, fixed alike. Returns a csr_array and an
-    array; A and b stay. Collective. Errors: InputError (A has one triangle alone), InvalidError with the row (out of
+    array; A and b stay. Collective. Errors:
+    InputError (A has one triangle alone), InvalidError with the row (out of
     range, with two values, a value not finite), TypeRefused, NoMemory.
 
     >>> import numpy, tacit

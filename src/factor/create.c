@@ -159,6 +159,14 @@ tacit_status tct_factor_make(const tct_entries *A,
     return TACIT_OK;
 }
 
+tacit_status tct_factor_tell_both(tacit_status status, const char *why)
+{
+    char now[400];
+    if (status != TACIT_INPUT) return status;
+    snprintf(now, sizeof now, "%s", tacit_error_message());
+    FAIL(status, "%s: %s", why, now);
+}
+
 static tacit_status advise_lu(void)
 {
     char why[400];

@@ -213,10 +213,10 @@ struct tacit_factor {
                                      * brings to each place               */
     const struct tct_pairs *pairs;  /* while pivots of 2 x 2 are sought, else
                                     * NULL; borrowed */
-    int32_t *number; /* [rows] ... the column that is at each place         */
-    int64_t
-        left_out; /* of a trial: columns without a pivot, which now are elsewhere */
-    int32_t *b_row; /* [rows] if matched: row of b of each row, and ...  */
+    int32_t *number;  /* [rows] ... the column that is at each place         */
+    int64_t left_out; /* of a trial: columns without a pivot, which now are
+                       * elsewhere                                          */
+    int32_t *b_row;   /* [rows] if matched: row of b of each row, and ...  */
     double *b_scale, *x_scale; /* ... its scales                             */
     tct_branches branches;     /* of an exact factor */
     struct tct_lent_team
@@ -233,6 +233,9 @@ static inline bool tct_is_incomplete(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_IC0 || kind == TACIT_FACTOR_ILU0;
 }
+/* Returns `status`; INPUT then has the sentences of both attempts, `why` and the
+ * last one. */
+tacit_status tct_factor_tell_both(tacit_status status, const char *why);
 /* tacit_factor_create for 2^-exponent `matrix`; reported pivots are those of
  * `matrix`. Unless `may_pair`, kind LDLT has no pivots of 2 x 2, which GPUs do
  * not solve with. */

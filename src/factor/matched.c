@@ -282,12 +282,7 @@ tacit_status tct_factor_make_matched(const tct_csr *A, int exponent,
     const tacit_status status = make_by_trials(A, exponent, o, &rows, &L);
     tct_matching_clear(&rows.match);
     tct_nesting_clear(&rows.order);
-    if (status == TACIT_INPUT) {
-        char now[400];
-        snprintf(now, sizeof now, "%s", tacit_error_message());
-        FAIL(status, "%s: %s", why, now);
-    }
-    TRY(status);
+    TRY(tct_factor_tell_both(status, why));
     tacit_factor_info *info = &L->info;
     info->order_seconds =
         tct_seconds() - start - info->symbolic_seconds - info->numeric_seconds;

@@ -138,7 +138,7 @@ tacit_status tct_factor_make_paired(const tct_csr *A, int exponent,
                                     tacit_factor **out)
 {
     const double start = tct_seconds();
-    char why[400], now[400];
+    char why[400];
     tct_factor_rows rows = {.trials = 0};
     tct_pairs pairs = {.nodes = 0};
     tacit_factor *L = NULL;
@@ -147,11 +147,7 @@ tacit_status tct_factor_make_paired(const tct_csr *A, int exponent,
     tct_matching_clear(&rows.match);
     tct_nesting_clear(&rows.order);
     tct_pairs_clear(&pairs);
-    if (status == TACIT_INPUT) {
-        snprintf(now, sizeof now, "%s", tacit_error_message());
-        FAIL(status, "%s: %s", why, now);
-    }
-    TRY(status);
+    TRY(tct_factor_tell_both(status, why));
     tacit_factor_info *info = &L->info;
     info->order_seconds =
         tct_seconds() - start - info->symbolic_seconds - info->numeric_seconds;
