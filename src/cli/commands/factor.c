@@ -108,8 +108,8 @@ static tacit_status report_and_use(const cli *c, const cli_problem *p,
     if (!c->set.json) return TACIT_OK;
     cJSON *json = factor_json(c, p, &info);
     if (rhs->columns > 0) {
-        cJSON_AddNumberToObject(json, "columns", rhs->columns);
-        cJSON_AddNumberToObject(json, "solve_seconds", rhs->seconds);
+        cli_json_number(json, "columns", rhs->columns);
+        cli_json_number(json, "solve_seconds", rhs->seconds);
     }
     return cli_write_json(c, c->set.json, json);
 }

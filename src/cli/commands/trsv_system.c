@@ -285,11 +285,11 @@ cJSON *trsv_json_begin(const cli *c, const trsv_job *job)
             o, "matrix",
             cli_json_matrix(job->problem.name, &job->problem.info));
     cJSON_AddStringToObject(o, "kind", cli_kind_name(job->factor.kind));
-    cJSON_AddNumberToObject(o, "ranks", c->ranks);
-    cJSON_AddNumberToObject(o, "columns", job->columns);
-    cJSON_AddNumberToObject(o, "leaves", job->factor.leaves);
-    cJSON_AddNumberToObject(o, "nonzeros", (double)job->factor.nonzeros);
-    cJSON_AddNumberToObject(o, "factor_seconds", trsv_factor_seconds(job));
+    cli_json_number(o, "ranks", c->ranks);
+    cli_json_number(o, "columns", job->columns);
+    cli_json_number(o, "leaves", job->factor.leaves);
+    cli_json_number(o, "nonzeros", (double)job->factor.nonzeros);
+    cli_json_number(o, "factor_seconds", trsv_factor_seconds(job));
     cli_json_number(o, "relative_residual", job->residual);
     cli_json_number(o, "relative_error", job->error);
     return o;

@@ -38,8 +38,8 @@ cJSON *cli_json_decisions(const tacit_operator *A)
         cJSON *o = cJSON_CreateObject();
         cJSON_AddStringToObject(o, "what", d->what);
         cJSON_AddStringToObject(o, "outcome", d->outcome);
-        cJSON_AddNumberToObject(o, "products", (double)d->products);
-        cJSON_AddNumberToObject(o, "cost", d->cost);
+        cli_json_number(o, "products", (double)d->products);
+        cli_json_number(o, "cost", d->cost);
         cli_json_number(o, "gain", d->gain);
         cJSON_AddItemToArray(all, o);
     }

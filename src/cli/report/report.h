@@ -78,7 +78,9 @@ cJSON *cli_report_json(const cli_report *r);
 cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m);
 cJSON *cli_json_path(const cli_path *p);
 cJSON *cli_json_result(const cli_run *run);
-/* A number, null if it is not finite. */
+/* Numbers that read back as the same bits; null if not finite. */
+cJSON *cli_json_value(double value);
+cJSON *cli_json_values(const double *values, int count);
 void cli_json_number(cJSON *to, const char *name, double value);
 
 /* Print `object` to `path` ("-": standard output) and delete it.
