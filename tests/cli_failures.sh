@@ -9,7 +9,13 @@ mark=$(basename "$work") # of the processes of this test
 patience=2
 export TACIT_PATIENCE=$patience
 
-# lost COMM DECORATOR METHOD: leaves $status; 124 if it takes a minute
+# until_right COMMAND...: it succeeds in one of three tries. On a busy machine a rank
+# that gets no processor for as long is silent, too, and may be missed first.
+until_right() {
+    "$@" || "$@" || "$@"
+}
+
+# lost COMM DECORATOR METHOD: leaves $status; 124 if it hangs
 lost() {
     label="comm $1, $2, $3"
     run 3 solve poisson3d:30 --comm "$1" --decorate "$2" --method "$3" \
@@ -19,15 +25,17 @@ lost() {
     [ ! -e "$mark.mtx" ] || complain "$label: there is a solution"
 }
 
+# named COMM RANK: RANK is lost; status 5, and nothing else is said, by one rank, or
+# two, where the first is slow to end the job
+named() {
+    said=": rank $2 has not answered for $patience s"
+    lost "$1" "lose($2,$((200 + $2)),600)" cg
+    [ $status = 5 ] && complaints | grep -qF "$said" && [ "$(complaints | grep -vcF "$said")" = 0 ]
+}
+
 for comm in shm mpi; do
     for who in 0 2; do # in a sum and in an exchange, or the other way round
-        lost $comm "lose($who,$((200 + who)),600)" cg
-        [ $status = 5 ] || complain "$label: status $status, not 5"
-        # by one rank; two, where the first is slow to end the job
-        said=": rank $who has not answered for $patience s"
-        has err "$said"
-        [ "$(complaints | grep -vcF "$said")" = 0 ] ||
-            complain "$label: something else is said"
+        until_right named $comm $who || complain "$label: not that alone is said, or status $status"
     done
     # a sum that goes on behind other work: mpi cannot tell who is missing
     lost $comm 'lose(1,200,600)' pipelined
@@ -51,20 +59,24 @@ worked() {
         awk '{print $12 + $13; some = 1} END {exit !some}' || echo 0
 }
 
-while read -r words; do
+# stopped WORDS: rank 2 of the command is stopped at work, and missed
+stopped() {
     rm -f pid.*
     # shellcheck disable=SC2086 # words
-    timeout 90 $MPIRUN -np 3 "./$mark-rank" $words --repeat 1000000 -q >out 2>err </dev/null &
-    for _ in $(seq 300); do
+    timeout 300 $MPIRUN -np 3 "./$mark-rank" $1 --repeat 1000000 -q >out 2>err </dev/null &
+    for _ in $(seq 1200); do
         [ "$(worked pid.2)" -lt 100 ] || break
         sleep 0.1
     done
-    kill -STOP "$(cat pid.2)" || complain "$words: over too soon"
+    kill -STOP "$(cat pid.2)"
+    on_time=$?
     wait $!
     status=$?
     kill -KILL "$(cat pid.2)" 2>/dev/null
-    [ $status = 5 ] || complain "$words, rank 2 stopped: status $status, not 5"
-    has err "has not answered for $patience s"
+    [ $on_time = 0 ] && [ $status = 5 ] && grep -qF "has not answered for $patience s" err
+}
+while read -r words; do
+    until_right stopped "$words" || complain "$words, rank 2 stopped: status $status, not 5, or over too soon"
 done <<'EOF'
 trsv poisson2d:4
 trsv poisson2d:20
@@ -75,6 +87,7 @@ compare poisson1d:3
 EOF
 
 # who comes in time is waited for
+TACIT_PATIENCE=30
 run 3 solve poisson3d:12 --decorate 'lose(1,30,1)'
 [ $status = 0 ] || complain "a late rank: status $status"
 TACIT_PATIENCE=long

@@ -31,18 +31,17 @@ done
 
 # At any other time a signal kills: also while METIS, which would catch it, orders.
 "$TACIT" factor poisson3d:100 -v >out 2>err &
-for _ in $(seq 600); do
+for _ in $(seq 1200); do
     grep -q 'ordered by METIS' err && break
     sleep 0.1
 done
-start=$(now_ms)
 kill -TERM $!
 wait $!
 status=$?
 [ $status = 143 ] || complain "a signal to METIS: status $status, not 143"
 has err '1000000 rows are ordered by METIS'
 has err 'as an estimate from 50000 of 1000000 rows'
-[ $(($(now_ms) - start)) -lt 5000 ] || complain 'a signal to METIS: it went on'
+grep -q '^tacit: .*which has taken' err && complain 'a signal to METIS: it went on'
 
 if [ -n "$MPIRUN" ]; then
     # mpirun answers with a status of its own; the report comes all the same
@@ -70,11 +69,8 @@ if [ -n "$MPIRUN" ]; then
     else
         kill -9 "$victim"
     fi
-    start=$(now_ms)
     wait $launcher
     status=$?
-    elapsed=$(($(now_ms) - start))
     [ $status != 0 ] || complain 'a dead rank goes unnoticed'
-    [ $elapsed -lt 40000 ] || complain "the others lived $elapsed ms"
 fi
 finish

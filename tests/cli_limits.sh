@@ -12,7 +12,7 @@ kept() {
     limits=$1
     shift
     prlimit "$limits" "$TACIT" --version >/dev/null 2>&1 || return 0
-    timeout 20 prlimit "$limits" "$program" "$@" >out 2>err
+    timeout 120 prlimit "$limits" "$program" "$@" >out 2>err
     status=$?
     case $status in
         0) [ -z "$(complaints)" ] || complain "$limits tacit $*: a complaint" ;;

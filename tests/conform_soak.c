@@ -7,7 +7,7 @@
  * RUN: np=1,2,4
  * THREADS: 3
  * DEVICE: each
- * LIMIT: 400 */
+ * LIMIT: 500 */
 #include "gpu.h"
 #include "methods.h"
 

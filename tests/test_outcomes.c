@@ -5,7 +5,7 @@
  * bench/outcomes.c runs more matrices.
  *
  * RUN: np=1,3
- * LIMIT: 300 */
+ * LIMIT: 500 */
 #include "device/queue.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_processes.c - processes that tacit_world_processes starts: their
  * common results; no process waits for one that has ended at any point, and
- * none is left running.
- *
- * LIMIT: 120 */
+ * none is left running. */
 #define TEST_DEVICE "host"
 #include "comm/world/shared.h"
 #include "gpu.h"
@@ -14,7 +12,7 @@ enum { RANKS = 4, VICTIM = 2 };
 
 /* What ranks and tests have in common. */
 typedef struct {
-    _Atomic int count, signals, pid[RANKS];
+    _Atomic int count, signals, ended, pid[RANKS];
     char said[RANKS][128];
 } board;
 static board *B;
@@ -145,6 +143,13 @@ static void lists_may_be_longer_than_windows(void **state)
 
 /* --- ranks that end ------------------------------------------------------- */
 
+/* The end of a rank that nobody had to end. */
+static int end_by_itself(tacit_status status)
+{
+    B->ended++;
+    return status == TACIT_COMM ? 5 : 1;
+}
+
 /* One is killed while the others wait for it in the set-up plane. */
 static int lose_in_setup(tacit_world *w, void *ctx)
 {
@@ -154,7 +159,7 @@ static int lose_in_setup(tacit_world *w, void *ctx)
     if (rank == VICTIM) raise(SIGKILL);
     const tacit_status status = tacit_world_agree(w, TACIT_OK);
     say(rank);
-    return status == TACIT_COMM ? 5 : 1;
+    return end_by_itself(status);
 }
 
 static void expect_named(const char *what)
@@ -168,12 +173,11 @@ static void expect_named(const char *what)
 static void the_killed_are_named_in_setup(void **state)
 {
     (void)state;
-    const double start = tct_seconds();
     run(lose_in_setup, TACIT_COMM, -1);
     assert_string_equal(tacit_error_message(),
                         "rank 2 was killed by signal 9 (Killed)");
     expect_named("was killed by signal 9 (Killed)");
-    assert_true(tct_seconds() - start < 4.0); /* nobody had to be ended */
+    assert_int_equal(B->ended, RANKS - 1);
 }
 
 /* In a solve, through memory that ranks share. */
@@ -207,16 +211,15 @@ static int lose_in_solve(tacit_world *w, void *ctx)
     tacit_queue_free(q, &b);
     tacit_queue_free(q, &x);
     tacit_queue_destroy(&q);
-    return status == TACIT_COMM ? 5 : 1;
+    return end_by_itself(status);
 }
 
 static void the_killed_are_named_in_a_solve(void **state)
 {
     (void)state;
-    const double start = tct_seconds();
     run(lose_in_solve, TACIT_COMM, -1);
     expect_named("was killed by signal 9 (Killed)");
-    assert_true(tct_seconds() - start < 4.0);
+    assert_int_equal(B->ended, RANKS - 1);
 }
 
 /* Who leaves early is waited for no longer, and is no loss to another part. */
@@ -291,7 +294,7 @@ static int be_told(tacit_world *w, void *ctx)
     const int rank = sign(w);
     if (tacit_world_agree(w, TACIT_OK) != TACIT_OK) return 1;
     if (rank == 0) kill(getppid(), SIGTERM);
-    for (int k = 0; k < 500 && B->signals < RANKS; k++)
+    for (int k = 0; k < 6000 && B->signals < RANKS; k++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     return B->signals == RANKS ? 3 : 1;
@@ -325,7 +328,7 @@ static pid_t start_attendant(void)
         (void)tacit_world_processes(RANKS, wait_long, NULL, &code);
         _exit(code);
     }
-    for (int k = 0; k < 500 && B->count < RANKS; k++) doze();
+    for (int k = 0; k < 6000 && B->count < RANKS; k++) doze();
     assert_int_equal(B->count, RANKS);
     return pid;
 }
@@ -339,7 +342,7 @@ static void end_attendant(pid_t pid, int signal_number)
     assert_true(WIFSIGNALED(how));
     assert_int_equal(WTERMSIG(how), signal_number);
     for (int r = 0; r < RANKS; r++) {
-        for (int k = 0; k < 500 && kill(B->pid[r], 0) == 0; k++) doze();
+        for (int k = 0; k < 6000 && kill(B->pid[r], 0) == 0; k++) doze();
         assert_int_equal(kill(B->pid[r], 0), -1);
     }
 }
@@ -358,8 +361,12 @@ static char state_of(pid_t pid)
 
 static void expect_state(pid_t pid, char state)
 {
-    for (int k = 0; k < 500 && state_of(pid) != state; k++) doze();
-    assert_int_equal(state_of(pid), state);
+    char is = state_of(pid);
+    for (int k = 0; k < 6000 && is != state; k++) {
+        doze();
+        is = state_of(pid);
+    }
+    assert_int_equal(is, state);
 }
 
 static void they_stop_and_go_on_with_the_attendant(void **state)

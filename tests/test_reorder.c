@@ -3,7 +3,7 @@
  * updates. Users see the order of the matrix.
  *
  * RUN: np=1,2,3,4
- * LIMIT: 300
+ * LIMIT: 500
  * LABEL: slow */
 #include "changed.h"
 #include "comm/setup/alltoall.h"

@@ -4,7 +4,7 @@
  * unreachable tolerances. With TACIT_TABLE set, real_matrices prints its
  * figures.
  *
- * LIMIT: 300
+ * LIMIT: 500
  * LABEL: slow */
 #include "device/queue.h"
 #include "matrix/matrix.h"

@@ -312,15 +312,20 @@ static int wrong_cells(bench *b, fault faulty)
     return wrong;
 }
 
-/* On some rank. ThreadSanitizer would end the races. */
+/* On some rank. ThreadSanitizer would end the races; ranks that get no
+ * processor in time lose one, and it is run again. */
 static void faults_of_a_halo_are_seen(void **state)
 {
+    enum { TRIES = 50 };
     (void)state;
     if (on_gpu()) skip();
     bench *b = open_bench("host");
     for (fault f = SOUND; f <= (TCT_TSAN ? NO_PUT : WAITS_NOT); f++) {
-        int64_t wrong = wrong_cells(b, f);
-        OK(tct_reduce_i64(test_world(), TCT_SUM, 1, &wrong));
+        int64_t wrong = 0;
+        for (int k = 0; k < (f == SOUND ? 1 : TRIES) && wrong == 0; k++) {
+            wrong = wrong_cells(b, f);
+            OK(tct_reduce_i64(test_world(), TCT_SUM, 1, &wrong));
+        }
         if ((wrong > 0) != (f != SOUND))
             fail_msg("fault %d: %d cells are wrong", (int)f, (int)wrong);
     }

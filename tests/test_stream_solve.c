@@ -7,9 +7,11 @@
  * THREADS: 4
  * PROCESSES: 3 */
 #define TEST_DEVICE "host"
+#include "device/decorators.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "problem.h"
+#include "silence.h"
 #include <tacit/factor.h>
 
 enum { LEAVES = 4, COLUMNS = 3 };
@@ -229,16 +231,20 @@ static void who_is_silent_is_named(void **state)
         char spec[64];
         solve s;
         OK(tacit_world_split(test_world(), 0, &w));
-        snprintf(spec, sizeof spec, "lose(1,%d,1.5):host", k);
+        snprintf(spec, sizeof spec, "lose(1,%d,100):host", k);
+        silence_begin();
         open_solve(&s, w, spec, "poisson3d:12", "ic0");
-        s.p.q->peer_seconds = 0.3;
+        s.p.q->peer_seconds = 1.0;
         EXPECT(TACIT_COMM,
                tacit_solver_run(s.p.s, s.p.b, s.p.x, &stop, &s.p.result));
         if (rank_of() != 1 && size_of() == 2 &&
             !strstr(tacit_error_message(), "rank 1 has not answered"))
             fail_msg("'%s'", tacit_error_message());
+        assert_true(rank_of() != 1 || silence_is_over());
         close_solve(&s);
         tacit_world_destroy(&w);
+        silence_mark();
+        silence_end();
     }
 }
 
@@ -276,5 +282,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_is_silent_is_named),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
+    tct_lose_over = silence_is_over;
     TEST_MPI_MAIN(tests);
 }

@@ -3,7 +3,7 @@
  * and solve at the same time, with the same bits as alone. The preset threads
  * runs it under ThreadSanitizer.
  *
- * LIMIT: 300 */
+ * LIMIT: 500 */
 #include "io_files.h"
 #include "mpi_main.h"
 #include <pthread.h>

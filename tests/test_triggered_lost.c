@@ -81,7 +81,7 @@ static int wait_in_a_chain(tacit_world *w, void *ctx)
         OK(tacit_trigger_recv_init(g.c, &to, 1, TACIT_TRIGGER_BYTE, rank - 1, 0,
                                    &r[1]));
     OK(match_those(2, r));
-    OK(tacit_trigger_comm_set_patience(g.c, rank == last ? 1.0 : 2.0));
+    OK(tacit_trigger_comm_set_patience(g.c, rank == last ? 2.0 : 60.0));
     OK(tacit_world_agree(w, TACIT_OK));
     if (rank > 0) {
         OK(tacit_trigger_enqueue_start(g.q, r[1]));
@@ -91,7 +91,7 @@ static int wait_in_a_chain(tacit_world *w, void *ctx)
         end_silently(&g);
     }
     assert_non_null(strstr(tacit_error_message(),
-                           "rank 2 has not answered for 1 s, which waits for "
+                           "rank 2 has not answered for 2 s, which waits for "
                            "rank 0 itself; rank 3 waits for it"));
     for (int k = 0; k < 2; k++) OK(tacit_trigger_request_free(&r[k]));
     rig_close(&g);

@@ -5,7 +5,7 @@
  *
  * RUN: np=1,3
  * THREADS: 3
- * LIMIT: 300 */
+ * LIMIT: 500 */
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "solver/columns/lockstep.h"

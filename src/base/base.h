@@ -145,13 +145,15 @@ void tct_memory_fail_at(long k);
 double tct_seconds(void); /* monotonic clock [s] */
 
 /* A wait with a time limit: has it taken `limit` seconds (0: no limit)? Call it
- * at every failed check; it reads the clock once in 128 calls. The time between
- * two readings counts as at most one second, since a process that was stopped
- * has not waited. */
+ * at every failed check; it reads the clock once in 128 calls, and in each one
+ * where these are slow. The time between two readings counts as at most one
+ * second, and as an eighth of the limit, since a process that was stopped has
+ * not waited. */
 typedef struct tct_timeout {
     double limit;
     double waited, last; /* 0 at first, as is the rest */
     unsigned checks;
+    bool slow; /* others have the processor between two checks */
 } tct_timeout;
 bool tct_is_over(tct_timeout *p);
 /* The time limit [s] of waits for a rank: TACIT_PATIENCE, or a default that is

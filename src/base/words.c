@@ -18,9 +18,10 @@ double tct_seconds(void)
 bool tct_is_over(tct_timeout *p)
 {
     enum { CHECKS = 128 };
-    if (p->limit <= 0.0 || ++p->checks % CHECKS > 0) return false;
-    const double now = tct_seconds();
-    if (p->checks > CHECKS) p->waited += fmin(now - p->last, 1.0);
+    if (p->limit <= 0.0 || (++p->checks % CHECKS > 0 && !p->slow)) return false;
+    const double now = tct_seconds(), most = fmin(1.0, p->limit / 8);
+    if (p->checks > CHECKS) p->waited += fmin(now - p->last, most);
+    p->slow = p->slow || (p->checks > CHECKS && now - p->last > 1e-3);
     p->last = now;
     return p->waited >= p->limit;
 }

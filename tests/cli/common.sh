@@ -23,8 +23,6 @@ complain() {
     sed 's/^/    | /' "$work/err" 2>/dev/null | head -5
 }
 
-now_ms() { echo $(($(date +%s%N) / 1000000)); }
-
 # Milliseconds of processor time that programs run so far have taken, in $spent:
 # on a busy machine the time of the clock says little. Not in a subshell, which
 # starts from 0.
@@ -49,10 +47,10 @@ run() {
     ranks=$1
     shift
     if [ "$ranks" = 1 ]; then
-        timeout 60 "$TACIT" "$@" >"$work/out" 2>"$work/err"
+        timeout 120 "$TACIT" "$@" >"$work/out" 2>"$work/err"
     else
         # shellcheck disable=SC2086 # $MPIRUN is a command and its options
-        timeout 60 $MPIRUN -np "$ranks" "$TACIT" "$@" >"$work/out" 2>"$work/err"
+        timeout 120 $MPIRUN -np "$ranks" "$TACIT" "$@" >"$work/out" 2>"$work/err"
     fi
     status=$?
 }
@@ -107,16 +105,16 @@ has() { # FILE TEXT
 
 # Wait until a solve is under way: -v shows its progress.
 under_way() {
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
         grep -qs 'iteration' err && return
         sleep 0.1
     done
     complain 'no progress is shown'
 }
 
-# none_left MARK LABEL: soon no process is left whose command has MARK in it.
+# none_left MARK LABEL: in the end no process is left whose command has MARK in it.
 none_left() {
-    for _ in $(seq 30); do # what was killed may take a moment to go
+    for _ in $(seq 600); do # what was killed may take a moment to go
         left=$(pgrep -cf "$1")
         [ "$left" = 0 ] && return
         sleep 0.1
