@@ -61,7 +61,7 @@ for page in "$@"; do
     rm -rf "$work/empty" && mkdir "$work/empty"
     (
         cd "$work/empty" &&
-            listings && timeout 120 sh -e "$work/commands"
+            listings && timeout 300 sh -e "$work/commands"
     ) >"$work/out" 2>"$work/err" || complain "$page: a command ends with status $?"
     is_shown
     # a largest value, however it is found
