@@ -99,7 +99,7 @@ typedef struct {
     int block;
 } block;
 static const uint64_t TIMEOUT_NS = UINT64_C(60000000000),
-                      SOON_NS = UINT64_C(50000000);
+                      SOON_NS = UINT64_C(500000000);
 
 /* Point i of iteration k, which another rank may have. */
 static inline double point(const kernel *K, int64_t k, int64_t i)

@@ -359,7 +359,7 @@ static void who_waits_in_vain_says_for_whom(void **state)
 {
     (void)state;
     problem *p = open_problem("poisson2d:30", 4, 4, 1);
-    for (int z = 0; z < 4; z++) p->rank[z].round.limit_ns = 100000000;
+    for (int z = 0; z < 4; z++) p->rank[z].round.limit_ns = 1000000000;
     const tct_task_queue *T = p->rank[1].round.queue;
     run_once(&p->rank[1], 0);
     assert_true(T->late != 0);

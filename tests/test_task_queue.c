@@ -289,6 +289,29 @@ static void solves_in_a_row_have_the_same_bits(void **state)
     close_factor(&f);
 }
 
+/* As before the first solve. */
+static void begin_again(solve *S)
+{
+    memset(S->round.queue, 0, sizeof *S->round.queue);
+    memset(S->round.counter, 0,
+           (size_t)tct_counters(S->s.plan->nodes) * sizeof(uint64_t));
+}
+
+/* Is the wait of task `k` the late one? A worker that gets no processor for so
+ * long makes another one late. */
+static bool names_late(solve *S, int32_t k)
+{
+    const tct_task *t = S->round.task;
+    S->round.limit_ns = 400000000;
+    run(S);
+    const int32_t late = tct_task_queue_late(&S->round);
+    assert_true(S->round.queue->late == 1 && S->round.queue->left == 0);
+    const bool named = late >= 0 && late <= k && t[late].wait == t[k].wait;
+    if (!named) print_message("task %d is late, not %d\n", (int)late, (int)k);
+    begin_again(S);
+    return named;
+}
+
 /* A task waits for more than ever comes: all end, and it is named. */
 static void a_wait_in_vain_ends_all_and_is_named(void **state)
 {
@@ -302,16 +325,10 @@ static void a_wait_in_vain_ends_all_and_is_named(void **state)
     while (k > 0 && t[k].wait < 0) k--;
     assert_true(t[k].wait >= 0);
     due[t[k].wait]++;
-    S.round.limit_ns = 20000000;
-    run(&S);
-    const tct_task_queue *T = S.round.queue;
-    const int32_t late = tct_task_queue_late(&S.round);
-    assert_true(T->late == 1 && T->left == 0);
-    assert_true(late >= 0 && late <= k && t[late].wait == t[k].wait);
+    int tries = 1;
+    while (tries < 8 && !names_late(&S, k)) tries++;
+    assert_true(tries < 8);
     due[t[k].wait]--; /* and then it goes on from the beginning */
-    memset(S.round.queue, 0, sizeof *T);
-    memset(S.round.counter, 0,
-           (size_t)tct_counters(plan.nodes) * sizeof(uint64_t));
     S.round.limit_ns = UINT64_C(60000000000);
     run(&S);
     check_solution(&f, &S);
