@@ -165,8 +165,10 @@ static void the_late_are_missed_between_solves(void **state)
         problem p;
         open_problem(&p, "host", "cg");
         EXPECT(TACIT_INVALID, tacit_world_set_patience(p.world, (double)NAN));
-        OK(tacit_world_set_patience(p.world, limited ? PATIENCE : 0.0));
+        p.q->peer_seconds = 60.0;
         OK(tacit_solver_run(p.s, p.b, p.x, &stop, &result));
+        p.q->peer_seconds = limited ? PATIENCE : 60.0;
+        OK(tacit_world_set_patience(p.world, limited ? PATIENCE : 0.0));
         silence_begin();
         if (late && limited) silence_keep();
         else if (late) usleep(800000);
@@ -206,11 +208,11 @@ static bool lose_solver(const int grid[3], int lost)
         OK(tacit_factor_view(F, &P));
     }
     OK(tacit_trsv_create(p.world, rank == 0 ? &P : NULL, &o, &T));
-    T->active->limit = PATIENCE;
     silence_begin();
     double B[400], X[400];
     for (int i = 0; i < 400; i++) B[i] = 1.0;
     OK(tacit_trsv_solve(T, 1, B, 400, X, 400));
+    T->active->limit = PATIENCE;
     if (rank == lost) silence_keep();
     EXPECT(TACIT_COMM, tacit_trsv_solve(T, 1, B, 400, X, 400));
     char said[96], name[64];
