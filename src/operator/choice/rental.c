@@ -188,11 +188,11 @@ static void go_on_trying(tct_assembled *A)
     tct_trial_close(t);
 }
 
-static bool has_room(const tct_block *B)
+static tacit_status require_room(const tct_block *B)
 {
-    return (double)tct_memory_available() >
-           2.0 * (ENTRY_BYTES * (double)B->nonzeros +
-                  ROW_BYTES * (double)B->rows);
+    return tct_memory_require(
+        2.0 * (ENTRY_BYTES * (double)B->nonzeros + ROW_BYTES * (double)B->rows),
+        "another format");
 }
 
 static void take_block(tct_assembled *A, const tct_format *format,
@@ -213,8 +213,8 @@ static tacit_status build(tct_assembled *A)
     tct_block *made = NULL, *was = A->stored.block;
     tct_local rows = rows_of(A);
     rows.dense = r->trial.dense;
-    if (!r->trial.format || !has_room(was))
-        FAIL(TACIT_NO_MEMORY, "no memory for another format");
+    if (!r->trial.format) FAIL(TACIT_NO_MEMORY, "no memory for a sample");
+    TRY(require_room(was));
     TRY(q_own_status(A->base.q)); /* nothing uses the block now */
     const double start = now(r);
     TRY(r->trial.format->create(&rows, A->base.q->team, &made));

@@ -67,6 +67,7 @@ static void plan_chunk(const tct_builder *B, int part, int64_t chunk)
     if (count.slice > S->slices) count.slice = S->slices;
     while (n < count.slice) {
         tct_builder_window(B, part, LANES * n / S->window, &w);
+        tct_builder_fetch(B, &w, false);
         tct_window_plan(&B->slicing, &w, slice, order);
         const int64_t slices = (w.groups + LANES - 1) / LANES;
         memcpy(S->slice + n, slice, (size_t)slices * sizeof *S->slice);
