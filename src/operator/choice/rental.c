@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    SMALL = 4096, /* entries: chosen by bytes, in no time */
-    RATIO = 4,    /* checks grow by 1 / RATIO from one decision to the next */
+    SMALL = 20000, /* entries: a sample would be most of them */
+    RATIO = 4,     /* checks grow by 1 / RATIO from one decision to the next */
     VECTOR_BYTES = 80 /* a row and iteration */
 };
 /* Seconds to try a format, for each entry of the sample, in seconds to read an
@@ -49,12 +49,17 @@ tacit_status tct_rental_open(tct_assembled *A, const tct_operator_wish *wish)
     return TACIT_OK;
 }
 
+bool tct_rental_is_small(const tct_assembled *A, const tct_local *rows)
+{
+    return A->rental && rows->ptr[rows->rows] <= SMALL;
+}
+
 bool tct_rental_suits(const tct_assembled *A, const tct_format_wish *wish,
                       const tct_local *rows)
 {
     const bool plain = strcmp(wish->format, "auto") == 0 && !wish->low[0];
     const bool none = strcmp(wish->order, "none") == 0;
-    if (!plain || rows->ptr[rows->rows] <= SMALL) return false;
+    if (!plain || tct_rental_is_small(A, rows)) return false;
     if (none) return true;
     return strcmp(wish->order, "auto") == 0 &&
            !tct_order_may_pay(A->base.q, rows);
