@@ -420,6 +420,27 @@ static void options_are_checked(void **state)
     close_problem(&p);
 }
 
+/* A sample would hold most of them. */
+static void few_entries_are_stored_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix;
+        bool rents;
+    } of[] = {{"poisson2d:60", false}, {"poisson2d:140", true}};
+    for (int i = 0; i < 2; i++) {
+        problem p;
+        tacit_operator_info info = {.size = sizeof info};
+        open_matrix(&p, of[i].matrix);
+        assert_int_equal(tacit_operator_create_for(p.q, p.m, NULL, &p.A),
+                         TACIT_OK);
+        assert_int_equal(p.A->rents, of[i].rents);
+        assert_int_equal(tacit_operator_describe(p.A, &info), TACIT_OK);
+        assert_int_equal(strcmp(info.format, "csr") == 0, of[i].rents);
+        close_problem(&p);
+    }
+}
+
 /* Time by bytes: twice the same decisions, at the same products. */
 static void a_model_decides_by_bytes_alone(void **state)
 {
@@ -481,6 +502,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(shared_rows_outlive_the_matrix),
         cmocka_unit_test(new_values_leave_the_matrix),
         cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(few_entries_are_stored_at_once),
         cmocka_unit_test(a_model_decides_by_bytes_alone),
         cmocka_unit_test(without_memory_the_rows_stay),
     };
