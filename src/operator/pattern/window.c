@@ -92,10 +92,12 @@ TCT_LANEWISE int32_t blocks_of_row(const int32_t *from, int64_t n, int b,
 static bool are_alike(const tct_local *A, int64_t row, int b)
 {
     const int64_t *ptr = A->ptr + row, n = ptr[1] - ptr[0];
-    for (int i = 1; i < b; i++)
-        if (ptr[i + 1] - ptr[i] != n || memcmp(A->col + ptr[0], A->col + ptr[i],
-                                               (size_t)n * sizeof *A->col) != 0)
+    const size_t bytes = (size_t)n * sizeof *A->col;
+    for (int i = 1; i < b; i++) {
+        if (ptr[i + 1] - ptr[i] != n) return false;
+        if (n > 0 && memcmp(A->col + ptr[0], A->col + ptr[i], bytes) != 0)
             return false;
+    }
     return true;
 }
 
