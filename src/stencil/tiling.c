@@ -116,7 +116,7 @@ void tct_tiling_choose(const tct_grid_block *b, size_t bytes, bool flat,
         out->group = GROUP;
         most = first_cache() / (3 * GROUP * (int64_t)bytes);
     }
-    if (out->group > 1) out->planes = 2 * out->group;
+    if (depth > 1 && out->group > 1) out->planes = 2 * out->group;
     cut_rows(b, cells, most, out);
     cut_planes(b, cells, out);
     cut_stream(b, threads, out);

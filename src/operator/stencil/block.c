@@ -63,7 +63,8 @@ void tct_block_pack(const tct_grid_stencil *s, tct_grid_block *b)
 {
     const int64_t line = HOST_LINE / (int64_t)s->bytes;
     const int64_t around = at_least(b->ghost[0], 1);
-    if (tct_shape_is_flat(s->shape) || b->stored == INT64_MAX) return;
+    if (tct_shape_is_flat(s->shape) || !s->single) return;
+    if (b->stored == INT64_MAX) return;
     if (b->closes[0] && tct_block_is_divided(b)) return;
     lay_rows(b, round_up(around, line), round_up(b->n[0] + 2 * around, line));
     b->stored += b->pitch; /* the last row's end */
