@@ -82,10 +82,10 @@ static tacit_status choose_block(tacit_field *f)
     memcpy(count, s->blocks, sizeof count);
     if (count[0] == 0) tct_block_divide(s, w->size, usual, count);
     TRY(check_blocks(s, w->size, count));
-    tct_block_make(s, count, w->rank, 1, &f->block);
+    tct_field_make_block(f, count, 1);
     const int most = tct_field_deepest(f);
     f->ghost = usual < most ? usual : most;
-    tct_block_make(s, count, w->rank, f->ghost, &f->block);
+    tct_field_make_block(f, count, f->ghost);
     return TACIT_OK;
 }
 

@@ -81,6 +81,8 @@ enum { TCT_ALIKE_MOST = 512 };
 tacit_status tct_field_alike(tacit_world *w, const char *what, const void *mine,
                              size_t bytes);
 
+/* Set f->block: of `count` blocks, with so many ghosts where it is divided. */
+void tct_field_make_block(tacit_field *f, const int count[3], int64_t ghost);
 /* Is there memory for f->block?  Errors NO_MEMORY. */
 tacit_status tct_field_check_memory(const tacit_field *f);
 /* The halo of f->block, if it has neighbours, with the buffers. Collective.

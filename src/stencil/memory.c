@@ -37,6 +37,13 @@ double tacit_stencil_bytes(const tacit_stencil *stencil)
     return 2.0 * buffer_bytes(&s, &b) + weights_bytes(&s, &b);
 }
 
+void tct_field_make_block(tacit_field *f, const int count[3], int64_t ghost)
+{
+    const tacit_queue *q = f->queue;
+    tct_block_make(&f->s, count, q->world->rank, ghost, &f->block);
+    if (q->device->kind != TCT_KIND_GPU) tct_block_pack(&f->s, &f->block);
+}
+
 /* Buffers of a field in the host's memory. */
 static int buffers_of(const tacit_queue *q)
 {
@@ -216,8 +223,7 @@ static tacit_status open_device(tacit_field *f, const tacit_field *old)
 static tacit_status take_wider(tacit_field *f, int depth,
                                const tacit_field *old)
 {
-    tct_block_make(&f->s, old->block.count, f->queue->world->rank, depth,
-                   &f->block);
+    tct_field_make_block(f, old->block.count, depth);
     f->ghost = depth;
     f->buffer[0] = f->buffer[1] = NULL;
     f->device = NULL;

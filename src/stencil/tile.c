@@ -61,10 +61,10 @@ static const char *source(const tct_tile *t, int level, int64_t z, int64_t y,
 
 /* --- patches -------------------------------------------------------------- */
 
-/* Some rows of a plane of a level, from (x, y) on; in two dimensions some
- * planes, which are rows. */
+/* Some rows of a plane of a level, from (x, y) on, or of two planes; in two
+ * dimensions some planes, which are rows. */
 typedef struct patch {
-    int level;
+    int level, planes;
     int64_t z, y, x, rows, count;
 } patch;
 
@@ -80,14 +80,15 @@ static void find_coefficients(const tct_tile *t, const patch *p,
     r->stride = b->cells;
 }
 
-/* How far ahead cells of level 0 are asked for: in a group the rows of the
- * next. */
+/* How far ahead cells of level 0 are asked for: in two dimensions the rows of
+ * the next group. */
 static int64_t ahead_of(const tct_tile *t, int level)
 {
     const tacit_field *f = t->field;
     const int group = t->tiling->group;
     if (level > 0 || !f->streams || t->wraps) return 0;
-    return group == 1 ? AHEAD : group * f->block.plane * (int64_t)f->s.bytes;
+    if (f->s.about->dimensions == 3 || group == 1) return AHEAD;
+    return group * f->block.plane * (int64_t)f->s.bytes;
 }
 
 static tct_row_inputs inputs_of(const tct_tile *t, const patch *p)
@@ -96,7 +97,8 @@ static tct_row_inputs inputs_of(const tct_tile *t, const patch *p)
     const int below = p->level - 1;
     tct_row_inputs r = {.centre = s->centre, .neighbours = s->neighbours};
     const bool flat = s->about->dimensions == 2;
-    const int64_t rows = flat ? p->rows + 2 : TCT_STENCIL_ROWS;
+    const int64_t rows = flat ? p->rows + 2 : 3 * (p->planes + 2);
+    r.planes = p->planes;
     r.ahead = ahead_of(t, below);
     for (int k = 0; k < rows; k++) {
         const int64_t z = flat ? p->z + k - 1 : p->z + k / 3 - 1;
@@ -144,8 +146,9 @@ static void finish_patch(const tct_tile *t, const patch *p, char *out)
 {
     const tacit_field *f = t->field;
     const size_t each = f->s.bytes;
-    const tct_row_inputs r = inputs_of(t, p);
+    tct_row_inputs r = inputs_of(t, p);
     const tct_row_fn past = past_of(t);
+    r.apart = f->block.plane;
     if (past) {
         past(&r, out, f->block.pitch, p->rows, p->count);
         return;
@@ -172,7 +175,8 @@ static void step_patch(const tct_tile *t, const patch *p)
         finish_patch(t, p, tct_field_cell(f, f->now ^ 1, p->z, p->y, p->x));
         return;
     }
-    const tct_row_inputs r = inputs_of(t, p);
+    tct_row_inputs r = inputs_of(t, p);
+    r.apart = t->tiling->height * t->tiling->pitch;
     f->rows->step[f->s.shape][f->s.weights](
         &r, kept(t, p->level, p->z, p->y, p->x), t->tiling->pitch, p->rows,
         p->count);
@@ -260,10 +264,11 @@ static void copy_plane(const tct_tile *t, int64_t z)
     for (int64_t row = y.from; row < y.to; row++) copy_row(t, z, row);
 }
 
-static void step_plane(const tct_tile *t, int level, int64_t z)
+/* Plane z of a level, or two from z on. */
+static void step_plane(const tct_tile *t, int level, int64_t z, int planes)
 {
     const span y = span_of(t, 1, level), x = span_of(t, 0, level);
-    patch p = {.level = level, .z = z};
+    patch p = {.level = level, .planes = planes, .z = z};
     for (p.x = x.from; p.x < x.to; p.x += p.count) {
         p.count = end_of(t, level, p.x, x.to) - p.x;
         for (p.y = y.from; p.y < y.to; p.y += p.rows) {
@@ -271,7 +276,7 @@ static void step_plane(const tct_tile *t, int level, int64_t z)
             step_patch(t, &p);
         }
     }
-    close_plane(t, level, z, y, x);
+    for (int k = 0; k < planes; k++) close_plane(t, level, z + k, y, x);
 }
 
 /* A step reads one cell more on each side, which the field has as a ghost. */
@@ -282,20 +287,30 @@ static bool must_wrap(const tct_tile *t)
     return b->closes[0] && (x.from < 0 || x.to > b->n[0]);
 }
 
-/* Planes [from, to) of a level: rows that are made at once, unless weights or
- * changes are of each. */
+/* Are weights or changes of each row? Then rows are made one by one. */
+static bool are_alone(const tct_tile *t, int level)
+{
+    return t->field->coefficient || (t->changes && level == t->depth) ||
+           t->tiling->group == 1;
+}
+
+/* Planes [from, to) of a level, which in two dimensions are rows. */
 static void step_planes(const tct_tile *t, int level, span z)
 {
-    const bool alone = t->field->coefficient ||
-                       (t->changes && level == t->depth) ||
-                       t->tiling->group == 1;
+    const bool flat = t->field->s.about->dimensions == 2;
+    const int64_t planes = z.to - z.from;
     const span y = span_of(t, 1, level), x = span_of(t, 0, level);
-    const patch all = {level,  z.from,        y.from,
-                       x.from, z.to - z.from, x.to - x.from};
-    if (!alone) step_patch(t, &all);
-    for (int64_t k = z.from; k < z.to; k++)
-        if (alone) step_plane(t, level, k);
-        else close_plane(t, level, k, y, x);
+    const patch all = {level, 1, z.from, y.from, x.from, planes, x.to - x.from};
+    if (are_alone(t, level)) {
+        for (int64_t k = z.from; k < z.to; k++) step_plane(t, level, k, 1);
+        return;
+    }
+    if (!flat) {
+        step_plane(t, level, z.from, (int)planes);
+        return;
+    }
+    step_patch(t, &all);
+    for (int64_t k = z.from; k < z.to; k++) close_plane(t, level, k, y, x);
 }
 
 /* Planes of a level that are next when those from `plane` on are of level

@@ -11,7 +11,7 @@ typedef struct tct_tile {
     const tct_tiling *tiling;
     int depth;            /* steps of this visit                 */
     int64_t lo[3], hi[3]; /* cells that the tile owns            */
-    char *planes;         /* [levels][3][rows][pitch]            */
+    char *planes;         /* [levels][planes][rows][pitch]       */
     char *scratch;        /* [tct_tile_scratch()]                */
     double *changes;      /* of the whole grid, or NULL          */
     bool wraps;           /* in x: level 0 is a copy of its own  */

@@ -14,8 +14,10 @@ enum {
     EACH = 4,          /* tiles of a thread, for those that are late */
     FEW_ROWS = 8,      /* of a tile's plane, at least */
     PLANES_A_STEP = 8, /* of a tile for each step, at least */
-    PLANES = 3,        /* that a level keeps, with one at once */
-    GROUP = 4          /* rows that are made at once */
+    PLANES = 3,        /* that a level keeps, with one at once; twice those of
+                        * a group, else */
+    GROUP = 4          /* rows that are made at once; planes:
+                        * TCT_PATCH_PLANES */
 };
 
 static int64_t divide(int64_t count, int64_t by)
@@ -61,14 +63,14 @@ static void cut(int64_t n, int64_t most, int64_t unit, int64_t *size,
     *tiles = divide(n, *size);
 }
 
-/* `most`: cells of the rows of a group. */
+/* `most`: cells of the rows of a group, 0: as many as there are. */
 static void cut_rows(const tct_grid_block *b, int64_t cells, int64_t most,
                      tct_tiling *t)
 {
     const int64_t rows = at_most(b->n[1], FEW_ROWS);
     const int64_t around = b->n[1] > 1 ? rows + t->depth : 1;
     int64_t width = cells / (t->planes * t->depth * around);
-    if (t->group > 1) width = at_most(width, most);
+    if (most > 0) width = at_most(width, most);
     cut(b->n[0], width, TCT_CHANGE_BLOCK, &t->size[0], &t->tiles[0]);
 }
 
@@ -95,11 +97,12 @@ static void lay_out(const tct_grid_block *b, int64_t bytes, tct_tiling *t)
     const int64_t line = LINE / bytes, page = PAGE / bytes;
     t->lead = round_up(t->depth + 1, line);
     t->pitch =
-        round_up(t->lead + at_most(t->size[0], b->n[0]) + t->depth + 1, line);
+        round_up(at_most(t->size[0], b->n[0]) + 2 * (t->depth + 1), line);
     if (t->pitch % page < 2 * line) t->pitch += 2 * line;
     const bool has_rows = b->high[1] - b->low[1] > 1 || b->closes[1];
     t->height = has_rows ? t->size[1] + 2 * t->depth : 1;
-    t->bytes = (size_t)(t->depth * t->planes * t->height * t->pitch * bytes);
+    const int64_t rows = t->depth * t->planes * t->height + 1;
+    t->bytes = (size_t)(rows * t->pitch * bytes);
 }
 
 void tct_tiling_choose(const tct_grid_block *b, size_t bytes, bool flat,
@@ -107,11 +110,14 @@ void tct_tiling_choose(const tct_grid_block *b, size_t bytes, bool flat,
 {
     const int64_t cells = room / (int64_t)bytes;
     *out = (tct_tiling){.depth = depth, .group = 1, .planes = PLANES};
+    int64_t most = 0;
+    if (!flat) out->group = TCT_PATCH_PLANES;
     if (flat && depth > 1) {
         out->group = GROUP;
-        out->planes = 2 * GROUP;
+        most = first_cache() / (3 * GROUP * (int64_t)bytes);
     }
-    cut_rows(b, cells, first_cache() / (3 * GROUP * (int64_t)bytes), out);
+    if (depth > 1 && out->group > 1) out->planes = 2 * out->group;
+    cut_rows(b, cells, most, out);
     cut_planes(b, cells, out);
     cut_stream(b, threads, out);
     lay_out(b, (int64_t)bytes, out);

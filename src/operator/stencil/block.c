@@ -6,8 +6,9 @@
 #include <math.h>
 
 enum {
-    LINE = 128, /* bytes: cell 0 of a row begins one         */
-    WIDE = 4    /* depths that a slab has, at least          */
+    LINE = 128,     /* bytes: cell 0 of a row begins one         */
+    HOST_LINE = 64, /* ... of a host, in three dimensions */
+    WIDE = 4        /* depths that a slab has, at least          */
 };
 
 static const double MOST = 4e18; /* cells: more than any memory has */
@@ -35,20 +36,38 @@ static void lay_sides(const tct_grid_stencil *s, int64_t ghost,
     b->high[d] = b->n[d] + (last && !s->periodic[d] ? 0 : b->ghost[d]);
 }
 
-/* A row has a ghost cell at each end at least. */
-static void lay_rows(const tct_grid_stencil *s, tct_grid_block *b)
+/* Rows `pitch` apart, the first cell of all `lead` cells after a buffer's
+ * begin. */
+static void lay_rows(tct_grid_block *b, int64_t lead, int64_t pitch)
 {
-    const int64_t line = LINE / (int64_t)s->bytes;
-    const int64_t around = at_least(b->ghost[0], 1);
-    const int64_t lead = round_up(around, line);
-    b->pitch = lead + round_up(b->n[0] + around, line);
     const int64_t rows = b->n[1] + 2 * b->ghost[1];
     const int64_t planes = b->n[2] + 2 * b->ghost[2];
+    b->pitch = pitch;
     b->stored = INT64_MAX;
     if ((double)b->pitch * (double)rows * (double)planes > MOST) return;
     b->plane = rows * b->pitch;
     b->origin = b->ghost[2] * b->plane + b->ghost[1] * b->pitch + lead;
     b->stored = planes * b->plane;
+}
+
+/* A row has a ghost cell at each end at least. */
+static void lay_apart(const tct_grid_stencil *s, tct_grid_block *b)
+{
+    const int64_t line = LINE / (int64_t)s->bytes;
+    const int64_t around = at_least(b->ghost[0], 1);
+    const int64_t lead = round_up(around, line);
+    lay_rows(b, lead, lead + round_up(b->n[0] + around, line));
+}
+
+void tct_block_pack(const tct_grid_stencil *s, tct_grid_block *b)
+{
+    const int64_t line = HOST_LINE / (int64_t)s->bytes;
+    const int64_t around = at_least(b->ghost[0], 1);
+    if (tct_shape_is_flat(s->shape) || !s->single) return;
+    if (b->stored == INT64_MAX) return;
+    if (b->closes[0] && tct_block_is_divided(b)) return;
+    lay_rows(b, round_up(around, line), round_up(b->n[0] + 2 * around, line));
+    b->stored += b->pitch; /* the last row's end */
 }
 
 void tct_block_make(const tct_grid_stencil *s, const int count[3], int rank,
@@ -65,7 +84,7 @@ void tct_block_make(const tct_grid_stencil *s, const int count[3], int rank,
         b.cells *= b.n[d];
         lay_sides(s, ghost, &b, d);
     }
-    lay_rows(s, &b);
+    lay_apart(s, &b);
     *out = b;
 }
 

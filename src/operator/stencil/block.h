@@ -42,6 +42,13 @@ void tct_block_divide(const tct_grid_stencil *s, int ranks, int64_t depth,
 void tct_block_make(const tct_grid_stencil *s, const int count[3], int rank,
                     int64_t ghost, tct_grid_block *out);
 
+/* A host's rows of floats of three dimensions, as near one another as lines of a
+ * cache allow: prefetchers fetch what is between rows, too. Doubles gain nothing
+ * by measuring. Ghosts at the end of a row
+ * are followed by those at the begin of the next. A halo that takes rows with
+ * both of their ghosts keeps them apart. */
+void tct_block_pack(const tct_grid_stencil *s, tct_grid_block *b);
+
 /* The fewest cells that any block has along direction `d`. */
 int64_t tct_block_narrowest(const tct_grid_block *b, int d);
 

@@ -15,7 +15,6 @@ enum { STAR_WIDE = 2, FLAT_WIDE = 4, BOX3_WIDE = 2 };
 #else
 enum { STAR_WIDE = 2, FLAT_WIDE = 2, BOX3_WIDE = 1 };
 #endif
-enum { BAND = 20 }; /* rows of a column: its lines stay in the first cache */
 enum { WIDE_MOST = 4, VECTOR_CELLS = TCT_PAST_BYTES / sizeof(TCT_REAL) };
 
 typedef TCT_REAL cells __attribute__((vector_size(TCT_PAST_BYTES)));
@@ -93,12 +92,6 @@ typedef struct column {
     bool centre, past; /* has_centre; past the caches */
 } column;
 
-INLINE const TCT_REAL *column_row(const column *c, int number, int64_t y)
-{
-    return (const TCT_REAL *)c->r->in[number] + y * c->r->pitch[number] + c->x;
-}
-
-/* The same of a patch of two dimensions. */
 INLINE const TCT_REAL *flat_row(const column *c, int64_t number)
 {
     return (const TCT_REAL *)c->r->in[number] + c->x;
@@ -159,25 +152,6 @@ INLINE void star2_column(const column *c, int wide)
     }
 }
 
-INLINE void star3_column(const column *c, int wide)
-{
-    cell_line n, now, s, d, u;
-    read_cells(column_row(c, 3, c->from), wide, &n);
-    read_cells(column_row(c, 4, c->from), wide, &now);
-    for (int64_t y = c->from; y < c->to; y++) {
-        fetch_ahead(c, column_row(c, 7, y), wide);
-        read_cells(column_row(c, 5, y), wide, &s);
-        read_cells(column_row(c, 1, y), wide, &d);
-        read_cells(column_row(c, 7, y), wide, &u);
-        add_pairs(column_row(c, 4, y), wide, &now);
-        EACH(k, wide)
-        put_cells(c, y, k, now.at[k],
-                  (d.at[k] + u.at[k]) + ((n.at[k] + s.at[k]) + now.pair[k]));
-        n = now;
-        now = s;
-    }
-}
-
 INLINE void box2_column(const column *c, int wide)
 {
     cell_line n, now, s;
@@ -193,65 +167,12 @@ INLINE void box2_column(const column *c, int wide)
     }
 }
 
-/* The sum of nine cells of a plane. */
-INLINE cells plane_of(const cell_line *n, const cell_line *now,
-                      const cell_line *s, int k)
-{
-    return (n->three[k] + s->three[k]) + now->three[k];
-}
-
-/* Rows of planes below (d), of the cells and above (u). */
-INLINE void box3_column(const column *c, int wide)
-{
-    cell_line n[3], now[3], s[3];
-    for (int z = 0; z < 3; z++) {
-        read_threes(column_row(c, 3 * z, c->from), wide, &n[z]);
-        read_threes(column_row(c, 3 * z + 1, c->from), wide, &now[z]);
-    }
-    for (int64_t y = c->from; y < c->to; y++) {
-        fetch_ahead(c, column_row(c, 8, y), wide);
-        for (int z = 0; z < 3; z++)
-            read_threes(column_row(c, 3 * z + 2, y), wide, &s[z]);
-        EACH(k, wide)
-        put_cells(c, y, k, now[1].at[k],
-                  (plane_of(&n[0], &now[0], &s[0], k) +
-                   plane_of(&n[2], &now[2], &s[2], k)) +
-                      ((n[1].three[k] + s[1].three[k]) + now[1].pair[k]));
-        for (int z = 0; z < 3; z++) {
-            n[z] = now[z];
-            now[z] = s[z];
-        }
-    }
-}
-
 /* --- patches -------------------------------------------------------------- */
-
-/* Does a row of a plane follow from the one before? */
-INLINE bool rows_follow(const tct_row_inputs *r, int first)
-{
-    const size_t apart = (size_t)r->pitch[first] * sizeof(TCT_REAL);
-    const char *n = r->in[first], *c = r->in[first + 1], *s = r->in[first + 2];
-    return c == n + apart && s == c + apart &&
-           r->pitch[first + 1] == r->pitch[first] &&
-           r->pitch[first + 2] == r->pitch[first];
-}
-
-/* How many rows a column may go down: all, or one. Rows of star3d1r are read
- * one after another: a column saves less than prefetchers do in a long row. */
-INLINE int64_t rows_of_column(const tct_row_inputs *r, int64_t pitch,
-                              int64_t rows, tct_shape shape)
-{
-    if (shape == TCT_STAR3 || pitch % VECTOR_CELLS != 0) return 1;
-    if (tct_shape_is_flat(shape)) return rows < BAND ? rows : BAND;
-    const bool follow =
-        rows_follow(r, 0) && rows_follow(r, 3) && rows_follow(r, 6);
-    return !follow ? 1 : rows < BAND ? rows : BAND;
-}
 
 /* All columns of some rows, of `wide` vectors, or `many` where there are several
  * rows. They begin at whole vectors of `out`, but for the first and the last,
  * which overlap others. False: a row is shorter than a vector. */
-#define COLUMNS(name, shape, wide, many)                                       \
+#define COLUMNS(name, wide, many)                                              \
     INLINE void name##_across(column c, int64_t count)                         \
     {                                                                          \
         const bool past = c.past;                                              \
@@ -278,8 +199,9 @@ INLINE int64_t rows_of_column(const tct_row_inputs *r, int64_t pitch,
                                   int64_t pitch, int64_t rows, int64_t count,  \
                                   bool has_centre, bool past)                  \
     {                                                                          \
-        const int64_t most_rows = rows_of_column(r, pitch, rows, (shape));     \
-        column c = {.r = r, .out = out, .pitch = pitch};                       \
+        const int64_t most_rows = pitch % VECTOR_CELLS == 0 ? rows : 1;        \
+        const tct_row_inputs mine = *r; /* which no store changes */           \
+        column c = {.r = &mine, .out = out, .pitch = pitch};                   \
         c.centre = has_centre;                                                 \
         c.past = past;                                                         \
         if (count < VECTOR_CELLS) return false;                                \
@@ -289,10 +211,8 @@ INLINE int64_t rows_of_column(const tct_row_inputs *r, int64_t pitch,
         }                                                                      \
         return true;                                                           \
     }
-COLUMNS(star2, TCT_STAR2, STAR_WIDE, FLAT_WIDE)
-COLUMNS(star3, TCT_STAR3, STAR_WIDE, STAR_WIDE)
-COLUMNS(box2, TCT_BOX2, FLAT_WIDE, FLAT_WIDE)
-COLUMNS(box3, TCT_BOX3, BOX3_WIDE, BOX3_WIDE)
+COLUMNS(star2, STAR_WIDE, FLAT_WIDE)
+COLUMNS(box2, FLAT_WIDE, FLAT_WIDE)
 
 #endif
 #endif

@@ -12,11 +12,19 @@ enum { TCT_CHANGE_BLOCK = 512 };
 
 /* The inputs of a patch, which is some rows at constant distances. They are in
  * cells. In two dimensions in[0] to in[rows + 1] are rows one after another,
- * wherever they are: a patch has at most TCT_FLAT_ROWS. */
-enum { TCT_FLAT_ROWS = TCT_STENCIL_ROWS - 2 };
+ * wherever they are: a patch has at most TCT_FLAT_ROWS. In three a patch has
+ * one plane or two: then the rows that the second one reads are in[3] to
+ * in[11], in the order of the first one's. */
+enum {
+    TCT_FLAT_ROWS = TCT_STENCIL_ROWS - 2,
+    TCT_PATCH_PLANES = 2,
+    TCT_PATCH_ROWS = 3 * (TCT_PATCH_PLANES + 2)
+};
 typedef struct tct_row_inputs {
-    const void *in[TCT_STENCIL_ROWS]; /* rows of neighbours (tct_point.row) */
-    int64_t pitch[TCT_STENCIL_ROWS];  /* from a row to that of the next     */
+    const void *in[TCT_PATCH_ROWS]; /* rows of neighbours (tct_point.row) */
+    int64_t pitch[TCT_PATCH_ROWS];  /* from a row to that of the next     */
+    int planes;                     /* 2, or one                          */
+    int64_t apart;                  /* of two planes that are written     */
     const void *coefficient; /* point 0 of that cell, or NULL               */
     int64_t coefficient_pitch, stride; /* to the next row's; from a point's
                                         * coefficients to the next point's  */

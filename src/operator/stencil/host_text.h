@@ -51,7 +51,7 @@ INLINE int64_t cells_to_vector(const TCT_REAL *out, int64_t count)
     return cells < count ? cells : count;
 }
 
-#include "operator/stencil/host_columns.h"
+#include "operator/stencil/host_solid.h"
 
 INLINE void star2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                   int64_t count, bool has_centre, bool past)
@@ -140,6 +140,17 @@ INLINE void by_cell(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
     }
 }
 
+/* Of a patch's second plane. */
+INLINE tct_row_inputs next_plane(const tct_row_inputs *r)
+{
+    tct_row_inputs next = *r;
+    memmove(next.in, r->in + 3, sizeof next.in - 3 * sizeof *next.in);
+    memmove(next.pitch, r->pitch + 3,
+            sizeof next.pitch - 3 * sizeof *next.pitch);
+    next.planes = 1;
+    return next;
+}
+
 /* A function of rows for each kind of weights. */
 #define EACH_ROW(name, call, whole)                                     \
     static void name(const tct_row_inputs *r, void *out, int64_t pitch, \
@@ -150,6 +161,9 @@ INLINE void by_cell(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
             TCT_REAL *to = (TCT_REAL *)out + y * pitch;                 \
             call;                                                       \
         }                                                               \
+        if (r->planes < 2) return;                                      \
+        const tct_row_inputs next = next_plane(r);                      \
+        name(&next, (TCT_REAL *)out + r->apart, pitch, rows, count);    \
     }
 #ifdef TCT_HAS_COLUMNS
 #define BY_COLUMNS(name, centre, past) \
