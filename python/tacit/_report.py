@@ -214,15 +214,6 @@ def decisions_of(operator: Any) -> list[dict[str, Any]]:
     return made
 
 
-def format_of(info: dict[str, Any]) -> dict[str, Any]:
-    """The members of `path` that a solve may change."""
-    return {
-        "format": info["format"],
-        "format_detail": info["detail"],
-        "bytes_per_nonzero": info["bytes_per_nonzero"],
-    }
-
-
 def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
     """Choices; `loop` and `precond` come with the solve."""
     c = operator.context
@@ -236,7 +227,9 @@ def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
         "comm_detail": text(lib.tacit_queue_link_detail(q)),
         "device": c.device,
         "device_name": c.device_name,
-        **format_of(info),
+        "format": info["format"],
+        "format_detail": info["detail"],
+        "bytes_per_nonzero": info["bytes_per_nonzero"],
         "precision": {0: "double", 32: "mixed", 48: "mixed48"}.get(bits),
         "order": info["order"],
         "order_seconds": info["order_seconds"],
@@ -292,17 +285,23 @@ def report_of(
 ) -> Report:
     """The report of a run; `results` and the rows of `history` are those of
     the columns."""
-    info = describe(solver.operator.handle)
-    mixed = info["low_bits"] > 0
-    longest = max(results, key=lambda r: int(r.iterations))
-    first = next((r for r in results if r.loop), longest)
-    path = {**solver.path, **format_of(info)}
+    info = st.new(st.OperatorInfo)
+    lib.tacit_operator_describe(solver.operator.handle.pointer, byref(info))
+    mixed = info.low_bits > 0
+    longest = first = results[0]
+    if several:
+        longest = max(results, key=lambda r: int(r.iterations))
+        first = next((r for r in results if r.loop), longest)
+    path = solver.path.copy()
+    path["format"] = text(info.format)  # which a solve may change
+    path["format_detail"] = text(info.detail)
+    path["bytes_per_nonzero"] = info.bytes_per_nonzero
     path["loop"] = text(first.loop)
     path["loop_detail"] = text(first.loop_detail)
     path["precond"] = solver.precond_name
     out = Report(
         tacit=version(),
-        matrix=matrix_of(solver.operator, info),
+        matrix=matrix_of(solver.operator, solver.operator_info),
         path=path,
         precond=solver.precond_report,
         factor=None,

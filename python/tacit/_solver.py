@@ -298,8 +298,10 @@ class Solver(Runs):
             if note not in self.notes:
                 self.notes.append(note)
         columns = 1 if given.ndim == 1 else given.shape[1]
-        watcher = Watch(callback, columns, converged)
-        with self.operator.context as c, watcher as watch:
+        with (
+            self.operator.context as c,
+            self._watch_for(callback, columns, converged) as watch,
+        ):
             if c.host:
                 run = self._run(at(given), at(x), columns, watch, limits)
             else:
@@ -352,7 +354,7 @@ class Solver(Runs):
             made = dev.View(x, "x0", stream)
             several = len(given.shape) > 1
             columns = given.shape[1] if several else 1
-            with Watch(callback, columns, converged) as watch:
+            with self._watch_for(callback, columns, converged) as watch:
                 run = self._run(
                     given.pointer, made.pointer, columns, watch, limits
                 )
@@ -365,6 +367,8 @@ class Solver(Runs):
         self._raise_kept(watch)
         say()
         report = report_of(self, results, several, watch.history)
+        if watch.may_serve_again:
+            self._watch = watch
         if watch.elsewhere is not None:
             raise errors.RankError(watch.elsewhere, x, report)
         if watch.ctrl_c:

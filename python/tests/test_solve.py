@@ -400,6 +400,19 @@ def test_history_is_what_a_callback_sees():
     assert len(report["result"]["history"]) >= 2
 
 
+def test_solves_in_turn_have_their_own_histories():
+    with tacit.Solver(A, precond="jacobi", threads=1) as solver:
+        _, first = solver.solve(b)
+        with pytest.raises(tacit.NotConverged) as short:
+            solver.solve(b, max_iterations=3)
+        with pytest.raises(ZeroDivisionError):
+            solver.solve(b, callback=lambda k, r: 1 / 0)
+        _, last = solver.solve(b)
+    history = first["result"]["history"]
+    assert last["result"]["history"] == history
+    assert short.value.report["result"]["history"] == history[:4]
+
+
 def test_a_convergence_test_of_the_caller():
     asked = []
 
