@@ -15,7 +15,7 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of, rows_of
 from ._context import Handle, NoCopy, context_of
-from ._library import check, lib, text, word
+from ._library import check, lib, number, text, word
 from ._operator import make_matrix, open_matrix
 
 _KINDS = ("llt", "ldlt", "lu", "ic0", "ilu0")
@@ -109,7 +109,7 @@ def gallery(name: str | None = None, *, shift: float = 0.0) -> Any:
 
 def _open(name: str, shift: float) -> Any:
     with context_of("host", 0, None) as c:
-        matrix = open_matrix(c, name, shift)
+        matrix = open_matrix(c, name, number(shift, "shift"))
         out = _take(matrix)
         matrix.close()
     return out

@@ -440,7 +440,7 @@ def test_a_convergence_test_of_the_caller():
         tacit.solve(A, b, converged=lambda k, r: 1 / 0)
     with pytest.raises(tacit.InvalidError, match="no function"):
         tacit.solve(A, b, converged=3)
-    with pytest.raises(tacit.InvalidError, match="belongs to"):
+    with pytest.raises(tacit.InvalidError, match="not for method"):
         tacit.solve(A, b, method="direct", converged=lambda k, r: True)
 
 
