@@ -155,7 +155,7 @@ class Operator(Local):
             file or of a gallery matrix ("poisson3d:50"); a LinearOperator; or
             a function y = f(x) of arrays [rows], with `rows` given. It must be
             symmetric for all methods but "direct".
-    device  "host", "cuda", "cuda(1)", or "auto": a GPU where there is one
+    device  "host", "cuda", "cuda:1", or "auto": a GPU where there is one
     threads at most so many; 0: OMP_NUM_THREADS, or all processors
     format  of the stored matrix, "auto": measured
     shift   A + shift I instead of A; only of names

@@ -37,6 +37,14 @@ class Report(dict[str, Any]):
     `result` (or `results`, one for each column), `time` in seconds, `notes`.
     Keys that do not apply are None, as in the program's JSON."""
 
+    def __missing__(self, key: Any) -> Any:
+        for part in ("result", "path", "time", "matrix"):
+            if key in self.get(part, ()):
+                raise KeyError(f"{key!r} is in report[{part!r}]")
+        if key == "result":
+            raise KeyError("several columns have 'results', a list")
+        raise KeyError(key)
+
     @property
     def worst(self) -> dict[str, Any]:
         """The result of the column that needed most, or the only one."""

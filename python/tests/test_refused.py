@@ -57,6 +57,8 @@ def _sentences():
     for wrong in ({"triangle": []}, {"norm": b}, {"shift": [1, 2]}):
         yield lambda: tacit.Operator(A, **wrong)
     yield lambda: tacit.gallery("poisson2d:4", shift="x")
+    yield lambda: tacit.gallery("poisson")
+    yield lambda: tacit.solve(A, b, device="cuda:4321")
     yield lambda: tacit.compare(A, b, methods=3)
 
 

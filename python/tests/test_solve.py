@@ -400,6 +400,18 @@ def test_history_is_what_a_callback_sees():
     assert len(report["result"]["history"]) >= 2
 
 
+def test_a_report_names_the_place_of_what_it_has():
+    _, report = tacit.solve(A, np.column_stack([b, b]), precond="none")
+    for key, where in (("result", "results"), ("method", "path"),
+                       ("setup", "time"), ("no", "no")):
+        with pytest.raises(KeyError, match=where):
+            report[key]
+    assert report.get("method") is None and "result" not in report
+    with tacit.factor(A) as factor:
+        assert repr(factor) == "<400x400 Factor llt>"
+    assert repr(factor) == "<400x400 Factor llt, closed>"
+
+
 def test_solves_in_turn_have_their_own_histories():
     with tacit.Solver(A, precond="jacobi", threads=1) as solver:
         _, first = solver.solve(b)
