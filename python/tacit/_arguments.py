@@ -15,7 +15,9 @@ def target(value: Any, what: str) -> float:
     """A tolerance."""
     found = double(value)
     if not found >= 0.0:
-        raise errors.InvalidError(f"{what} is {shown(value)}: expected 0 or more")
+        raise errors.InvalidError(
+            f"{what} is {shown(value)}: expected 0 or more"
+        )
     return min(found, 1e300)
 
 
@@ -27,7 +29,9 @@ def is_own(precond: Any) -> bool:
 
 def settings_of(given: Any) -> dict[str, Any]:
     if given is not None and not isinstance(given, dict):
-        raise errors.InvalidError(f"settings is {shown(given)}: expected a dict")
+        raise errors.InvalidError(
+            f"settings is {shown(given)}: expected a dict"
+        )
     if given and "precond" in given:
         raise errors.InvalidError(
             "settings has 'precond': give it as an argument, precond="

@@ -268,7 +268,9 @@ def number(value: Any, what: str) -> float:
     """A finite number of the caller's."""
     found = double(value)
     if not math.isfinite(found):
-        raise errors.InvalidError(f"{what} is {shown(value)}: expected a number")
+        raise errors.InvalidError(
+            f"{what} is {shown(value)}: expected a number"
+        )
     return found
 
 

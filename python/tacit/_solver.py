@@ -279,7 +279,9 @@ class Solver(Runs):
         def limit() -> tuple[float, float, int]:
             for what, f in functions.items():
                 if f is not None and not callable(f):
-                    raise errors.InvalidError(f"{what} is {shown(f)}, no function")
+                    raise errors.InvalidError(
+                        f"{what} is {shown(f)}, no function"
+                    )
             if converged is not None and self.handle is None:
                 raise errors.InvalidError(
                     "converged is not for method 'direct': give rtol or atol"
