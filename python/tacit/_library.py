@@ -15,6 +15,7 @@ import threading
 import warnings
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64
 from ctypes import c_size_t, c_void_p
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -204,6 +205,7 @@ def optional(name: str, result: Any, arguments: list[Any]) -> Any:
     return function
 
 
+@cache
 def version() -> str:
     """The version of the library that runs, such as "0.2.0"."""
     return text(lib.tacit_version()) or ""

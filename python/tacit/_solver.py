@@ -17,7 +17,7 @@ from . import _errors as errors
 from ._arguments import is_own, refuse_unknown, settings_of, target
 from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
-from ._library import check, lib, say, shown, whole, word
+from ._library import check, lib, shown, whole, word
 from ._mpi import agree
 from ._operator import Operator
 from ._precond import Preconditioner, function_of, make, renew, split_name
@@ -373,7 +373,6 @@ class Solver(Runs):
     ) -> tuple[Any, Report]:
         status, said, results = run
         self._raise_kept(watch)
-        say()
         report = report_of(self, results, several, watch.history)
         if watch.may_serve_again:
             self._watch = watch
