@@ -374,8 +374,6 @@ class Solver(Runs):
         status, said, results = run
         self._raise_kept(watch)
         report = report_of(self, results, several, watch.history)
-        if watch.may_serve_again:
-            self._watch = watch
         if watch.elsewhere is not None:
             raise errors.RankError(watch.elsewhere, x, report)
         if watch.ctrl_c:
@@ -383,6 +381,8 @@ class Solver(Runs):
                 "interrupted by Ctrl-C: x and report are in this exception",
                 x, report,
             )
+        if watch.may_serve_again:
+            self._watch = watch
         if status in _OUTCOMES:
             raise _OUTCOMES[status](said, x, report)
         return x, report
