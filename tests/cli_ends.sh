@@ -55,4 +55,46 @@ accepted solve A.mtx ones --precond jacobi
 grep -q 'made up' out && complain 'a notice without need'
 accepted solve poisson2d:5 --precond amg
 has out 'one level is no multigrid'
+
+# amg of rows in blocks, of nodes that nobody described; and of rows that are not
+blocks() { # ROWS-OF-A-NODE: a chain of nodes, each with all of its neighbours' rows
+    awk -v b="$1" 'BEGIN { n = 300; print "%%MatrixMarket matrix coordinate real symmetric"
+        print n * b, n * b, n * b * (b + 1) / 2 + (n - 1) * b * b
+        for (i = 0; i < n; i++) for (r = 1; r <= b; r++) for (c = 1; c <= r; c++)
+            print i * b + r, i * b + c, r == c ? 3 : 0.5
+        for (i = 1; i < n; i++) for (r = 1; r <= b; r++) for (c = 1; c <= b; c++)
+            print i * b + r, (i - 1) * b + c, r == c ? -1 : -0.1 }'
+}
+for rows in 1 2 3; do
+    blocks $rows >chain.mtx
+    accepted solve chain.mtx ones --precond amg
+    if [ $rows = 1 ]; then grep -q '^hint' out && complain 'a hint without need'
+    else has out "rows come in dense blocks of $rows: of an elastic body"; fi
+done
+awk 'BEGIN { for (i = 0; i < 300; i++) print i, 0, 0 }' >points.txt
+accepted solve chain.mtx ones --precond 'amg(coordinates=points.txt)'
+grep -q '^hint' out && complain 'a hint with coordinates'
+
+# what auto tried of a matrix that no preconditioner makes definite
+awk 'NR == 3 { print 1, 1, -9; next } { print }' held.mtx >odd.mtx
+run 1 solve odd.mtx ones --precond auto
+[ $status = 4 ] || complain "auto, not definite: status $status"
+has out 'amg: not tried: the matrix is not positive definite'
+grep -q 'taken' out && complain 'auto, not definite: one is taken'
+has err '1 negative diagonals, the first in row 1; --method minres'
+
+# names as they may be, and files that are not
+odd=$(printf 'a\033[1m\tb.mtx')
+cp held.mtx "$odd"
+accepted info "$odd"
+has out 'name	a?[1m b.mtx'
+accepted solve "$odd" ones --precond jacobi
+has out 'matrix   a?[1m b.mtx: 60 rows'
+told 3 'a?[1m b.npy holds the best iterate' solve poisson2d:9 --max-iterations 1 -o "${odd%mtx}npy"
+LC_ALL=C grep -q "$(printf '\033')" out err && complain 'a control character'
+
+# a build without GPUs says so of the ways that are named after theirs
+accepted devices
+if grep -q '^device	cuda	yes' out; then want=0; else want=1; fi
+[ "$(grep -c '^way	p2p	.*; only on the CPU (cuda: ' out)" = $want ] || complain 'devices: ways'
 finish

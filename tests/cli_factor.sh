@@ -56,10 +56,17 @@ near x.mtx y.mtx 'L U'
 accepted factor L.mtx --given --upper U.mtx -o again.mtx.gz
 [ -s again.upper.mtx.gz ] && [ -s again.perm ] || complain 'no again.upper.mtx.gz'
 
+# In each phase as many messages as foreseen.
+foreseen() {
+    tr -d ',\t' <"$1" | awk -F: '$1 == "\"messages\"" { made = $2 }
+        $1 == "\"messages_foreseen\"" { n++; if ($2 != made) bad = 1 }
+        END { exit bad || n != 3 }'
+}
 # trsv takes them, on any grid: the error is that of the solution, b = A x of L L'
 for ranks in 1 4; do
     accepted trsv L.mtx b.txt --given --permutation L.perm --ranks $ranks --leaves 4 -o y.mtx --json t.json
     near x.mtx y.mtx "trsv L.mtx on $ranks"
+    foreseen t.json || complain "trsv on $ranks: other messages than foreseen"
 done
 valid_json t.json
 grep -q '"given":	"L.mtx"' t.json || complain 'trsv: no given'

@@ -25,14 +25,14 @@ fields() {
 
 # the same bits as ranks of MPI that share memory, and the same report
 for n in 1 2 3 4; do
-    accepted solve poisson3d:17 --ranks $n --rtol 1e-9 --deterministic -o own.mtx --json own.json
+    accepted solve poisson3d:24 --ranks $n --rtol 1e-9 --deterministic -o own.mtx --json own.json
     valid_json own.json
     grep -q "\"ranks\":[[:space:]]*$n," own.json || complain "$n ranks: not in the report"
     grep -q '"outcome":' own.json || complain "$n ranks: nothing was decided"
     [ -n "$MPIRUN" ] || continue
     comm=shm
     [ $n -gt 1 ] || comm=auto
-    run $n solve poisson3d:17 --comm $comm --rtol 1e-9 --deterministic -o mpi.mtx --json mpi.json
+    run $n solve poisson3d:24 --comm $comm --rtol 1e-9 --deterministic -o mpi.mtx --json mpi.json
     [ $status = 0 ] || complain "mpirun, $n ranks: status $status"
     cmp -s own.mtx mpi.mtx || complain "$n ranks: not the bits of MPI"
     fields own.json >own.fields

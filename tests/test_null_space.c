@@ -7,6 +7,7 @@
  * THREADS: 3
  * DEVICE: each */
 #include "gpu.h"
+#include "solver/solver.h"
 
 enum { MOST = 160 };
 
@@ -575,6 +576,54 @@ static void what_is_not_shown_is_not_projected(void **state)
     close_system(&p);
 }
 
+/* After `k` iterations, the last Ritz value `ritz` times the first, x `size`
+ * times that null vector. */
+static bool is_hopeless(linear *p, int64_t k, double ritz, double size)
+{
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-9};
+    tacit_solver *S = p->s;
+    tct_run *R = &S->run;
+    double x[MOST];
+    for (int i = 0; i < CELLS; i++) x[i] = size / (1.0 + i % 4);
+    OK(tacit_queue_put(p->q, p->n, x + p->first, p->x));
+    R->result = &p->result;
+    tct_begin_runs(S);
+    OK(tct_run_begin(R, p->b, p->x, &stop));
+    R->k = k;
+    S->ritz.count = 2;
+    S->ritz.alpha[0] = 1.0;
+    S->ritz.alpha[1] = 1.0 / ritz;
+    S->ritz.beta[0] = 0.0;
+    const bool is = tct_has_outgrown(R);
+    assert_true(is == S->system.outgrown && !tct_has_outgrown(R));
+    return is;
+}
+
+/* Rounding of that size in every row hides b: nothing comes of more iterations.
+ * Not so where x, or the Ritz values, are of another kind. */
+static void a_large_x_ends_a_solve(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    linear p;
+    if (strcmp(TEST_DEVICE, "host") != 0) return;
+    w = (whole){.n = CELLS};
+    add_grid(&w, 0, GRID);
+    for (int i = 0; i < CELLS; i++)
+        for (int j = 0; j < CELLS; j++)
+            w.a[i][j] *= (1.0 + i % 4) * (1.0 + j % 4);
+    for (int i = 0; i < CELLS; i++) w.b[i] = 1.0 + i % 3;
+    open_system(&p, &w, "csr");
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    assert_true(is_hopeless(&p, 64, 0x1p-44, 1e15));
+    assert_true(is_hopeless(&p, 900, 0x1p-44, -1e15));
+    assert_false(is_hopeless(&p, 63, 0x1p-44, 1e15));
+    assert_false(is_hopeless(&p, 64, 0x1p-36, 1e15));
+    assert_false(is_hopeless(&p, 64, 0x1p-44, 1e9));
+    assert_false(is_hopeless(&p, 64, 0x1p-44, 0.0));
+    close_system(&p);
+}
+
 /* A part of b is told whatever the size of x in another component. */
 static void a_large_x_elsewhere_excuses_nothing(void **state)
 {
@@ -654,6 +703,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(regular_matrices_have_none),
         cmocka_unit_test(new_values_are_looked_at),
         cmocka_unit_test(what_is_not_shown_is_not_projected),
+        cmocka_unit_test(a_large_x_ends_a_solve),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -44,6 +44,11 @@ static double halves(int64_t n, int64_t i, int64_t j)
     if (i / 2 == j / 2 && (n % 2 == 0 || i / 2 < n / 2)) return 4.0;
     return fabs(even_noise(i, j)) < 0.01 ? even_noise(i, j) : 0.0;
 }
+/* ... with diagonals that are pivots, though bad ones. */
+static double weak(int64_t n, int64_t i, int64_t j)
+{
+    return i == j ? 1e-7 : halves(n, i, j);
+}
 /* Triangles [0 1 1; 1 0 1; 1 1 0], whose eigenvalues are 2, -1 and -1. */
 static double triangles(int64_t n, int64_t i, int64_t j)
 {
@@ -68,11 +73,9 @@ static const struct {
     const char *name;
     entry_fn entry;
     int positive, negative; /* thirds, or halves, of the eigenvalues */
-} zoo[] = {{"saddle", saddle, 2, 1},
-           {"halves", halves, 1, 1},
-           {"triangles", triangles, 1, 2},
-           {"scaled", scaled, 1, 2},
-           {"full", full, 1, 1}};
+} zoo[] = {{"saddle", saddle, 2, 1}, {"halves", halves, 1, 1},
+           {"weak", weak, 1, 1},     {"triangles", triangles, 1, 2},
+           {"scaled", scaled, 1, 2}, {"full", full, 1, 1}};
 enum { ZOO = sizeof zoo / sizeof *zoo, N = 180, COLUMNS = 3 };
 
 static tacit_factor *factor_of(const tacit_matrix *m, int leaves, int width)
@@ -400,6 +403,35 @@ static void no_memory_is_an_error_and_no_leak(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* A factor that lost digits, but not all, stands where pivots find no room. */
+static void bad_pivots_are_kept_without_memory(void **state)
+{
+    (void)state;
+    if (size_of() > 1) return;
+    const tacit_factor_options o = {.size = sizeof o,
+                                    .kind = TACIT_FACTOR_LDLT};
+    tacit_factor_info info = {.size = sizeof info};
+    tacit_matrix *m = whole_by(test_world(), weak, 60);
+    const size_t before = tct_memory_blocks();
+    int kept = 0;
+    for (long k = 1; info.trials == 0 && k < 5000; k++) {
+        tacit_factor *F = NULL;
+        tct_memory_fail_at(k);
+        const tacit_status status = tacit_factor_create(m, &o, &F);
+        tct_memory_fail_at(0);
+        assert_true(status == TACIT_OK || status == TACIT_NO_MEMORY);
+        if (F) OK(tacit_factor_describe(F, &info));
+        if (F && info.trials == 0) {
+            kept++;
+            assert_true(info.backward_error > 1e-10 && info.pairs == 0);
+        }
+        tacit_factor_destroy(&F);
+        assert_int_equal(tct_memory_blocks(), before);
+    }
+    assert_true(kept > 20 && info.trials == 1 && info.backward_error < 1e-14);
+    tacit_matrix_destroy(&m);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +443,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(singular_ones_are_refused),
         cmocka_unit_test(broken_blocks_are_told),
         cmocka_unit_test(no_memory_is_an_error_and_no_leak),
+        cmocka_unit_test(bad_pivots_are_kept_without_memory),
     };
     TEST_MPI_MAIN(tests);
 }

@@ -106,12 +106,13 @@ typedef struct tacit_factor_options {
  *          1.001, 1.002, 1.004, ... (Manteuffel 1980)
  *   ILU0   square: the same for L U
  * Rows and columns have one order, which does not depend on values. That is
- * safe if A is positive definite or its diagonal dominates, and it is checked: a pivot that is 0 or not finite is an error. A pivot is a
- * difference; one below 1e-13 of its terms is rounding alone, and an error;
- * below 1e-8 a warning names it, except for kinds LLT and IC0. For LDLT and LU
- * a system is then solved: a residual of any row above 1e-6 of |A| |x| + |b|
- * (Oettli and Prager 1964) is an error, which names the largest multiplier;
- * above 1e-10 it is a warning.
+ * safe if A is positive definite or its diagonal dominates, and it is checked:
+ * a pivot that is 0 or not finite is an error. A pivot is a difference; one
+ * below 1e-13 of its terms is rounding alone, and an error; below 1e-8 a warning
+ * names it, except for kinds LLT and IC0. For LDLT and LU two systems are then
+ * solved: a residual of any row above 1e-6 of |A| |x| + |b| (Oettli and Prager
+ * 1964) is an error, which names the largest multiplier; above 1e-10 it is a
+ * warning, for LDLT unless pivots of 2 x 2, as below, leave less.
  *
  * LU goes on where that is an error. Rows are matched to columns for the largest
  * product of diagonal entries, and scaled so that these are 1 and no entry is
@@ -194,7 +195,8 @@ typedef struct tacit_factor_info {
         least_pivot; /* of LDLT, LU and ILU0: the pivot that lost most digits */
     int64_t least_row;  /* ... its row, from 0, in original numbers           */
     double least_share; /* ... over the terms of its difference; others: 0    */
-    double backward_error; /* of the system solved as a check of LDLT or LU   */
+    double backward_error; /* of systems solved as a check of LDLT or LU, the
+                            * worst */
     int trials;       /* of kind LU: factorizations, if rows are permuted and
                        * scaled for the sake of pivots; of LDLT 1, if it is
                        * scaled; 0: they are not                             */

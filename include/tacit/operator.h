@@ -79,7 +79,8 @@ typedef struct tacit_operator_options {
  * tried on 2 % of the rows, stored and kept, during solves, when the products
  * so far would have paid for it (Karlin et al. 1988): set-up costs no more than
  * what it saves, or twice the best choice in hindsight at worst. It changes no
- * bit of a product. tacit_operator_decision_at says what was decided. A given
+ * bit of a product. tacit_operator_decision_at says what was decided. Ranks
+ * with up to 20,000 entries store the format of fewest bytes at once. A given
  * format, order or precision, another device, and large matrices with scattered
  * columns are set up as by tacit_operator_create.
  * Collective.

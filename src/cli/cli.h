@@ -47,6 +47,9 @@ tacit_status cli_check_environment(const cli *c);
 /* The exit status for the status of a call. */
 int cli_exit_code(tacit_status status);
 
+/* Print `text`, such as a file's name, without control characters: those of
+ * spaces as one, others as ?. */
+void cli_print_plain(FILE *to, const char *text);
 /* Print "tacit: text" to standard error, always as one line. */
 void cli_complain(const char *text);
 

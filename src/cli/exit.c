@@ -31,14 +31,35 @@ int cli_exit_code(tacit_status status)
     return EXIT_MACHINE;
 }
 
-void cli_complain(const char *text)
+/* What stands for byte `i` of `text`. */
+static char shown(const char *text, size_t i)
+{
+    const unsigned char c = (unsigned char)text[i];
+    const bool of_two = i > 0 && (unsigned char)text[i - 1] == 0xc2;
+    if (c == '\t' || c == '\n' || c == '\r') return ' ';
+    if (c < ' ' || c == 0x7f || (of_two && c >= 0x80 && c < 0xa0)) return '?';
+    return (char)c;
+}
+
+void cli_print_plain(FILE *to, const char *text)
+{
+    for (size_t i = 0; text[i]; i++) fputc(shown(text, i), to);
+}
+
+/* In one write, since lines of ranks must not mix. */
+static void print_line(const char *before, const char *text)
 {
     char line[1200];
-    snprintf(line, sizeof line, "tacit: %s", text);
-    for (char *c = line; *c; c++)
-        if (*c == '\n' || *c == '\r') *c = ' ';
+    size_t i = 0;
+    for (; text[i] && i + 1 < sizeof line; i++) line[i] = shown(text, i);
+    line[i] = '\0';
+    fprintf(stderr, "tacit: %s%s\n", before, line);
+}
+
+void cli_complain(const char *text)
+{
     fflush(stdout);
-    fprintf(stderr, "%s\n", line);
+    print_line("", text);
 }
 
 /* Details (the lines of trace:) come from every rank, the rest from rank 0. */
@@ -51,8 +72,7 @@ static void log_line(void *ctx, int level, const char *text)
                         : level == CLI_NOTE ? c->set.verbose >= 1
                                             : c->set.verbose >= 2 || tracing;
     if (!wanted || (c->rank != 0 && level != CLI_DETAIL)) return;
-    fprintf(stderr, "tacit: %s%s\n", level == CLI_WARN ? "warning: " : "",
-            text);
+    print_line(level == CLI_WARN ? "warning: " : "", text);
 }
 
 void cli_set_log(const cli *c)

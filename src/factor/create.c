@@ -174,23 +174,53 @@ static tacit_status advise_lu(void)
     FAIL(TACIT_INPUT, "%s: take the pivots of kind lu", why);
 }
 
-/* Without a row order first, so that factors that need none have no scales. */
-static tacit_status make_any(const tct_csr *A, int exponent,
-                             const tacit_factor_options *o, bool may_pair,
-                             tacit_factor **out)
+/* The test solves of `*out`, an L D L', lost many digits: one with pivots of
+ * 2 x 2 replaces it if that loses fewer. */
+static void try_pairs(const tct_csr *A, int exponent,
+                      const tacit_factor_options *o, tacit_factor **out)
+{
+    tacit_factor *first = *out, *other = NULL;
+    const double error = first->info.backward_error;
+    (void)tacit_error_set(
+        TACIT_INPUT, "factor ldlt: a solve leaves a residual of %.1e", error);
+    const tacit_status status = tct_factor_make_paired(A, exponent, o, &other);
+    if (status >= 0 && other->info.backward_error < error) {
+        *out = other;
+        other = first;
+    } else {
+        tct_log(TCT_NOTE, "factor ldlt: pivots of 2 x 2 leave no less: %s",
+                status < 0 ? tacit_error_message() : "the first one stands");
+    }
+    tacit_factor_destroy(&other);
+}
+
+static tacit_status make_first(const tct_csr *A, int exponent,
+                               const tacit_factor_options *o,
+                               tacit_factor **out)
 {
     tct_entries E;
     tacit_status status = tct_entries_open(A, !tct_has_upper(o->kind), &E);
     if (status >= 0) status = tct_entries_scale(&E, exponent);
     if (status >= 0) status = tct_factor_make(&E, o, NULL, out);
     tct_entries_close(&E);
+    return status;
+}
+
+/* Without a row order first, so that factors that need none have no scales. */
+static tacit_status make_any(const tct_csr *A, int exponent,
+                             const tacit_factor_options *o, bool may_pair,
+                             tacit_factor **out)
+{
+    const bool pairs = o->kind == TACIT_FACTOR_LDLT && may_pair;
+    const tacit_status status = make_first(A, exponent, o, out);
+    if (status >= 0 && pairs &&
+        !((*out)->info.backward_error < TCT_BACKWARD_SMALL))
+        try_pairs(A, exponent, o, out);
     if (status != TACIT_INPUT) return status;
     if (o->kind == TACIT_FACTOR_LU)
         return tct_factor_make_matched(A, exponent, o, out);
-    if (o->kind == TACIT_FACTOR_LDLT && may_pair)
-        return tct_factor_make_paired(A, exponent, o, out);
-    if (o->kind == TACIT_FACTOR_LDLT) return advise_lu();
-    return status;
+    if (pairs) return tct_factor_make_paired(A, exponent, o, out);
+    return o->kind == TACIT_FACTOR_LDLT ? advise_lu() : status;
 }
 
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,

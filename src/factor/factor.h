@@ -355,6 +355,8 @@ tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
 /* Least pivot relative to the sum of its terms' magnitudes. */
 #define TCT_PIVOT_LEAST 1e-13
 #define TCT_PIVOT_SMALL 1e-8
+/* A test solve that leaves more is warned of, and asks for other pivots. */
+#define TCT_BACKWARD_SMALL 1e-10
 /* Of a matched matrix, whose entries are 1 at most: the size of repaired pivots,
  * and the least one that a trial takes. */
 #define TCT_PIVOT_REPAIRED 0x1p-40

@@ -11,7 +11,6 @@
 static const char *const what = "the check of a factor's pivots";
 
 #define BACKWARD_LEAST 1e-6
-#define BACKWARD_SMALL 1e-10
 #define ADVICE                                                          \
     "nothing is pivoted here: permute or scale the matrix so that its " \
     "diagonal is safe, or solve another one, A + shift I"
@@ -161,23 +160,42 @@ static void multiply(const tct_entries *A, const double *x, double *b,
     }
 }
 
-/* Backward error [OP64]: the largest |b - A x| over |A| |x| + |b|, x from the
- * factor; `v` [4 rows]. */
+/* Backward errors of x from the factor, b in `v` [4 rows]: the largest
+ * |b - A x| over |A| |x| + |b| of its row [OP64], into `*norm` over the largest
+ * one. */
 static double backward_error(const tacit_factor *L, const tct_entries *A,
-                             double *v, double *scratch)
+                             double *v, double *scratch, double *norm)
 {
     const int64_t n = A->rows;
     double *b = v, *x = b + n, *got = x + n, *size = got + n, worst = 0.0;
-    for (int64_t i = 0; i < n; i++) x[i] = 0.5 + tct_uniform((uint64_t)i, 17);
-    multiply(A, x, b, size);
+    double largest = 0.0, of = 0.0;
     tct_factor_apply(L, NULL, NULL, 1, b, (size_t)n, x, (size_t)n, scratch);
     multiply(A, x, got, size);
     for (int64_t i = 0; i < n; i++) {
-        const double r = fabs(b[i] - got[i]) / (size[i] + fabs(b[i]));
-        if (!isfinite(size[i])) return INFINITY;
-        if (r > worst) worst = r; /* NaN of an empty row: no error */
+        const double r = fabs(b[i] - got[i]), s = size[i] + fabs(b[i]);
+        if (!isfinite(s)) return *norm = INFINITY;
+        if (r / s > worst) worst = r / s; /* NaN of an empty row: no error */
+        largest = fmax(largest, r);
+        of = fmax(of, s);
     }
+    *norm = of > 0.0 ? largest / of : 0.0;
     return worst;
+}
+
+/* Of two systems: one with a solution of numbers alike, whose rows all count;
+ * and one with a right-hand side of random numbers, as real ones are, whose
+ * solution may be large. */
+static double worst_error(const tacit_factor *L, const tct_entries *A,
+                          double *v, double *scratch)
+{
+    const int64_t n = A->rows;
+    double *b = v, *x = b + n, norm;
+    for (int64_t i = 0; i < n; i++) x[i] = 0.5 + tct_uniform((uint64_t)i, 17);
+    multiply(A, x, b, x + 2 * n);
+    const double alike = backward_error(L, A, v, scratch, &norm);
+    for (int64_t i = 0; i < n; i++) b[i] = tct_uniform((uint64_t)i, 17) - 0.5;
+    (void)backward_error(L, A, v, scratch, &norm);
+    return fmax(alike, norm);
 }
 
 static tacit_status judge_solve(tacit_factor *L, const weights *w)
@@ -202,7 +220,7 @@ static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
     if (status >= 0)
         status = TCT_ALLOC(tct_factor_scratch(L, 1, 1), what, &scratch);
     if (status >= 0) {
-        L->info.backward_error = backward_error(L, A, v, scratch);
+        L->info.backward_error = worst_error(L, A, v, scratch);
         status = judge_solve(L, w);
     }
     TCT_FREE(v, scratch);
@@ -249,7 +267,7 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
 static void warn_of_matched(const tacit_factor *L)
 {
     const tacit_factor_info *info = &L->info;
-    if (info->backward_error < BACKWARD_SMALL) return;
+    if (info->backward_error < TCT_BACKWARD_SMALL) return;
     tct_log(TCT_WARN,
             "factor %s: a solve leaves a residual of %.1e, of %.1e after "
             "iterative refinement, which triangular solves by themselves do "
@@ -268,7 +286,7 @@ void tct_factor_warn(const tacit_factor *L)
         return;
     }
     tct_warn_of_pivots(L);
-    if (error < BACKWARD_SMALL) return;
+    if (error < TCT_BACKWARD_SMALL) return;
     tct_log(TCT_WARN,
             "factor %s: a solve leaves a residual of %.1e: the pivot of row "
             "%" PRId64 " is 1 / %.1e of what it is to eliminate",

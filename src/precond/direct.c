@@ -81,13 +81,14 @@ static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
     TRY(factor_any((const direct *)(const void *)M, m, &M->F));
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
-             "%s%s, %lld entries of L in %d panels, dense operations by %s",
+             "%s%s, %lld entries of L in %d panel%s, dense operations by %s",
              shapes[info->kind],
              info->pairs > 0     ? ", 2 x 2 pivots"
              : info->trials == 0 ? ""
              : M->F->upper       ? " of permuted rows"
                                  : ", scaled",
-             (long long)info->nonzeros, (int)info->panels, info->dense);
+             (long long)info->nonzeros, (int)info->panels,
+             info->panels == 1 ? "" : "s", info->dense);
     return TACIT_OK;
 }
 

@@ -69,6 +69,8 @@ tacit_status tct_explain(const tct_run *R)
     else if (r->stop == TACIT_STOP_STAGNATION)
         what = R->system->attained
                    ? "no further progress, as far as rounding allows,"
+               : R->system->outgrown
+                   ? "no further progress: rounding of a large x hides b - A x"
                    : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
         what = "not converged, x is a least squares solution: the matrix is "
@@ -79,7 +81,8 @@ tacit_status tct_explain(const tct_run *R)
         status = TACIT_INTERRUPTED;
     }
     char limit[64] = "";
-    if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION)
+    const bool left = R->system->outgrown && !R->system->attained; /* that x */
+    if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION && !left)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
     const tct_system *S = R->system;

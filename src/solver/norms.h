@@ -11,6 +11,7 @@ enum { TCT_RITZ_ROOM = 16384 };
 typedef struct tct_ritz {
     int64_t count, room;
     int64_t from, at; /* k at the start of the phase, and at the last check */
+    int64_t next;     /* k of the next check of growth.c                   */
     double *alpha, *beta;
 } tct_ritz;
 
@@ -38,5 +39,12 @@ bool tct_norm_go_on(tct_run *R, double norm_r);
 
 /* Note the scalars of the iteration before the check at R->k. */
 void tct_note_ritz(tct_run *R);
+
+/* --- growth.c ------------------------------------------------------------- */
+
+/* At a check, a few times in a solve whose Ritz values ask for it: has x grown so
+ * large that the target cannot be met? Sets system->outgrown.
+ * Collective. */
+bool tct_has_outgrown(tct_run *R);
 
 #endif

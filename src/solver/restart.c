@@ -154,7 +154,7 @@ bool tct_next_phase(tct_run *R)
     if (mark || low) {
         restart_policy(R, mark, low);
         if (R->q->peers_know || R->result->converged) return false;
-        if (!R->q->stop_agreed && R->k < S->limit) return true;
+        if (!R->q->stop_agreed && R->k < S->limit && !S->outgrown) return true;
     }
     tct_residual(R, R->v[V_R]);
     double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
@@ -166,6 +166,8 @@ bool tct_next_phase(tct_run *R)
         return false;
     }
     tct_keep_best(R, norm_r);
+    if (S->outgrown) P->why = TACIT_STOP_STAGNATION;
+    if (S->outgrown) return false;
     if (tct_norm_asks(R, told, norm_r)) return tct_norm_go_on(R, norm_r);
     if (!tct_unsettled(R, norm_r) || R->q->peers_know) return false;
     if (R->k >= S->limit) {

@@ -45,7 +45,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     S->stop = *stop;
     S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->exactly = stop->iterations > 0;
-    S->attained = S->accepted = S->refused = false;
+    S->attained = S->accepted = S->refused = S->outgrown = false;
     if (S->exactly) S->limit = stop->iterations;
     R->k = 0;
     P->checked = R->loop->left_from = -1;

@@ -54,6 +54,7 @@ typedef struct tct_system {
     int64_t limit;                   /* of iterations */
     bool exactly, attained, outside; /* all asked for; no less; no solution */
     bool accepted, refused;          /* by this rank's monitor */
+    bool outgrown;                   /* rounding leaves too much: growth.c */
     double norm_b, target;           /* times sigma   */
     double reference, wanted; /* in stop.norm: of what rtol is for; target */
     const tacit_operator *diagonal; /* of norm scaled: D^-1; NULL: not made */

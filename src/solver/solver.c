@@ -31,7 +31,7 @@ void tct_begin_runs(tacit_solver *S)
     const size_t rows = expensive ? SIZE_MAX : S->most_rows;
     S->loop.lag = q->device->lag ? q->device->lag(q, rows) : 0;
     q->stop_wanted = q->stop_agreed = false;
-    S->ritz.count = 0;
+    S->ritz.count = S->ritz.next = 0;
     S->run.ritz = S->ritz.room > 0 ? &S->ritz : NULL;
 }
 

@@ -30,9 +30,27 @@ static void add(listing *l, const char *what, const char *device,
     cJSON_AddItemToArray(l->json, o);
 }
 
+/* Ways to step a grid are named after what GPUs do; the host has them too. */
+static void add_ways(listing *l)
+{
+    cli_choice row;
+    const char *none = cli_gpu_reason();
+    for (int i = 0; cli_axis_way.row(i, &row); i++) {
+        char about[512];
+        snprintf(about, sizeof about, "%s%s%s%s", row.summary,
+                 none ? "; only on the CPU (cuda: " : "", none ? none : "",
+                 none ? ")" : "");
+        add(l, cli_axis_way.name, NULL, row.name, about, row.reason);
+    }
+}
+
 static void add_axis(listing *l, const cli_axis *axis)
 {
     cli_choice row;
+    if (axis == &cli_axis_way) {
+        add_ways(l);
+        return;
+    }
     const char *device = axis == &cli_axis_format       ? "host"
                          : axis == &cli_axis_gpu_format ? "cuda"
                                                         : NULL;

@@ -165,7 +165,9 @@ static cJSON *about_json(const about *a)
 static void print_about(const about *a)
 {
     const tacit_matrix_info *m = &a->problem.info;
-    printf("name\t%s\nformat\t%s\n", a->problem.name, m->format);
+    fputs("name\t", stdout);
+    cli_print_plain(stdout, a->problem.name);
+    printf("\nformat\t%s\n", m->format);
     printf("shift\t%.17g\n", m->shift);
     printf("rows\t%" PRId64 "\ncolumns\t%" PRId64 "\nentries\t%" PRId64 "\n",
            m->rows, m->cols, m->nonzeros);

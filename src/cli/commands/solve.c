@@ -165,6 +165,18 @@ static tacit_status measure_accuracy(const cli *c, solve_job *job)
     return TACIT_OK;
 }
 
+/* The block of rows of a file whose nodes were not described: in 2D or 3D. */
+static int block_of(const cli *c, const cli_problem *p)
+{
+    const tacit_matrix_info *m = &p->info;
+    const double rows = (double)m->rows;
+    const bool full = (double)m->nonzeros >= rows * rows;
+    if (strcmp(m->format, "gallery") == 0 || full) return 0;
+    if (cli_named(&c->set, "coordinates") || cli_named(&c->set, "near-null"))
+        return 0;
+    return m->block == 2 || m->block == 3 ? m->block : 0;
+}
+
 static void fill_report(const cli *c, solve_job *job)
 {
     cli_report *r = &job->report;
@@ -179,6 +191,7 @@ static void fill_report(const cli *c, solve_job *job)
     r->norm = c->set.relative_to && !c->set.norm ? "residual" : c->set.norm;
     r->made_up = !c->set.precond && !c->set.rhs && c->set.operands < 2 &&
                  strcmp(p->info.format, "gallery") != 0;
+    r->block = block_of(c, p);
     r->condition = tacit_solver_condition(job->solver);
     r->profiled = c->set.profile;
     r->spared =

@@ -372,7 +372,10 @@ const cli_command cli_command_trsv = {
         "x* "
         "uniform in [-1,1]; or file: the one that the file of MATRIX holds. "
         "Where only a factor is known, or an incomplete one was made, A is its "
-        "product. Of --rhs-columns several are solved at once, up to 64.",
+        "product. Of --rhs-columns several are solved at once, up to 64.\n\n"
+        "In --json each phase has messages, as counted, and messages_foreseen, "
+        "those of the plan: one solve of all ranks, with as many columns as "
+        "are solved at once.",
     .takes = {1, 2},
     .run = trsv_run,
 };

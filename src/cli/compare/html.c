@@ -42,7 +42,7 @@ static void escape(FILE *to, const char *text)
         case '<': fputs("&lt;", to); break;
         case '>': fputs("&gt;", to); break;
         case '"': fputs("&quot;", to); break;
-        default: fputc(*c, to);
+        default: fputc((unsigned char)*c < ' ' ? '?' : *c, to);
         }
 }
 

@@ -45,7 +45,12 @@ static void print_census(FILE *to, const cli_run *run, const census *a)
     print_count(to, a->limited, "not converged");
     print_count(to, a->interrupted, "interrupted");
     print_count(to, a->broken, "broke down");
-    fprintf(to, "; %" PRId64 " to %" PRId64 " iterations\n", a->least, a->most);
+    if (a->least < a->most)
+        fprintf(to, "; %" PRId64 " to %" PRId64 " iterations\n", a->least,
+                a->most);
+    else
+        fprintf(to, "; %" PRId64 " iteration%s each\n", a->most,
+                a->most == 1 ? "" : "s");
 }
 
 static void print_table(FILE *to, const cli_run *run)

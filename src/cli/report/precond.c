@@ -116,9 +116,11 @@ static void print_trial(FILE *to, const tacit_precond_trial *t)
                 cli_seconds(t->seconds, had), t->reached,
                 cli_seconds(t->solve_seconds, solve),
                 t->alone ? "" : " (predicted)", t->picked ? "" : ": ");
-    fprintf(to, "%s%s%s\n",
-            t->picked ? t->iterations > 0 ? ": taken" : "taken" : "",
-            t->picked && t->reason ? ": " : "", t->reason ? t->reason : "");
+    if (t->picked && !t->reason)
+        fputs(t->iterations > 0 ? ": taken" : "taken", to);
+    fprintf(to, "%s%s\n",
+            t->picked && t->reason && t->iterations > 0 ? ": ended: " : "",
+            t->reason ? t->reason : "");
 }
 
 void cli_print_race(FILE *to, const tacit_solver *solver)

@@ -100,10 +100,12 @@ static void print_matrix(FILE *to, const cli_report *r)
     if (s != 0)
         snprintf(shift, sizeof shift, " %c %.10g I", s < 0 ? '-' : '+',
                  fabs(s));
+    fputs("matrix   ", to);
+    cli_print_plain(to, r->name);
     fprintf(to,
-            "matrix   %s%s: %s rows, %s entries (%" PRId64 " to %" PRId64
+            "%s: %s rows, %s entries (%" PRId64 " to %" PRId64
             " a row, mean %.2f)",
-            r->name, shift, cli_integer(r->matrix.rows, rows),
+            shift, cli_integer(r->matrix.rows, rows),
             cli_integer(r->matrix.nonzeros, entries), r->matrix.row_min,
             r->matrix.row_max, r->matrix.row_mean);
     if (r->matrix.summed > 0)
@@ -275,6 +277,20 @@ static void print_hint(FILE *to, const cli_report *r)
             "out while it solves\n",
             (double)s->iterations / digits,
             cli_seconds(s->seconds / digits, time));
+}
+
+/* Rows come in blocks as displacements do, and amg knows no rotations. */
+static void print_block_hint(FILE *to, const cli_report *r)
+{
+    tacit_precond_info info = {.size = sizeof info};
+    if (r->block == 0 || !r->M || tacit_precond_describe(r->M, &info) < 0)
+        return;
+    if (strcmp(info.name, "amg") != 0 || info.levels < 2) return;
+    fprintf(to,
+            "hint     rows come in dense blocks of %d: of an elastic body amg "
+            "would know the rotations by coordinates of its nodes, and take "
+            "fewer iterations: amg(coordinates=FILE), or amg(near-null=FILE)\n",
+            r->block);
 }
 
 /* Of a file: what the command line left open. */
@@ -449,6 +465,7 @@ void cli_report_print(FILE *to, const cli_report *r)
         print_notes(to, r);
         print_hint(to, r);
     }
+    print_block_hint(to, r);
     print_times(to, r);
     cli_print_decisions(to, r->A);
     print_rates(to, r);

@@ -28,10 +28,11 @@ typedef struct cli_report {
     cli_run run; /* the best one */
     const tacit_operator *A;
     const tacit_backward *accuracy; /* of each column; NULL: not measured */
-    const char *norm;        /* that decides; NULL: residual, relative to b */
-    bool made_up;            /* b, and no preconditioner was asked for */
-    double condition;        /* lower bound; 0: not known */
-    const tacit_operator *M; /* the preconditioner, or NULL */
+    const char *norm; /* that decides; NULL: residual, relative to b */
+    bool made_up;     /* b, and no preconditioner was asked for */
+    int block; /* of rows of a file, of whose nodes amg knows no more; or 0 */
+    double condition;           /* lower bound; 0: not known */
+    const tacit_operator *M;    /* the preconditioner, or NULL */
     const tacit_solver *solver; /* may have chosen M; NULL: M solves */
     bool profiled;
     bool spared; /* reduced precision was asked for but saves nothing */

@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 /* A trial may take this part of what the products before it have. */
-static const double TRIAL = 0.2;
+static const double TRIAL = 0.4;
 /* A format is bought early, after 1 / EARLY of the products that would have
  * paid for it, if SURE times those are foretold, which are rather too few. */
 static const double EARLY = 4.0, SURE = 0.8;

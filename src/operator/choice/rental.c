@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    SMALL = 4096, /* entries: chosen by bytes, in no time */
-    RATIO = 4,    /* checks grow by 1 / RATIO from one decision to the next */
+    SMALL = 20000, /* entries: a sample would be most of them */
+    RATIO = 4,     /* checks grow by 1 / RATIO from one decision to the next */
     VECTOR_BYTES = 80 /* a row and iteration */
 };
 /* Seconds to try a format, for each entry of the sample, in seconds to read an
@@ -49,12 +49,17 @@ tacit_status tct_rental_open(tct_assembled *A, const tct_operator_wish *wish)
     return TACIT_OK;
 }
 
+bool tct_rental_is_small(const tct_assembled *A, const tct_local *rows)
+{
+    return A->rental && rows->ptr[rows->rows] <= SMALL;
+}
+
 bool tct_rental_suits(const tct_assembled *A, const tct_format_wish *wish,
                       const tct_local *rows)
 {
     const bool plain = strcmp(wish->format, "auto") == 0 && !wish->low[0];
     const bool none = strcmp(wish->order, "none") == 0;
-    if (!plain || rows->ptr[rows->rows] <= SMALL) return false;
+    if (!plain || tct_rental_is_small(A, rows)) return false;
     if (none) return true;
     return strcmp(wish->order, "auto") == 0 &&
            !tct_order_may_pay(A->base.q, rows);
@@ -188,11 +193,11 @@ static void go_on_trying(tct_assembled *A)
     tct_trial_close(t);
 }
 
-static bool has_room(const tct_block *B)
+static tacit_status require_room(const tct_block *B)
 {
-    return (double)tct_memory_available() >
-           2.0 * (ENTRY_BYTES * (double)B->nonzeros +
-                  ROW_BYTES * (double)B->rows);
+    return tct_memory_require(
+        2.0 * (ENTRY_BYTES * (double)B->nonzeros + ROW_BYTES * (double)B->rows),
+        "another format");
 }
 
 static void take_block(tct_assembled *A, const tct_format *format,
@@ -213,8 +218,8 @@ static tacit_status build(tct_assembled *A)
     tct_block *made = NULL, *was = A->stored.block;
     tct_local rows = rows_of(A);
     rows.dense = r->trial.dense;
-    if (!r->trial.format || !has_room(was))
-        FAIL(TACIT_NO_MEMORY, "no memory for another format");
+    if (!r->trial.format) FAIL(TACIT_NO_MEMORY, "no memory for a sample");
+    TRY(require_room(was));
     TRY(q_own_status(A->base.q)); /* nothing uses the block now */
     const double start = now(r);
     TRY(r->trial.format->create(&rows, A->base.q->team, &made));

@@ -37,6 +37,9 @@ tacit_status tct_rental_open(tct_assembled *A, const tct_operator_wish *wish);
  * are those that will be stored. */
 bool tct_rental_suits(const tct_assembled *A, const tct_format_wish *wish,
                       const tct_local *rows);
+/* Has it so few rows that a trial would cost as much as to store them? Then the
+ * format of fewest bytes is stored at once. */
+bool tct_rental_is_small(const tct_assembled *A, const tct_local *rows);
 /* A's block is made, with rows at `at`. */
 void tct_rental_begin(tct_assembled *A, const tct_grid_place *at);
 /* Ranks decide together, as long as one has something to decide. Collective.

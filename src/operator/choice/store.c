@@ -124,10 +124,11 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     tct_team *team = A->base.q->team;
     choice c = {.count = 0};
     const bool measure = strcmp(wish->format, "auto") == 0;
-    const bool order = strcmp(wish->order, "auto") == 0 && !A->by_model &&
+    const bool by_bytes = A->by_model || tct_rental_is_small(A, local);
+    const bool order = strcmp(wish->order, "auto") == 0 && !by_bytes &&
                        tct_order_may_pay(A->base.q, local) && has_room(local);
     c.format = tct_format_find("host", wish->format);
-    if (measure && A->by_model)
+    if (measure && by_bytes)
         c.format = tct_format_by_bytes(local, c.trials, &c.count);
     else if (measure || order) choose(wish, team, local, &c);
     if (order) {
@@ -141,7 +142,7 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     }
     snprintf(S->name, sizeof S->name, "%s", S->format->about.name);
     TRY(S->format->create(local, team, &S->block));
-    if (A->by_model) S->block->threads = tct_threads_guess(A->base.q, S->block);
+    if (by_bytes) S->block->threads = tct_threads_guess(A->base.q, S->block);
     else tct_threads_choose(A->base.q, S->block);
     return TACIT_OK;
 }

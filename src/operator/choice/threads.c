@@ -76,11 +76,21 @@ static double once(rig *r, int threads)
     return tct_seconds() - start;
 }
 
+static void tell_bytes(const tacit_queue *q, int threads, double bytes)
+{
+    if (q->threads == 1) return;
+    tct_log(TCT_DETAIL, "threads: %d used; an iteration moves %.0f kB", threads,
+            1e-3 * bytes);
+}
+
 int tct_threads_guess(const tacit_queue *q, const tct_block *B)
 {
     const double bytes = bytes_of(B), most = LARGE * q->threads;
-    if (bytes <= SMALL) return 1;
-    return bytes >= most ? q->threads : 1 + (int)(bytes / LARGE);
+    const int threads = bytes <= SMALL  ? 1
+                        : bytes >= most ? q->threads
+                                        : 1 + (int)(bytes / LARGE);
+    tell_bytes(q, threads, bytes);
+    return threads;
 }
 
 static double best_of(const number *numbers, int count)
@@ -148,8 +158,7 @@ void tct_threads_choose(tacit_queue *q, tct_block *B)
     if (q->threads == 1) return;
     if (bytes <= SMALL) B->threads = 1;
     if (bytes <= SMALL || bytes >= LARGE * q->threads)
-        tct_log(TCT_DETAIL, "threads: %d used; an iteration moves %.0f kB",
-                B->threads, 1e-3 * bytes);
+        tell_bytes(q, B->threads, bytes);
     else if (rig_open(&r)) B->threads = by_measuring(&r);
     rig_close(&r);
 }

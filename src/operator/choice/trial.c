@@ -5,7 +5,7 @@
 #include "operator/host/product.h"
 #include <string.h>
 
-enum { ENTRIES_LEAST = 20000, PART = 50 /* of the matrix */ };
+enum { ENTRIES_LEAST = 10000, PART = 50 /* of the matrix */ };
 
 int64_t tct_trial_entries(int64_t nonzeros)
 {
@@ -33,7 +33,9 @@ static void look(const tct_trial *t, tacit_trial *trials, int *count)
     for (*count = 0; (f = tct_format_at("host", *count)) != NULL; ++*count) {
         tacit_trial *of = &trials[*count];
         *of = (tacit_trial){.format = f->about.name};
-        of->bytes = f->bytes(&t->part, &of->reason);
+        of->bytes = f == &tct_format_bsell && t->dense > 0
+                        ? t->dense_bytes
+                        : f->bytes(&t->part, &of->reason);
         if (f == &tct_format_bsell && of->bytes >= 0.0 &&
             !divides(&t->rows, t->dense)) {
             of->bytes = -1.0;
@@ -61,8 +63,7 @@ static void pick(tct_trial *t, tacit_trial *trials, int count)
 
 static tacit_status make_vectors(tct_trial *t)
 {
-    t->x = tct_calloc((size_t)t->rows.cols * sizeof *t->x);
-    if (!t->x) FAIL(TACIT_NO_MEMORY, "no memory for a sample");
+    TRY(TCT_ALLOC(t->rows.cols, "a sample", &t->x));
     TRY(TCT_ALLOC(t->part.rows, "a sample", &t->y));
     for (int64_t k = 0; k < t->part.ptr[t->part.rows]; k++)
         t->x[t->part.col[k]] = 1.0; /* touches only needed memory */
@@ -92,7 +93,7 @@ tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
                         t->first, &t->part));
     t->scale =
         (double)rows->ptr[rows->rows] / (double)t->part.ptr[t->part.rows];
-    t->dense = tct_slices_best_block(&t->part);
+    t->dense = tct_slices_best_block(&t->part, &t->dense_bytes);
     t->part.dense = t->dense ? t->dense : -1;
     look(t, trials, count);
     pick(t, trials, *count);

@@ -14,6 +14,7 @@ typedef struct tct_trial {
     int64_t first[TCT_SAMPLE_PIECES];
     const tct_format *format; /* NULL: none has fewer bytes than the rows */
     int dense;                /* its dense blocks; 0: none */
+    double dense_bytes;       /* of the sample in these    */
     tct_block *block;
     double *x, *y;
     double scale;    /* entries of the matrix over those of the sample */

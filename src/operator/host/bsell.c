@@ -13,11 +13,10 @@ static const tct_block_ops bsell_ops = {
     .destroy = tct_slices_destroy,
 };
 
-/* The block size with the fewest bytes; 0 if none fits. */
-int tct_slices_best_block(const tct_local *A)
+int tct_slices_best_block(const tct_local *A, double *bytes)
 {
-    double bytes = -1.0;
-    return tct_best_block(A, &bytes, tct_slices_bytes);
+    *bytes = -1.0;
+    return tct_best_block(A, bytes, tct_slices_bytes);
 }
 
 static double bsell_bytes(const tct_local *A, const char **reason)
@@ -31,7 +30,8 @@ static double bsell_bytes(const tct_local *A, const char **reason)
 
 static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    const int b = A->dense ? A->dense : tct_slices_best_block(A);
+    double bytes;
+    const int b = A->dense ? A->dense : tct_slices_best_block(A, &bytes);
     if (b <= 0)
         FAIL(TACIT_UNSUPPORTED,
              "format bsell: the matrix has no dense blocks of 2 to 6 rows");

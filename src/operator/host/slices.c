@@ -67,6 +67,7 @@ static void plan_chunk(const tct_builder *B, int part, int64_t chunk)
     if (count.slice > S->slices) count.slice = S->slices;
     while (n < count.slice) {
         tct_builder_window(B, part, LANES * n / S->window, &w);
+        tct_builder_fetch(B, &w, false);
         tct_window_plan(&B->slicing, &w, slice, order);
         const int64_t slices = (w.groups + LANES - 1) / LANES;
         memcpy(S->slice + n, slice, (size_t)slices * sizeof *S->slice);
@@ -300,21 +301,28 @@ static sampled sample_of(const tct_slicing *S)
     return w;
 }
 
+/* The distance of sampled groups: blocks of a grid recur every few rows, which
+ * 2 to 6 divide, so that their least common factors must not divide it. */
+static int64_t group_step(int64_t groups)
+{
+    enum { GROUPS = 128 };
+    int64_t step = groups / GROUPS + 1;
+    while (step > 1 && (step % 2 == 0 || step % 3 == 0 || step % 5 == 0))
+        step++;
+    return step;
+}
+
 /* Have blocks few zeros? Only these are planned. */
 static bool are_full(const tct_slicing *S, int32_t *scratch)
 {
     const double least_full = 0.6; /* of the entries of blocks */
-    const sampled all = sample_of(S);
-    double entries = 0.0, stored = 0.0;
-    tct_window w;
-    for (int64_t i = 0; i < all.count; i++) {
-        tct_window_read(S, all.at[i], scratch, &w);
-        for (int g = 0; g < w.groups; g++)
-            stored += (double)w.length[g] * S->b * S->b;
-        entries += (double)(S->A->ptr[S->b * (w.first + w.groups)] -
-                            S->A->ptr[S->b * w.first]);
+    const int64_t step = group_step(S->groups);
+    int64_t entries = 0, blocks = 0;
+    for (int64_t g = 0; g < S->groups; g += step) {
+        blocks += tct_merge_rows(S->A, S->b, g, scratch);
+        entries += S->A->ptr[S->b * (g + 1)] - S->A->ptr[S->b * g];
     }
-    return entries >= least_full * stored;
+    return (double)entries >= least_full * (double)(blocks * S->b * S->b);
 }
 
 static census take_census(const tct_slicing *S, int32_t *scratch)
@@ -338,20 +346,15 @@ static census take_census(const tct_slicing *S, int32_t *scratch)
     return c;
 }
 
-/* For blocks with values of `size` bytes; < 0: they do not fit. */
-static double bytes_of(const tct_local *A, int b, double size)
+/* The bytes of a value in the store that suits A's, from a part of them. */
+static double value_bytes(const tct_local *A, int b)
 {
     const int64_t nonzeros = A->ptr[A->rows];
-    tct_slicing S = tct_host_slicing(A, b);
-    tct_slicing_values(&S, size);
-    const int64_t room = tct_window_room(&S);
-    int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
-    if (!scratch) return -1.0;
-    const bool fit = b == 1 || are_full(&S, scratch);
-    const census c = fit ? take_census(&S, scratch) : (census){-1.0, 0.0};
-    tct_free(scratch);
-    if (!fit) return -1.0;
-    return c.entries > 0.0 ? c.bytes * (double)nonzeros / c.entries : 0.0;
+    const int64_t looked =
+        nonzeros < VALUES_LOOKED_AT ? nonzeros : VALUES_LOOKED_AT;
+    tct_value_set values;
+    look(&values, A->val + (nonzeros - looked) / 2, looked, b, NULL);
+    return (double)tct_value_size(choose_kind(&values));
 }
 
 double tct_slices_bytes(const tct_local *A, int b)
@@ -359,9 +362,13 @@ double tct_slices_bytes(const tct_local *A, int b)
     if (A->rows % b || A->cols % b) return -1.0;
     const int64_t nonzeros = A->ptr[A->rows];
     if (nonzeros == 0) return b > 1 ? -1.0 : 12.0 / LANES * (double)A->rows;
-    const int64_t looked =
-        nonzeros < VALUES_LOOKED_AT ? nonzeros : VALUES_LOOKED_AT;
-    tct_value_set values;
-    look(&values, A->val + (nonzeros - looked) / 2, looked, b, NULL);
-    return bytes_of(A, b, (double)tct_value_size(choose_kind(&values)));
+    tct_slicing S = tct_host_slicing(A, b);
+    const int64_t room = tct_window_room(&S);
+    int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
+    if (!scratch) return -1.0;
+    const bool fit = b == 1 || are_full(&S, scratch);
+    if (fit) tct_slicing_values(&S, value_bytes(A, b));
+    const census c = fit ? take_census(&S, scratch) : (census){-1.0, 1.0};
+    tct_free(scratch);
+    return c.entries > 0.0 ? c.bytes * (double)nonzeros / c.entries : 0.0;
 }

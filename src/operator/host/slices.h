@@ -113,8 +113,9 @@ static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
 /* Bytes of a product if `A` were stored in blocks of `b`, from a sample of its
  * windows; negative if b does not divide its size or few blocks are dense. */
 double tct_slices_bytes(const tct_local *A, int b);
-/* The block size (2 to 6) with the fewest bytes; 0 if none fits. In bsell.c. */
-int tct_slices_best_block(const tct_local *A);
+/* The block size (2 to 6) with the fewest bytes, which are put into `*bytes`; 0
+ * if none fits. In bsell.c. */
+int tct_slices_best_block(const tct_local *A, double *bytes);
 
 /* Errors      UNSUPPORTED (rows longer than a slice may be wide), NO_MEMORY. */
 tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,

@@ -22,6 +22,18 @@ tct_slicing tct_host_slicing(const tct_local *A, int b);
 /* Window number `window`, read by the thread of `part`. */
 void tct_builder_window(const tct_builder *B, int part, int64_t window,
                         tct_window *w);
+/* Begin to load entries of the window, whose rows will be read in any order. */
+static inline void tct_builder_fetch(const tct_builder *B, const tct_window *w,
+                                     bool values)
+{
+    enum { LINE = 16 }; /* entries, of 4 bytes */
+    const tct_local *A = B->slicing.A;
+    const int64_t row = B->S->b * w->first;
+    const int64_t from = A->ptr[row], to = A->ptr[row + B->S->b * w->groups];
+    for (int64_t e = from; e < to; e += LINE) __builtin_prefetch(A->col + e);
+    for (int64_t e = from; values && e < to; e += LINE / 2)
+        __builtin_prefetch(A->val + e);
+}
 /* Advance to the next slice. */
 void tct_slices_next(const tct_slices *S, tct_slices_at *at);
 

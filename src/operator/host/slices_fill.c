@@ -62,12 +62,12 @@ static target target_of(const tct_builder *B)
                     .bits = B->values.bits};
 }
 
+/* Slots without a key have code 0, that of +0, whose key is 0. */
 static uint8_t code_of(const target *t, double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
     size_t at = tct_value_slot(bits, t->bits);
-    if (bits == 0) return 0;
     while (t->key[at] != bits) at = (at + 1) & (((size_t)1 << t->bits) - 1);
     return (uint8_t)t->code[at];
 }
@@ -118,27 +118,57 @@ TCT_LANEWISE int64_t write_block_row(const target *t, value_kind kind,
     return e;
 }
 
+/* Number `e` of the full blocks of the rows from `row` on: no column is
+ * read. */
+TCT_LANEWISE void write_full_block(const target *t, value_kind kind,
+                                   const tct_local *A, int64_t row, int64_t e,
+                                   int b, int64_t to)
+{
+    for (int i = 0; i < b; i++) {
+        const double *val = A->val + A->ptr[row + i] + b * e;
+        for (int j = 0; j < b; j++)
+            put(t, kind, to + LANES * (b * i + j), val[j]);
+    }
+}
+
+/* Do the b rows from `row` on fill their `blocks`? */
+static bool are_full(const tct_local *A, int64_t row, int b, int64_t blocks)
+{
+    for (int i = 0; i < b; i++)
+        if (A->ptr[row + i + 1] - A->ptr[row + i] != b * blocks) return false;
+    return true;
+}
+
+/* The blocks of a lane, which `to` is in the first column. */
+TCT_LANEWISE void write_block_lane(const tct_builder *B, value_kind kind, int b,
+                                   const tct_slice *s, const tct_view *v,
+                                   const uint8_t *some, int l, int64_t to)
+{
+    const tct_local A = *B->slicing.A;
+    const target t = target_of(B);
+    const int64_t row = b * v->group[l];
+    const bool full = are_full(&A, row, b, v->length[l]);
+    int64_t at[TCT_BLOCK_MOST], e = 0;
+    for (int i = 0; i < b; i++) at[i] = A.ptr[row + i];
+    for (int k = 0; k < s->width; k++, to += LANES * b * b) {
+        if (!(tct_slice_lanes(s, some, k) >> l & 1)) continue;
+        const int32_t first = b * v->col[l][e];
+        if (full) write_full_block(&t, kind, &A, row, e, b, to);
+        for (int i = 0; i < b && !full; i++)
+            at[i] = write_block_row(&t, kind, &A, at[i], A.ptr[row + i + 1],
+                                    first, b, to + LANES * b * i);
+        e++;
+    }
+}
+
 /* The same for a slice of blocks. */
 TCT_LANEWISE void write_blocks(const tct_builder *B, value_kind kind,
                                const tct_slice *s, const tct_view *v,
                                const uint8_t *some, int64_t to)
 {
-    const tct_local A = *B->slicing.A;
-    const target t = target_of(B);
-    const int b = B->S->b;
-    tct_cursors c;
-    int32_t entry[LANES] = {0};
-    tct_cursors_open(&c, &A, b, v, LANES);
-    for (int k = 0; k < s->width; k++, to += LANES * b * b) {
-        const unsigned lanes = tct_slice_lanes(s, some, k);
-        for (int l = 0; l < v->lanes; l++) {
-            if (!(lanes >> l & 1)) continue;
-            const int32_t first = b * v->col[l][entry[l]++];
-            for (int i = 0; i < b; i++)
-                c.at[l][i] = write_block_row(&t, kind, &A, c.at[l][i],
-                                             A.ptr[b * v->group[l] + i + 1],
-                                             first, b, to + LANES * b * i + l);
-        }
+    for (int l = 0; l < v->lanes; l++) {
+        if (B->S->b == 3) write_block_lane(B, kind, 3, s, v, some, l, to + l);
+        else write_block_lane(B, kind, B->S->b, s, v, some, l, to + l);
     }
 }
 
@@ -207,6 +237,7 @@ static void fill_chunk(const tct_builder *B, int part, int64_t chunk,
     tct_window w;
     while (at.slice < S->at[chunk + 1].slice) {
         tct_builder_window(B, part, LANES * at.slice / S->window, &w);
+        tct_builder_fetch(B, &w, true);
         for (int g = 0; g < w.groups; g += LANES, tct_slices_next(S, &at))
             fill_slice(B, &w, &at, pattern);
         tct_window_copy_long(&B->slicing, &w, &apart, &at.long_row,

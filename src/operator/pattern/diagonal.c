@@ -3,16 +3,17 @@
 #include "device/parallel.h"
 #include "operator/format.h"
 
-/* Columns of a row ascend. */
+/* Columns of a row ascend. The search has no branch that depends on them. */
 static double diagonal_of(const tct_local *A, int64_t i)
 {
-    int64_t low = A->ptr[i], high = A->ptr[i + 1];
-    while (low < high) {
-        const int64_t mid = low + (high - low) / 2;
-        if (A->col[mid] < i) low = mid + 1;
-        else high = mid;
+    const int64_t n = A->ptr[i + 1] - A->ptr[i];
+    const int32_t *col = A->col + A->ptr[i], *from = col;
+    for (int64_t left = n; left > 1;) {
+        const int64_t half = left / 2;
+        from += from[half] <= i ? half : 0;
+        left -= half;
     }
-    return low < A->ptr[i + 1] && A->col[low] == i ? A->val[low] : 0.0;
+    return n > 0 && *from == i ? A->val[from - A->col] : 0.0;
 }
 
 typedef struct {

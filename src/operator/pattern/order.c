@@ -46,7 +46,9 @@ static bool is_host(const tacit_queue *q)
 /* Block size that the queue's device would store, 1 if none. */
 static int block_of(const tacit_queue *q, const tct_local *A)
 {
-    const int b = is_host(q) ? tct_slices_best_block(A) : tct_gpu_best_block(A);
+    double bytes;
+    const int b =
+        is_host(q) ? tct_slices_best_block(A, &bytes) : tct_gpu_best_block(A);
     return b ? b : 1;
 }
 

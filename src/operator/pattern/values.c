@@ -81,18 +81,34 @@ static bool fits_float(double v)
     return !isfinite(v) || fabs(v) < 0x1.ffffffp127;
 }
 
+/* The first of `val` [k, n) that is not at the first slot for it, where nearly
+ * all are if they are few; else n. */
+static int64_t pass_known(const tct_value_set *set, const double *val,
+                          int64_t k, int64_t n)
+{
+    const uint64_t *key = set->key;
+    const int size = set->bits;
+    const bool zero = set->zero;
+    for (; k < n; k++) {
+        const uint64_t bits = bits_of(val[k]);
+        const bool equal = key[tct_value_slot(bits, size)] == bits;
+        if (!(equal & (zero | (bits != 0)))) return k;
+    }
+    return n;
+}
+
+static bool asks(const tct_value_set *set)
+{
+    return set->count <= set->most || set->floats || set->in_range;
+}
+
 void tct_value_set_look(tct_value_set *set, const double *val, int64_t n)
 {
-    uint64_t last = n > 0 ? ~bits_of(val[0]) : 0;
     set->looked += n;
-    for (int64_t k = 0;
-         k < n && (set->count <= set->most || set->floats || set->in_range);
-         k++) {
+    for (int64_t k = 0; k < n && asks(set); k++) {
+        if (set->count <= set->most) k = pass_known(set, val, k, n);
+        if (k == n) return;
         const uint64_t bits = bits_of(val[k]);
-        if (bits == last) continue;
-        last = bits;
-        const uint64_t key = set->key[tct_value_slot(bits, set->bits)];
-        if (key == bits && (bits != 0 || set->zero)) continue; /* often */
         if (set->floats) set->floats = tct_value_is_float(bits);
         if (set->in_range) set->in_range = fits_float(val[k]);
         if (set->count <= set->most) add(set, bits);

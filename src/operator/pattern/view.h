@@ -50,12 +50,13 @@ TCT_LANEWISE bool tct_runs_next(tct_runs *r, const tct_view *v, int lanes,
         if (head[l] < least) least = head[l];
     }
     if (least == INT32_MAX) return false;
-    *out = (tct_column_run){.base = least};
-    for (int l = 0; l < lanes; l++)
-        if (head[l] == least) {
-            out->mask |= (tct_lanes)1 << l;
-            r->at[l]++;
-        }
+    tct_lanes mask = 0;
+    for (int l = 0; l < lanes; l++) { /* no branch: which lane is by chance */
+        const tct_lanes one = head[l] == least;
+        mask |= one << l;
+        r->at[l] += (int32_t)one;
+    }
+    *out = (tct_column_run){.base = least, .mask = mask};
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/window.c - windows of groups: their contents, the order of
  * their lengths, and rows kept apart. */
-#include "operator/pattern/slicing.h"
+#include "operator/pattern/view.h"
 #include <string.h>
 
 tct_slicing tct_slicing_of(const tct_slicing_rules *rules, const tct_local *A,
@@ -69,7 +69,39 @@ int64_t tct_most_entries(const tct_local *A, int64_t size)
     return most;
 }
 
-int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
+/* The block columns of one row of `n` columns; full blocks are passed at
+ * once. */
+TCT_LANEWISE int32_t blocks_of_row(const int32_t *from, int64_t n, int b,
+                                   int32_t *col)
+{
+    int32_t count = 0;
+    for (int64_t e = 0; e < n;) {
+        const int32_t block = from[e] / b;
+        const int64_t next = ((int64_t)block + 1) * b;
+        col[count++] = block;
+        if (e + b <= n && from[e + b - 1] == next - 1 && from[e] == next - b) {
+            e += b;
+            continue;
+        }
+        while (e < n && from[e] < next) e++;
+    }
+    return count;
+}
+
+/* Have rows `row` and the `b` - 1 after it the same columns? */
+static bool are_alike(const tct_local *A, int64_t row, int b)
+{
+    const int64_t *ptr = A->ptr + row, n = ptr[1] - ptr[0];
+    const size_t bytes = (size_t)n * sizeof *A->col;
+    for (int i = 1; i < b; i++) {
+        if (ptr[i + 1] - ptr[i] != n) return false;
+        if (n > 0 && memcmp(A->col + ptr[0], A->col + ptr[i], bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+TCT_LANEWISE int32_t merge(const tct_local *A, int b, int64_t g, int32_t *col)
 {
     int64_t at[TCT_BLOCK_MOST], end[TCT_BLOCK_MOST];
     for (int i = 0; i < b; i++) {
@@ -85,6 +117,25 @@ int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
         const int64_t next = ((int64_t)col[n] + 1) * b;
         for (int i = 0; i < b; i++)
             while (at[i] < end[i] && A->col[at[i]] < next) at[i]++;
+    }
+}
+
+TCT_LANEWISE int32_t merge_rows(const tct_local *A, int b, int64_t g,
+                                int32_t *col)
+{
+    const int64_t *ptr = A->ptr + b * g;
+    if (!are_alike(A, b * g, b)) return merge(A, b, g, col);
+    return blocks_of_row(A->col + ptr[0], ptr[1] - ptr[0], b, col);
+}
+
+/* Common sizes are constants of their loops. */
+int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
+{
+    switch (b) {
+    case 2: return merge_rows(A, 2, g, col);
+    case 3: return merge_rows(A, 3, g, col);
+    case 4: return merge_rows(A, 4, g, col);
+    default: return merge_rows(A, b, g, col);
     }
 }
 

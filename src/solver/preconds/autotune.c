@@ -373,6 +373,16 @@ static tacit_status explain(const tct_autotuning *race, tacit_status status,
         stop->atol > 0 ? " or the absolute tolerance" : "");
 }
 
+/* After a breakdown by the matrix itself those not tried would end alike. */
+static void spare_others(tct_autotuning *race)
+{
+    for (int i = 0; i < race->count; i++)
+        if (strncmp(race->candidate[i].reason, "not tried", 9) == 0)
+            tct_candidate_drop(&race->candidate[i],
+                               "not tried: the matrix is not positive "
+                               "definite, which no preconditioner changes");
+}
+
 /* No trial has solved: x is the best, with its numbers. */
 static tacit_status take_best(const tct_autotuning *race, double *x,
                               tacit_result *total)
@@ -403,6 +413,7 @@ static tacit_status autotune_all(tct_autotuning *race, const double *b,
         TRY(try_others(race, b, stop, &c));
     if (status == TACIT_OK) return keep(race, c);
     TRY(keep(race, race->best));
+    if (is_hopeless(status, total)) spare_others(race);
     TRY(take_best(race, x, total));
     return explain(race, status, stop, total);
 }
