@@ -46,13 +46,13 @@ def accuracy_of(operator: Any, x: Any, b: Any) -> dict[str, float | None]:
 
     n = operator.local_rows
 
-    def take() -> list[Any]:
-        return [_vector(v, n, name) for name, v in (("b", b), ("x", x))]
+    def take() -> tuple[Any, Any]:
+        return _vector(b, n, "b"), _vector(x, n, "x")
 
     found, f = st.new(st.Backward), operator.function
     with operator.context as c, Watch(None, 1) as watch:
-        given = c.together(take)
-        status = _measure(c, operator.handle.pointer, *given, found)
+        right, solution = c.together(take)
+        status = _measure(c, operator.handle.pointer, right, solution, found)
         if f is not None:
             c.together(lambda: f.settle(status))
         check(status)

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-import math
 from difflib import get_close_matches
 from typing import Any, Sequence
 
 from . import _errors as errors
+from ._library import double, shown
 from ._precond import Preconditioner
 
 
 def target(value: Any, what: str) -> float:
     """A tolerance."""
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not number >= 0.0:
-        raise errors.InvalidError(f"{what} is {value!r}: expected 0 or more")
-    return min(number, 1e300)
+    found = double(value)
+    if not found >= 0.0:
+        raise errors.InvalidError(
+            f"{what} is {shown(value)}: expected 0 or more"
+        )
+    return min(found, 1e300)
 
 
 def is_own(precond: Any) -> bool:
@@ -30,7 +29,13 @@ def is_own(precond: Any) -> bool:
 
 def settings_of(given: Any) -> dict[str, Any]:
     if given is not None and not isinstance(given, dict):
-        raise errors.InvalidError(f"settings is {given!r}: expected a dict")
+        raise errors.InvalidError(
+            f"settings is {shown(given)}: expected a dict"
+        )
+    if given and "precond" in given:
+        raise errors.InvalidError(
+            "settings has 'precond': give it as an argument, precond="
+        )
     return dict(given or {})
 
 

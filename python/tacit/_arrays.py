@@ -4,6 +4,7 @@ in compressed form; copied only where they are not that already."""
 
 from __future__ import annotations
 
+from ctypes import addressof, c_char
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ import scipy.sparse as sparse
 
 from . import _errors as errors
 from ._library import warn
+
+_byte_of = c_char.from_buffer
 
 
 class Rows(NamedTuple):
@@ -103,19 +106,24 @@ def rows_of(A: Any, notes: list[str], ordered: bool = False) -> Rows:
     return Rows((int(A.shape[0]), int(A.shape[1])), ptr, cols, vals, turned)
 
 
-def columns_of(b: Any, rows: int, what: str, notes: list[str]) -> Any:
-    """A vector [rows] or several [rows, k] as doubles, column by column in
-    memory; the caller's own array where it is so already."""
+def _array_of(b: Any, what: str) -> Any:
+    """Of a list, or of an array of another kind than NumPy's own."""
     if sparse.issparse(b):
         raise errors.TypeRefused(f"{what} is sparse: pass {what}.toarray()")
     if isinstance(b, np.ma.MaskedArray):
         raise errors.TypeRefused(f"{what} is a masked array: fill it first")
     try:
-        array = np.asarray(b)
+        return np.asarray(b)
     except Exception as error:
         raise errors.TypeRefused(
             f"{what} is not an array of numbers: {error}"
         ) from error
+
+
+def columns_of(b: Any, rows: int, what: str, notes: list[str]) -> Any:
+    """A vector [rows] or several [rows, k] as doubles, column by column in
+    memory; the caller's own array where it is so already."""
+    array = b if type(b) is np.ndarray else _array_of(b, what)
     if array.ndim not in (1, 2) or array.shape[0] != rows:
         raise errors.InvalidError(
             f"{what} has the shape {array.shape}: expected ({rows},) or "
@@ -151,6 +159,8 @@ def require_finite(x0: Any) -> None:
 
 def like(b: Any, x: Any) -> Any:
     """`x` as an array of the library of `b`: PyTorch, JAX, else NumPy."""
+    if isinstance(b, np.ndarray):
+        return x
     maker = type(b).__module__.split(".")[0]
     if maker == "torch":
         import torch
@@ -165,4 +175,9 @@ def like(b: Any, x: Any) -> Any:
 
 def at(array: Any) -> int | None:
     """Its address; None for an empty one."""
-    return int(array.ctypes.data) if array.size else None
+    if not array.size:
+        return None
+    try:  # in less time than by array.ctypes
+        return addressof(_byte_of(array))
+    except (BufferError, TypeError, ValueError):  # read-only, by columns
+        return int(array.ctypes.data)

@@ -59,11 +59,19 @@ def _row(A: Operator, b: Any, method: str, precond: str, keywords: Any) -> Any:
     }
 
 
+def _names(given: Sequence[str] | str) -> list[str]:
+    """One name, or several."""
+    try:
+        return [given] if isinstance(given, str) else list(given)
+    except TypeError:
+        raise errors.InvalidError(f"{given!r}: expected names") from None
+
+
 def compare(
     A: Any,
     b: Any = None,
-    methods: Sequence[str] = ("cg", "single", "pipelined", "sstep"),
-    preconds: Sequence[str] = ("none", "jacobi", "amg", "ic0"),
+    methods: Sequence[str] | str = ("cg", "single", "pipelined", "sstep"),
+    preconds: Sequence[str] | str = ("none", "jacobi", "amg", "ic0"),
     *,
     device: str = "auto",
     threads: int = 0,
@@ -80,6 +88,7 @@ def compare(
     (8, True)
     """
     given = isinstance(A, Operator)
+    methods, preconds = _names(methods), _names(preconds)
     if given:
         A.refuse_options(device=device, threads=threads)
     operator = A if given else Operator(

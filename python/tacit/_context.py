@@ -258,9 +258,12 @@ _auto: list[str] = []
 
 
 def settle_device(device: str) -> str:
-    """The device that "auto" is: a GPU where there is one."""
+    """The device that "auto" is, a GPU where there is one; "cuda:1", as other
+    libraries write it, is "cuda(1)"."""
     if device != "auto":
-        return device
+        parts = str(device).split(":")
+        number = parts[-1].isdecimal() and parts[:-1] == ["cuda"]
+        return f"cuda({parts[1]})" if number else device
     if not _auto:
         _auto.append("cuda" if probe("cuda") else "host")
     return _auto[0]

@@ -15,7 +15,7 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of, rows_of
 from ._context import Handle, NoCopy, context_of
-from ._library import check, lib, text, word
+from ._library import check, lib, number, text, word
 from ._operator import make_matrix, open_matrix
 
 _KINDS = ("llt", "ldlt", "lu", "ic0", "ilu0")
@@ -95,9 +95,10 @@ def gallery(name: str | None = None, *, shift: float = 0.0) -> Any:
     """
     if name is not None:
         if not lib.tacit_gallery_find(word(name, "name")):
-            known = ", ".join(usage.split(":")[0] for usage, _ in gallery())
+            known = dict.fromkeys(usage.split(":")[0] for usage, _ in gallery())
             raise errors.InvalidError(
-                f"'{name}' is in no gallery: expected one of {known}"
+                f"'{name}' is in no gallery: expected a size after one of "
+                f"{', '.join(known)}, as in poisson2d:50"
             )
         return _open(name, shift)
     rows: list[tuple[str, str]] = []
@@ -109,7 +110,7 @@ def gallery(name: str | None = None, *, shift: float = 0.0) -> Any:
 
 def _open(name: str, shift: float) -> Any:
     with context_of("host", 0, None) as c:
-        matrix = open_matrix(c, name, shift)
+        matrix = open_matrix(c, name, number(shift, "shift"))
         out = _take(matrix)
         matrix.close()
     return out
@@ -124,6 +125,7 @@ class Factor(NoCopy):
                 f"kind is {kind!r}: expected one of {', '.join(_KINDS)}"
             )
         self._closed = False
+        self._kind = kind
         options = st.new(st.FactorOptions, kind=_KINDS.index(kind))
         options.order = word(order, "order") if order else None
         self._context = context_of("host", threads, None)
@@ -175,6 +177,10 @@ class Factor(NoCopy):
             out[name] = text(value) if kind is ctypes.c_char_p else value
         out["kind"] = _KINDS[info.kind]
         return out
+
+    def __repr__(self) -> str:
+        rows = f"{self.rows}x{self.rows} Factor {self._kind}"
+        return f"<{rows}, closed>" if self._closed else f"<{rows}>"
 
     def close(self) -> None:
         """Free it; later uses raise ClosedError."""

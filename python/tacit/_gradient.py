@@ -16,13 +16,20 @@ from . import _errors as errors
 from ._solver import Solver
 
 
+def _of_values(back: Any, x: Any, i: Any, j: Any) -> Any:
+    """The gradient of the values at rows i and columns j."""
+    out = -0.5 * (back[i] * x[j] + back[j] * x[i])
+    return out if out.ndim == 1 else out.sum(axis=1)
+
+
 class _Pattern:
     """A solver of one pattern, whose values change."""
 
     def __init__(self, pattern: Any, keywords: dict[str, Any]) -> None:
         A = csr_matrix(pattern)
         self.ptr, self.cols, self.shape = A.indptr, A.indices, A.shape
-        self.rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        self.places = rows, A.indices.astype(np.int64)
         self._values: Any = None
         self._solver: Solver | None = None
         self._keywords = keywords
@@ -38,40 +45,41 @@ class _Pattern:
             A = csr_matrix((values, self.cols, self.ptr), shape=self.shape)
             self._solver = Solver(A, **self._keywords)
         elif not np.array_equal(values, self._values):
+            self._values = None  # until it has these
             self._solver.update(values)
         self._values = values.copy()
-        return self._solver.solve(np.asarray(b, dtype=np.float64))[0]
-
-    def of_values(self, back: Any, x: Any) -> Any:
-        """The gradient of the values."""
-        i, j = self.rows, self.cols
-        out = -0.5 * (back[i] * x[j] + back[j] * x[i])
-        return out if out.ndim == 1 else out.sum(axis=1)
+        return self._solver.solve(b)[0]
 
 
 def torch_solve(pattern: Any, **keywords: Any) -> Any:
-    """A function x = f(values, b) of tensors on the CPU that PyTorch
-    differentiates by both. `pattern` is a SciPy matrix; `values` [entries] are
-    those of its csr form, symmetric; b is [rows] or [rows, k]; the keywords
-    are those of `tacit.Solver`. Set up once, updated where values change."""
+    """A function x = f(values, b) of tensors that PyTorch differentiates by
+    both. `pattern` is a SciPy matrix; `values` [entries] are those of its csr
+    form, symmetric; b is [rows] or [rows, k]; the keywords are those of
+    `tacit.Solver`. Set up once, updated where values change. With a solver on a
+    GPU b may be there: it is used in place, and x is there; values that change
+    go through the host."""
     import torch
 
     system = _Pattern(pattern, keywords)
 
+    def solve(values: Any, b: Any) -> Any:
+        b = b.detach()  # column by column, as it is taken in place
+        b = b.T.contiguous().T if b.ndim == 2 else b.contiguous()
+        return system.solve(values.detach().cpu().numpy(), b)
+
     class Solve(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, values: Any, b: Any) -> Any:
-            x = system.solve(values.detach().numpy(), b.detach().numpy())
-            out = torch.from_numpy(x)
+            out = solve(values, b)
             ctx.save_for_backward(values, out)
             return out
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             values, x = ctx.saved_tensors
-            back = system.solve(values.numpy(), g.numpy())
-            of_values = system.of_values(back, x.numpy())
-            return torch.from_numpy(of_values), torch.from_numpy(back)
+            back = solve(values, g)
+            places = (torch.from_numpy(p).to(x.device) for p in system.places)
+            return _of_values(back, x, *places).to(values.device), back
 
     return Solve.apply
 
@@ -85,6 +93,7 @@ def jax_solve(pattern: Any, **keywords: Any) -> Any:
     system = _Pattern(pattern, keywords)
 
     def on_host(values: Any, b: Any) -> Any:
+        b = np.asarray(b, dtype=np.float64)
         return np.ascontiguousarray(system.solve(values, b))
 
     def run(values: Any, b: Any) -> Any:
@@ -98,11 +107,8 @@ def jax_solve(pattern: Any, **keywords: Any) -> Any:
     def backward(saved: Any, g: Any) -> Any:
         values, x = saved
         back = run(values, g)
-        i, j = jnp.asarray(system.rows), jnp.asarray(system.cols)
-        of_values = -0.5 * (back[i] * x[j] + back[j] * x[i])
-        if of_values.ndim == 2:
-            of_values = of_values.sum(axis=1)
-        return of_values, back
+        places = (jnp.asarray(p) for p in system.places)
+        return _of_values(back, x, *places), back
 
     solve: Any = jax.custom_vjp(run)
     solve.defvjp(forward, backward)

@@ -10,9 +10,11 @@ import numpy as np
 
 from . import _errors as errors
 from . import _structs as st
+from ._arguments import target
 from ._arrays import at, doubles
 from ._context import Handle, context_of, settle_device
-from ._library import check, lib, message, text, version, whole, word
+from ._library import check, lib, message, number, shown, text, version
+from ._library import whole, word
 from ._report import Report
 from ._watch import Watch
 
@@ -26,24 +28,23 @@ def _stencil(
         raise errors.InvalidError(
             f"u has the shape {u.shape}: expected (ny, nx) or (nz, ny, nx)"
         )
-    s = st.new(st.Stencil, boundary=boundary)
+    s = st.new(st.Stencil, boundary=number(boundary, "boundary"))
     s.shape = word(shape or f"star{u.ndim}d1r", "shape")
     s.type = b"float" if u.dtype == np.float32 else b"double"
     for axis, cells in enumerate(reversed(u.shape)):
         s.n[axis] = cells
-    for letter in periodic:
-        if letter not in _AXES:
-            raise errors.InvalidError(
-                f"periodic is {periodic!r}: expected letters of 'xyz'"
-            )
-        s.periodic |= _AXES[letter]
+    if not isinstance(periodic, str) or set(periodic) - set(_AXES):
+        raise errors.InvalidError(
+            f"periodic is {periodic!r}: expected letters of 'xyz'"
+        )
+    s.periodic = sum(_AXES[letter] for letter in set(periodic))
     if weights is not None:
         s.weights = 1
         try:
             s.centre, s.neighbours = (float(w) for w in weights)
         except (TypeError, ValueError):
             raise errors.InvalidError(
-                f"weights is {weights!r}: expected two numbers, C and N"
+                f"weights is {shown(weights)}: expected two numbers, C and N"
             ) from None
     return s
 
@@ -134,7 +135,8 @@ def jacobi(
     options = st.new(
         st.FieldOptions, steps=whole(steps, "steps", 0, 2**62),
         way=word(way, "way"), depth=whole(depth, "depth"),
-        norm_every=whole(norm_every, "norm_every", 0, 2**62), rtol=rtol,
+        norm_every=whole(norm_every, "norm_every", 0, 2**62),
+        rtol=target(rtol, "rtol"),
     )
     result = st.new(st.FieldResult)
     device = settle_device(device)

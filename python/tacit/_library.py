@@ -6,13 +6,16 @@ from __future__ import annotations
 import ctypes
 import glob
 import logging
+import math
 import operator
 import os
+import re
 import sys
 import threading
 import warnings
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64
 from ctypes import c_size_t, c_void_p
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -138,7 +141,6 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
          POINTER(st.Result)],
     ),
     "tacit_solver_trial_at": (POINTER(st.PrecondTrial), [_P, c_int]),
-    "tacit_precond_create": (_S, [_P, c_char_p, POINTER(_P)]),
     "tacit_precond_create_of": (
         _S, [_P, _P, c_char_p, POINTER(st.PrecondOptions), POINTER(_P)],
     ),
@@ -203,6 +205,7 @@ def optional(name: str, result: Any, arguments: list[Any]) -> Any:
     return function
 
 
+@cache
 def version() -> str:
     """The version of the library that runs, such as "0.2.0"."""
     return text(lib.tacit_version()) or ""
@@ -213,9 +216,26 @@ def text(value: bytes | None) -> str | None:
     return value.decode("utf-8", "replace") if value else None
 
 
+_KNOWN_AS = {
+    "tacit_operator_update": "update() of Operator",
+    "tacit_precond_update": "update() of Preconditioner or Solver",
+    "tacit_precond_create": "tacit.Preconditioner",
+    "tacit_solver_run": "other methods",
+}
+
+
+def _in_python(said: str) -> str:
+    """A sentence of the library without the names of its functions."""
+    said = re.sub(r"\btacit_\w+: ", "", said)
+    return re.sub(
+        r"\btacit_\w+", lambda name: _KNOWN_AS.get(name[0], name[0]), said
+    )
+
+
 def message() -> str:
     """The sentence of this thread's last error or outcome."""
-    return text(lib.tacit_error_message()) or "the library gave no reason"
+    said = text(lib.tacit_error_message())
+    return _in_python(said) if said else "the library gave no reason"
 
 
 def check(status: int) -> int:
@@ -228,8 +248,32 @@ def check(status: int) -> int:
 def word(value: Any, what: str) -> bytes:
     """A name of the caller's as the library takes it."""
     if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
-        raise errors.InvalidError(f"{what} is {value!r}: expected a name")
+        raise errors.InvalidError(f"{what} is {shown(value)}: expected a name")
     return os.fsencode(value)
+
+
+def shown(value: Any) -> str:
+    """A value of the caller's in a sentence: one line, not a whole array."""
+    line = " ".join(repr(value).split())
+    return line if len(line) < 80 else line[:60] + " ..."
+
+
+def double(value: Any) -> float:
+    """NaN if it is no number."""
+    try:
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def number(value: Any, what: str) -> float:
+    """A finite number of the caller's."""
+    found = double(value)
+    if not math.isfinite(found):
+        raise errors.InvalidError(
+            f"{what} is {shown(value)}: expected a number"
+        )
+    return found
 
 
 def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
@@ -240,7 +284,7 @@ def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
         number = least - 1
     if not least <= number <= most:
         raise errors.InvalidError(
-            f"{what} is {value!r}: expected a whole number from {least}"
+            f"{what} is {shown(value)}: expected a whole number from {least}"
         )
     return number
 
@@ -253,7 +297,7 @@ _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 def _log(_context: Any, level: int, line: bytes) -> None:
     try:
-        said = line.decode("utf-8", "replace").strip()
+        said = _in_python(line.decode("utf-8", "replace").strip())
         if level == 0:
             _pending.__dict__.setdefault("lines", []).append(said)
         elif _logger.isEnabledFor(_LEVELS[min(level, 2)]):

@@ -19,7 +19,7 @@ from ._accuracy import accuracy_of
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, Local, context_of, own_context
 from ._function import Function
-from ._library import check, lib, text, whole, word
+from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
 from ._report import describe
 from ._triangle import one_triangle, refusal
@@ -124,22 +124,26 @@ def _check(
     A: Any, rows: Any, norm: Any, shift: Any, triangle: Any, solves: Any
 ) -> None:
     """Refuse options that do not belong to such an A."""
-    if shift and not isinstance(A, str):
+    shifted = number(shift, "shift") != 0.0
+    if shifted and not isinstance(A, (str, os.PathLike)):
         raise errors.InvalidError(
             "shift is for names of matrices: add it to A itself"
         )
-    if triangle not in _TRIANGLES:
+    if not isinstance(triangle, (str, type(None))) or (
+        triangle not in _TRIANGLES
+    ):
         raise errors.InvalidError(
-            f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
+            f"triangle is {shown(triangle)}: expected 'upper', 'lower' or None"
         )
-    for what, given in (("rows", rows), ("norm", norm)):
+    bound = number(norm, "norm")
+    for what, given in (("rows", rows is not None), ("norm", bound != 0.0)):
         if given and not _is_map(A):
             raise errors.InvalidError(f"{what} is for functions")
     if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
         raise errors.InvalidError("triangle is for matrices with entries")
     if _is_map(A):
         _rows_of_function(A, rows)
-        if not isinstance(norm, (int, float)) or not norm >= 0.0:
+        if not bound >= 0.0:
             raise errors.InvalidError(f"norm is {norm!r}: expected 0 or more")
     whole(solves, "solves", 1, 2**62)
 
@@ -151,7 +155,7 @@ class Operator(Local):
             file or of a gallery matrix ("poisson3d:50"); a LinearOperator; or
             a function y = f(x) of arrays [rows], with `rows` given. It must be
             symmetric for all methods but "direct".
-    device  "host", "cuda", "cuda(1)", or "auto": a GPU where there is one
+    device  "host", "cuda", "cuda:1", or "auto": a GPU where there is one
     threads at most so many; 0: OMP_NUM_THREADS, or all processors
     format  of the stored matrix, "auto": measured
     shift   A + shift I instead of A; only of names
@@ -352,6 +356,14 @@ class Operator(Local):
         self.require_whole()
         if self.symmetric is False:
             raise errors.InputError(self._why_not)
+
+    def require_entries(self, name: str) -> None:
+        """UnsupportedError if it is a function, which has none."""
+        if self.matrix is None:
+            raise errors.UnsupportedError(
+                f"A is a function, without entries to make precond {name!r} "
+                "of: give 'none', or a function of your own"
+            )
 
     def refuse_options(self, **given: Any) -> None:
         """InvalidError for options of another operator than this one."""

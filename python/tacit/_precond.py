@@ -14,7 +14,7 @@ from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of
 from ._context import Handle, Local
-from ._library import check, lib, whole, word
+from ._library import check, lib, shown, whole, word
 from ._function import Function
 from ._mpi import agree
 from ._operator import Operator, apply_handle
@@ -134,13 +134,18 @@ class Preconditioner(Local):
         with self.operator.context:
             self.handle = make(self.operator, self.name, {**more, **options})
 
-    def _matvec(self, r: Any) -> Any:
+    def require_open(self) -> None:
         if self._closed:
             raise errors.ClosedError(
                 "this preconditioner was closed: make another"
             )
+
+    def _matvec(self, r: Any) -> Any:
+        self.require_open()
         A = self.operator
         v = columns_of(np.asarray(r).reshape(-1), A.local_rows, "r", [])
+        if not self.handle.pointer:  # "none"
+            return v.copy()
         return apply_handle(A.context, self.handle, None, v)
 
     def _rmatvec(self, r: Any) -> Any:
@@ -182,10 +187,10 @@ class Preconditioner(Local):
 
     def update(self) -> None:
         """Take the operator's new values, after its `update`."""
-        matrix = self.operator.matrix
+        self.require_open()
+        self.operator.require_open()
         with self.operator.context:
-            pointer = matrix.pointer if matrix is not None else None
-            check(lib.tacit_precond_update(self.handle.pointer, pointer))
+            renew(self.handle, self.operator)
 
     def close(self) -> None:
         """Free it, and the operator if it has made that itself."""
@@ -197,26 +202,27 @@ class Preconditioner(Local):
                 self.operator.close()
 
 
+def renew(M: Handle, operator: Operator) -> None:
+    """M takes the operator's new values. Collective."""
+    if not M.pointer:  # "none"
+        return
+    matrix = operator.matrix.pointer if operator.matrix is not None else None
+    check(lib.tacit_precond_update(M.pointer, matrix))
+
+
 def make(operator: Operator, name: str, options: dict[str, Any]) -> Handle:
     """The preconditioner called `name` of an operator. Collective."""
     pointer = c_void_p()
     made = Options(name, options, operator.local_rows)
-    if operator.matrix is None:
-        check(
-            lib.tacit_precond_create(
-                operator.handle.pointer, name.encode(), byref(pointer)
-            )
-        )
-        needs: tuple[Handle, ...] = (operator.handle,)
-    else:
-        check(
-            lib.tacit_precond_create_of(
-                operator.handle.pointer, operator.matrix.pointer,
-                name.encode(), byref(made.struct), byref(pointer),
-            )
-        )
-        needs = (operator.handle,)
-    return Handle(pointer, lib.tacit_operator_destroy, needs)
+    matrix = operator.matrix.pointer if operator.matrix is not None else None
+    status = lib.tacit_precond_create_of(
+        operator.handle.pointer, matrix, name.encode(), byref(made.struct),
+        byref(pointer),
+    )
+    if status == -2:
+        operator.require_entries(name)
+    check(status)
+    return Handle(pointer, lib.tacit_operator_destroy, (operator.handle,))
 
 
 def function_of(operator: Operator, M: Any) -> Function:
@@ -230,7 +236,7 @@ def function_of(operator: Operator, M: Any) -> Function:
         f = aslinearoperator(M).matvec
     else:
         raise errors.InvalidError(
-            f"precond is {M!r}: expected a name, a matrix, or a function"
+            f"precond is {shown(M)}: expected a name, a matrix, or a function"
         )
     if tuple(M.shape) != (operator.local_rows,) * 2:
         raise errors.InvalidError(

@@ -37,6 +37,14 @@ class Report(dict[str, Any]):
     `result` (or `results`, one for each column), `time` in seconds, `notes`.
     Keys that do not apply are None, as in the program's JSON."""
 
+    def __missing__(self, key: Any) -> Any:
+        for part in ("result", "path", "time", "matrix"):
+            if key in self.get(part, ()):
+                raise KeyError(f"{key!r} is in report[{part!r}]")
+        if key == "result":
+            raise KeyError("several columns have 'results', a list")
+        raise KeyError(key)
+
     @property
     def worst(self) -> dict[str, Any]:
         """The result of the column that needed most, or the only one."""
@@ -214,15 +222,6 @@ def decisions_of(operator: Any) -> list[dict[str, Any]]:
     return made
 
 
-def format_of(info: dict[str, Any]) -> dict[str, Any]:
-    """The members of `path` that a solve may change."""
-    return {
-        "format": info["format"],
-        "format_detail": info["detail"],
-        "bytes_per_nonzero": info["bytes_per_nonzero"],
-    }
-
-
 def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
     """Choices; `loop` and `precond` come with the solve."""
     c = operator.context
@@ -236,7 +235,9 @@ def path_of(operator: Any, info: dict[str, Any], method: str) -> dict[str, Any]:
         "comm_detail": text(lib.tacit_queue_link_detail(q)),
         "device": c.device,
         "device_name": c.device_name,
-        **format_of(info),
+        "format": info["format"],
+        "format_detail": info["detail"],
+        "bytes_per_nonzero": info["bytes_per_nonzero"],
         "precision": {0: "double", 32: "mixed", 48: "mixed48"}.get(bits),
         "order": info["order"],
         "order_seconds": info["order_seconds"],
@@ -292,17 +293,23 @@ def report_of(
 ) -> Report:
     """The report of a run; `results` and the rows of `history` are those of
     the columns."""
-    info = describe(solver.operator.handle)
-    mixed = info["low_bits"] > 0
-    longest = max(results, key=lambda r: int(r.iterations))
-    first = next((r for r in results if r.loop), longest)
-    path = {**solver.path, **format_of(info)}
+    info = st.new(st.OperatorInfo)
+    lib.tacit_operator_describe(solver.operator.handle.pointer, byref(info))
+    mixed = info.low_bits > 0
+    longest = first = results[0]
+    if several:
+        longest = max(results, key=lambda r: int(r.iterations))
+        first = next((r for r in results if r.loop), longest)
+    path = solver.path.copy()
+    path["format"] = text(info.format)  # which a solve may change
+    path["format_detail"] = text(info.detail)
+    path["bytes_per_nonzero"] = info.bytes_per_nonzero
     path["loop"] = text(first.loop)
     path["loop_detail"] = text(first.loop_detail)
     path["precond"] = solver.precond_name
     out = Report(
         tacit=version(),
-        matrix=matrix_of(solver.operator, info),
+        matrix=matrix_of(solver.operator, solver.operator_info),
         path=path,
         precond=solver.precond_report,
         factor=None,

@@ -16,7 +16,7 @@ from ._library import check, lib, message, warn
 from ._function import Function
 from ._operator import Operator
 from ._precond import Options
-from ._watch import Watch
+from ._watch import Callback, Watch
 
 _Results = ctypes.POINTER(st.Result)
 
@@ -43,12 +43,24 @@ class Runs(Local):
     _own: bool
     _solves: int
     _loop: bytes | None
+    _watch: Watch | None = None  # of the last solve, without callbacks
 
     def _make_solver(self, method: str) -> None:
         raise NotImplementedError
 
     def _describe_precond(self) -> None:
         raise NotImplementedError
+
+    def _watch_for(
+        self, callback: Callback | None, columns: int,
+        converged: Callback | None,
+    ) -> Watch:
+        """The one of the last solve, if neither has callbacks. Within the lock
+        of the context."""
+        kept, self._watch = self._watch, None
+        if kept is None or callback or converged or columns > 1:
+            return Watch(callback, columns, converged)
+        return kept
 
     def _run_by_buffers(
         self, b: Any, x: Any, columns: int, watch: Watch, limits: Any

@@ -11,6 +11,7 @@ from scipy.sparse import eye, issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from . import _errors as errors
+from ._library import shown
 from ._operator import Operator
 from ._precond import Preconditioner
 from ._solver import Solver
@@ -43,7 +44,9 @@ def _vectors(A: Operator, b: Any, x0: Any, M: Any) -> tuple[Any, Any, bool]:
         )
     if isinstance(x0, str):
         if x0 != "Mb":
-            raise errors.InvalidError(f"x0 is {x0!r}: expected an array or 'Mb'")
+            raise errors.InvalidError(
+                f"x0 is {shown(x0)}: expected an array or 'Mb'"
+            )
         flat = given.reshape(-1)
         x0 = flat if M is None else aslinearoperator(M) @ flat
     if x0 is not None:

@@ -17,10 +17,10 @@ from . import _errors as errors
 from ._arguments import is_own, refuse_unknown, settings_of, target
 from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
-from ._library import check, lib, say, whole, word
+from ._library import check, lib, shown, whole, word
 from ._mpi import agree
 from ._operator import Operator
-from ._precond import Preconditioner, function_of, make, split_name
+from ._precond import Preconditioner, function_of, make, renew, split_name
 from ._report import Report, describe, path_of, precond_info, precond_of
 from ._report import report_of
 from ._run import Runs
@@ -197,10 +197,8 @@ class Solver(Runs):
         solver = self.handle.pointer
         if asked is None:
             return
-        if isinstance(asked, Preconditioner) and asked._closed:
-            raise errors.ClosedError(
-                "this preconditioner was closed: make another"
-            )
+        if isinstance(asked, Preconditioner):
+            asked.require_open()
         if isinstance(asked, Preconditioner) and (
             asked.operator.context is self.operator.context
         ):
@@ -213,7 +211,10 @@ class Solver(Runs):
             if name == "auto":
                 self._race = options
             elif name in ("none", "jacobi") and not options:
-                check(lib.tacit_solver_set(solver, b"precond", name.encode()))
+                status = lib.tacit_solver_set(solver, b"precond", name.encode())
+                if status == -2:
+                    self.operator.require_entries(name)
+                check(status)
             else:
                 self._M = make(self.operator, name, options)
                 self._use(self._M)
@@ -278,7 +279,13 @@ class Solver(Runs):
         def limit() -> tuple[float, float, int]:
             for what, f in functions.items():
                 if f is not None and not callable(f):
-                    raise errors.InvalidError(f"{what} is {f!r}, no function")
+                    raise errors.InvalidError(
+                        f"{what} is {shown(f)}, no function"
+                    )
+            if converged is not None and self.handle is None:
+                raise errors.InvalidError(
+                    "converged is not for method 'direct': give rtol or atol"
+                )
             return (
                 self.rtol if rtol is None else target(rtol, "rtol"),
                 self.atol if atol is None else target(atol, "atol"),
@@ -298,8 +305,10 @@ class Solver(Runs):
             if note not in self.notes:
                 self.notes.append(note)
         columns = 1 if given.ndim == 1 else given.shape[1]
-        watcher = Watch(callback, columns, converged)
-        with self.operator.context as c, watcher as watch:
+        with (
+            self.operator.context as c,
+            self._watch_for(callback, columns, converged) as watch,
+        ):
             if c.host:
                 run = self._run(at(given), at(x), columns, watch, limits)
             else:
@@ -315,9 +324,10 @@ class Solver(Runs):
 
         def take() -> tuple[Any, Any, Any]:
             given = columns_of(b, self.operator.local_rows, "b", notes)
+            x = guess_of(x0, given, notes)
             if self.handle is None:
                 require_finite(x0)
-            return given, guess_of(x0, given, notes), limit()
+            return given, x, limit()
 
         c = self.operator.context
         if c.ranks == 1:
@@ -352,7 +362,7 @@ class Solver(Runs):
             made = dev.View(x, "x0", stream)
             several = len(given.shape) > 1
             columns = given.shape[1] if several else 1
-            with Watch(callback, columns, converged) as watch:
+            with self._watch_for(callback, columns, converged) as watch:
                 run = self._run(
                     given.pointer, made.pointer, columns, watch, limits
                 )
@@ -363,7 +373,6 @@ class Solver(Runs):
     ) -> tuple[Any, Report]:
         status, said, results = run
         self._raise_kept(watch)
-        say()
         report = report_of(self, results, several, watch.history)
         if watch.elsewhere is not None:
             raise errors.RankError(watch.elsewhere, x, report)
@@ -372,6 +381,8 @@ class Solver(Runs):
                 "interrupted by Ctrl-C: x and report are in this exception",
                 x, report,
             )
+        if watch.may_serve_again:
+            self._watch = watch
         if status in _OUTCOMES:
             raise _OUTCOMES[status](said, x, report)
         return x, report
@@ -413,19 +424,11 @@ class Solver(Runs):
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
         self.operator.update(A)
-        matrix = self.operator.matrix
-        assert matrix is not None
         with self.operator.context:
             if self._M is not None:
-                check(
-                    lib.tacit_precond_update(self._M.pointer, matrix.pointer)
-                )
+                renew(self._M, self.operator)
             elif isinstance(self._asked, Preconditioner):
-                check(
-                    lib.tacit_precond_update(
-                        self._asked.handle.pointer, matrix.pointer
-                    )
-                )
+                renew(self._asked.handle, self.operator)
             if isinstance(self._asked, str) and self.handle is not None:
                 name, options = split_name(self._asked)
                 self._race = options if name == "auto" else None

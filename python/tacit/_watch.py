@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import threading
 from typing import Any, Callable
@@ -15,6 +16,10 @@ from ._library import lib, message, set_error
 
 Callback = Callable[..., Any]
 _HISTORY_MOST = 65536
+# The functions of `signal` without its enums, which take 60 us after a solve:
+# its vectors have emptied the caches.
+_handlers: Any = importlib.import_module("_signal")
+_SIGINT = int(signal.SIGINT)
 
 
 class Watch:
@@ -34,6 +39,7 @@ class Watch:
         self.first_column = 0  # of a run with fewer columns
         asked = callback is not None or converged is not None
         self._function = st.Monitor(self._see if asked else self._look)
+        self._stop: st.Stop | None = None
         self.raised: BaseException | None = None
         self.ctrl_c = False
         self.asked = False
@@ -43,20 +49,30 @@ class Watch:
 
     def stop(self, rtol: float, atol: float, most: int) -> st.Stop:
         """The struct for the library, which borrows this object."""
-        stop = st.new(st.Stop, rtol=rtol, atol=atol, max_iterations=most)
-        stop.monitor = self._function
-        stop.monitor_decides = self._converged is not None
-        self._keep_history(stop, min(most + 1, _HISTORY_MOST))
-        if self._columns > 1:
-            stop.column_monitor = self._column_function
+        room = min(most + 1, _HISTORY_MOST)
+        stop = self._stop
+        if stop is None or stop.history_room != room or self._columns > 1:
+            stop = self._stop = self._new_stop(room)
+        stop.rtol, stop.atol, stop.max_iterations = rtol, atol, most
         return stop
 
-    def _keep_history(self, stop: st.Stop, room: int) -> None:
-        if self.history is None:
+    def _new_stop(self, room: int) -> st.Stop:
+        stop = st.new(st.Stop, history_room=room)
+        stop.monitor = self._function
+        stop.monitor_decides = self._converged is not None
+        if self._columns > 1:
+            stop.column_monitor = self._column_function
+        if self.history is None or self.history.shape[1] != room:
             self.history = np.empty((self._columns, room))
-        rows = self.history[self.first_column :]
-        stop.history = rows.ctypes.data
-        stop.history_room = rows.shape[1]
+        stop.history = self.history[self.first_column :].ctypes.data
+        return stop
+
+    @property
+    def may_serve_again(self) -> bool:
+        """Has it no callbacks, and has no one asked for the end?"""
+        asked = self._callback is not None or self._converged is not None
+        over = self._end() or self.elsewhere is not None
+        return not (asked or self._columns > 1 or over)
 
     @property
     def ended(self) -> bool:
@@ -129,13 +145,14 @@ class Watch:
             raise KeyboardInterrupt
 
     def __enter__(self) -> "Watch":
-        if threading.current_thread() is threading.main_thread():
-            old = signal.getsignal(signal.SIGINT)
+        if threading.get_ident() == threading.main_thread().ident:
+            old = _handlers.getsignal(_SIGINT)
             if callable(old):
                 self._old = old
-                signal.signal(signal.SIGINT, self._on_signal)
+                _handlers.signal(_SIGINT, self._on_signal)
         return self
 
     def __exit__(self, *_: Any) -> None:
         if self._old is not None:
-            signal.signal(signal.SIGINT, self._old)
+            _handlers.signal(_SIGINT, self._old)
+            self._old = None

@@ -76,13 +76,13 @@ def _check(gradient, values, weights):
 
 
 def test_gradients_by_numpy():
-    from tacit._gradient import _Pattern
+    from tacit._gradient import _of_values, _Pattern
 
     weights = np.cos(np.arange(36.0))
     values = 1.5 * A.data
     system = _Pattern(A, {"rtol": 1e-13, "precond": "jacobi"})
     x, back = system.solve(values, b), system.solve(values, weights)
-    _check(system.of_values(back, x), values, weights)
+    _check(_of_values(back, x, *system.places), values, weights)
 
 
 def test_torch():
@@ -95,6 +95,9 @@ def test_torch():
     M = 1.5 * A
     assert np.allclose(rhs.grad, sparse.linalg.spsolve(M.tocsc(), weights))
     _check(values.grad.numpy(), 1.5 * A.data, weights)
+    two = torch.tensor(np.column_stack([0 * b, b]), requires_grad=True)
+    (f(values, two)[:, 1] * torch.tensor(weights)).sum().backward()
+    assert np.allclose(two.grad[:, 1], rhs.grad) and not two.grad[:, 0].any()
     x, _ = tacit.solve(A, torch.tensor(b))
     assert isinstance(x, torch.Tensor)
 

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """On a GPU: arrays of the host, and arrays in its memory without a copy."""
 
+import os
+
 import numpy as np
 import pytest
 import tacit
+import test_foreign as small
 from foreign_arrays import Array
 from problems import laplacian, residual
 from tacit import _context
+from tacit._library import lib
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 pytestmark = pytest.mark.skipif(
     not _context.probe("cuda"), reason="no GPU is usable")
@@ -51,10 +57,59 @@ def test_jacobi_on_the_gpu():
     assert np.array_equal(here, there)
 
 
-def test_torch_tensors():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    given = torch.tensor(b, device="cuda")
-    x, _ = tacit.solve(A, given, device="cuda")
-    assert x.is_cuda and residual(A, x.cpu().numpy(), b) < 2e-8
+def _library(name):
+    """Of a library: an array on the GPU from NumPy's, and back; its address."""
+    m = pytest.importorskip(name)
+    if name == "torch":
+        if not m.cuda.is_available():
+            pytest.skip("this PyTorch has no CUDA")
+        return (lambda a: m.tensor(a, device="cuda"), lambda x: x.cpu().numpy(),
+                lambda x: x.data_ptr())
+    if name == "cupy":
+        return m.asarray, m.asnumpy, lambda x: x.data.ptr
+    m.config.update("jax_enable_x64", True)
+    if m.default_backend() != "gpu":
+        pytest.skip("this JAX has no GPU")
+    return (lambda a: m.block_until_ready(m.numpy.asarray(a)), np.asarray,
+            lambda x: x.unsafe_buffer_pointer())
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy", "jax"])
+def test_arrays_of_other_libraries(name, monkeypatch):
+    put, get, address = _library(name)
+    taken, run = [], lib.tacit_solver_run
+    monkeypatch.setattr(lib, "tacit_solver_run", lambda s, b, x, *rest: (
+        taken.append([b.value, x.value]), run(s, b, x, *rest))[1])
+    given = put(b)
+    with tacit.Solver(A, device="cuda", precond="jacobi") as solver:
+        x, _ = solver.solve(given)
+    assert type(x) is type(given) and residual(A, get(x), b) < 2e-8
+    assert taken == [[address(given), address(x)]]
+    assert np.array_equal(get(given), b)
+
+
+def test_the_stream_of_the_caller():
+    put, get, _ = _library("torch")
+    import torch
+
+    given, wanted = put(0 * b), put(b)
+    torch.cuda.synchronize()
+    with tacit.Solver(A, device="cuda", precond="jacobi") as solver:
+        with torch.cuda.stream(torch.cuda.Stream()):
+            torch.cuda._sleep(100_000_000)  # cycles, until b is there
+            given.copy_(wanted)
+            x, _ = solver.solve(given)
+            assert residual(A, get(x), b) < 2e-8
+
+
+def test_gradients_of_torch():
+    put, get, _ = _library("torch")
+    f = tacit.torch_solve(small.A, device="cuda", rtol=1e-12, precond="jacobi")
+    weights = np.cos(np.arange(36.0))
+    values = put(1.5 * small.A.data).requires_grad_()
+    for right in (small.b, np.column_stack([small.b, 0 * small.b])):
+        values.grad, rhs = None, put(right).requires_grad_()
+        x = f(values, rhs)
+        (x.reshape(36, -1)[:, 0] * put(weights)).sum().backward()
+        assert x.is_cuda and rhs.grad.is_cuda and values.grad.is_cuda
+        small._check(get(values.grad), 1.5 * small.A.data, weights)

@@ -34,6 +34,50 @@ def test_shapes(wrong):
     refused(ValueError, "expected|columns", *wrong)
 
 
+def _sentences():
+    """Of failures that the library, or this module for it, has words for."""
+    twice = 2.0 * A
+    twice.data[0] = -1.0  # a diagonal entry that no preconditioner takes
+    with tacit.Solver(A, precond="amg") as s:
+        for call in (lambda: s.update(twice), lambda: s.solve(b)):
+            yield call
+    with tacit.Operator(A) as operator:
+        M = tacit.Preconditioner(operator, "ic0")
+        operator.update(2.0 * A)
+        yield lambda: tacit.solve(operator, b, precond=M)
+    for precond in ("jacobi", "amg", "ic0", "direct", "zz"):
+        yield lambda: tacit.solve(lambda x: x, b, rows=100, precond=precond)
+    yield lambda: tacit.solve(A, b, settings={"precond": "amg"})
+    yield lambda: tacit.solve(A, b, method="direct", converged=lambda *a: True)
+    yield lambda: tacit.fix(A, b, [-1])
+    yield lambda: tacit.fix(A, b, [0], np.nan)
+    yield lambda: tacit.solve(A, b, x0="x", method="direct")
+    for wrong in ({"periodic": 3}, {"boundary": "zz"}, {"rtol": "x"}):
+        yield lambda: tacit.jacobi(np.ones((4, 4)), 1, **wrong)
+    for wrong in ({"triangle": []}, {"norm": b}, {"shift": [1, 2]}):
+        yield lambda: tacit.Operator(A, **wrong)
+    yield lambda: tacit.gallery("poisson2d:4", shift="x")
+    yield lambda: tacit.gallery("poisson")
+    yield lambda: tacit.solve(A, b, device="cuda:4321")
+    yield lambda: tacit.compare(A, b, methods=3)
+
+
+def test_sentences_name_no_function_of_c():
+    for call in _sentences():
+        with pytest.raises(tacit.Error) as e:
+            call()
+        assert "tacit_" not in str(e.value) and "\n" not in str(e.value)
+
+
+def test_preconditioner_none_and_one_that_was_closed():
+    M = tacit.Preconditioner(A, "none")
+    M.update()
+    assert np.array_equal(M @ b, b)
+    M.close()
+    with pytest.raises(tacit.ClosedError, match="preconditioner was closed"):
+        M.update()
+
+
 def test_shape_of_the_guess():
     refused(ValueError, "x0", A, b, x0=np.ones(50))
     refused(ValueError, "x0", A, b, x0=np.ones((100, 1)))

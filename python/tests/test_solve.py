@@ -400,6 +400,31 @@ def test_history_is_what_a_callback_sees():
     assert len(report["result"]["history"]) >= 2
 
 
+def test_a_report_names_the_place_of_what_it_has():
+    _, report = tacit.solve(A, np.column_stack([b, b]), precond="none")
+    for key, where in (("result", "results"), ("method", "path"),
+                       ("setup", "time"), ("no", "no")):
+        with pytest.raises(KeyError, match=where):
+            report[key]
+    assert report.get("method") is None and "result" not in report
+    with tacit.factor(A) as factor:
+        assert repr(factor) == "<400x400 Factor llt>"
+    assert repr(factor) == "<400x400 Factor llt, closed>"
+
+
+def test_solves_in_turn_have_their_own_histories():
+    with tacit.Solver(A, precond="jacobi", threads=1) as solver:
+        _, first = solver.solve(b)
+        with pytest.raises(tacit.NotConverged) as short:
+            solver.solve(b, max_iterations=3)
+        with pytest.raises(ZeroDivisionError):
+            solver.solve(b, callback=lambda k, r: 1 / 0)
+        _, last = solver.solve(b)
+    history = first["result"]["history"]
+    assert last["result"]["history"] == history
+    assert short.value.report["result"]["history"] == history[:4]
+
+
 def test_a_convergence_test_of_the_caller():
     asked = []
 
@@ -427,7 +452,7 @@ def test_a_convergence_test_of_the_caller():
         tacit.solve(A, b, converged=lambda k, r: 1 / 0)
     with pytest.raises(tacit.InvalidError, match="no function"):
         tacit.solve(A, b, converged=3)
-    with pytest.raises(tacit.InvalidError, match="belongs to"):
+    with pytest.raises(tacit.InvalidError, match="not for method"):
         tacit.solve(A, b, method="direct", converged=lambda k, r: True)
 
 
