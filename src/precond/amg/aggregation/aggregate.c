@@ -567,8 +567,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
     ENSURE(how->passes >= 1 && how->passes <= PASSES_MOST);
     TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     tct_aggregates G = {0};
-    aggregation g = {
-        .A = A, .w = smooth, .G = &G, .limit = tct_pair_limit(how->nodes)};
+    aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
     tacit_status status =
         tct_agree(A->world, aggregate(&g, index, how->passes));
     tct_halo_close(&g.level);

@@ -24,13 +24,12 @@ typedef struct tct_pairing {
                             * NULL: places, and each rank matches by itself */
     int32_t *mate; /* [places] out: place of the mate; itself: none; -1: left
                    * out; of ghosts: itself or -1 (has one) */
-    double limit;  /* bound on the quality of an edge: tct_pair_limit(), raised
+    double limit;  /* bound on the quality of an edge: tct_pair_limit, raised
                    * where needed */
     int rounds;    /* out                                                 */
 } tct_pairing;
 
-/* The limit of the first pass, for nodes of systems or for rows. */
-double tct_pair_limit(bool nodes);
+extern const double tct_pair_limit;
 
 /* `alone` of `all` rows are unpaired: are these too many, so that a pass with a
  * higher limit follows? */
