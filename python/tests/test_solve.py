@@ -339,9 +339,11 @@ def test_warnings_of_the_library():
         warnings.simplefilter("always")
         tacit.solve(A, b)
     assert not said
-    F = sparse.csr_matrix([[1e-9, 1.0], [1.0, 1e-9]])
-    with pytest.warns(tacit.TacitWarning):
-        tacit.factor(F, "ldlt")
+    uneven = A.copy()
+    uneven.data = np.float32(A.data / 3).astype(float)
+    uneven[0, 1] *= 1 + 3e-8
+    with pytest.warns(tacit.TacitWarning, match="single precision"):
+        tacit.solve(uneven, b)
 
 
 def test_compare_ranks():
