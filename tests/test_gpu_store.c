@@ -5,6 +5,7 @@
  *
  * LABEL: gpu */
 #include "gpu.h"
+#include "matrix/matrix.h"
 #include "operator/gpu/store.h"
 #include "slice_shapes.h"
 
@@ -242,6 +243,48 @@ static void new_values_are_stored_there(void **state)
     tacit_queue_destroy(&q);
 }
 
+/* --- shared rows ---------------------------------------------------------- */
+
+static bool same_rows(const tct_csr *a, const tct_csr *b)
+{
+    const size_t n = (size_t)tct_csr_nonzeros(a);
+    return a->rows == b->rows && n == (size_t)tct_csr_nonzeros(b) &&
+           memcmp(a->ptr, b->ptr, (size_t)(a->rows + 1) * 8) == 0 &&
+           memcmp(a->col32, b->col32, n * sizeof *a->col32) == 0 &&
+           memcmp(a->val, b->val, n * sizeof *a->val) == 0;
+}
+
+/* A GPU's operator reads the rows of its matrix in place: in another order, or
+ * with values far from 1, it takes a copy. */
+static void a_matrix_keeps_its_rows(void **state)
+{
+    static const char *const formats[] = {"auto", "sell@rcm", "bsell/f64",
+                                          "csr@none", "sell+low32"};
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    for (int far = 0; far < 2; far++) {
+        tacit_matrix *m = gallery_matrix("elasticity3d:12");
+        const int64_t n = tct_csr_nonzeros(&m->A);
+        for (int64_t k = 0; k < n && far; k++)
+            m->A.val[k] = ldexp(m->A.val[k], 200);
+        tct_csr was = {0};
+        OK(tct_csr_copy(&m->A, &was));
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+            tacit_operator *A = NULL;
+            const tacit_status status =
+                tacit_operator_create(q, m, formats[f], &A);
+            if (status != TACIT_UNSUPPORTED) OK(status);
+            assert_true(same_rows(&m->A, &was));
+            if (A) OK(tacit_operator_update(A, m));
+            assert_true(same_rows(&m->A, &was));
+            tacit_operator_destroy(&A);
+        }
+        tct_csr_clear(&was);
+        tacit_matrix_destroy(&m);
+    }
+    tacit_queue_destroy(&q);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +292,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_arrive),
         cmocka_unit_test(operators_have_the_same_bits),
         cmocka_unit_test(new_values_are_stored_there),
+        cmocka_unit_test(a_matrix_keeps_its_rows),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -88,6 +88,10 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
  * a failure. Errors INPUT, INVALID, NO_MEMORY. */
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *out);
+/* The same for rows that are only read: shared with `matrix` where one rank
+ * `rents` them or has a GPU. */
+tacit_status tct_rows_of(const tacit_queue *q, const tacit_matrix *matrix,
+                         bool rents, tct_csr *out);
 /* tct_scale, and the null vectors that the rows show: A's null space anew,
  * without what was declared.
  * Collective.  Errors INPUT, NO_MEMORY, COMM. */
@@ -126,6 +130,11 @@ tacit_status tct_scale_exponent(const double extent[2], int *out);
  * as in tacit/operator.h; `at`: where they are in a grid. */
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
                               const tct_grid_place *at, tct_csr *rows);
+/* Divide `rows` of A into own and other columns: as tct_split, or as
+ * tct_split_lent if others have them, too.
+ * Errors      NO_MEMORY. */
+tacit_status tct_divide_rows(const tct_assembled *A, tct_csr *rows,
+                             tct_parts *parts);
 /* Replace A's block by one of `local` in another format, without a store. It
  * stays after an error. */
 tacit_status tct_store_again(tct_assembled *A, const char *format,

@@ -25,6 +25,19 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
     return tct_csr_copy(&matrix->A, to);
 }
 
+/* Rows that stay as they are need no copy: rented ones, and those that a GPU
+ * stores. */
+tacit_status tct_rows_of(const tacit_queue *q, const tacit_matrix *matrix,
+                         bool rents, tct_csr *to)
+{
+    tct_csr *rows = &((tacit_matrix *)(uintptr_t)matrix)->A;
+    const bool stay = rents || q->device->kind == TCT_KIND_GPU;
+    if (!stay || matrix->world->size > 1 || !rows->col32)
+        return tct_copy_rows(q, matrix, to);
+    TRY(require_square(matrix));
+    return tct_csr_share(rows, to);
+}
+
 /* --- info ----------------------------------------------------------------- */
 
 tacit_status tct_assembled_describe_exchange(tct_assembled *A)
@@ -175,17 +188,6 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
     return TACIT_OK;
 }
 
-/* Rows that stay as they are need no copy. */
-static tacit_status rows_of(const tacit_queue *q, const tacit_matrix *matrix,
-                            bool rents, tct_csr *out)
-{
-    tct_csr *rows = &((tacit_matrix *)(uintptr_t)matrix)->A;
-    const bool as_they_are = rents && matrix->world->size == 1 && rows->col32;
-    TRY(require_square(matrix));
-    return as_they_are ? tct_csr_share(rows, out)
-                       : tct_copy_rows(q, matrix, out);
-}
-
 static tacit_status of_grid(tacit_queue *queue, const tacit_matrix *matrix,
                             const tct_operator_wish *wish, tacit_operator **out)
 {
@@ -211,7 +213,7 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
     if (matrix->stencil) return of_grid(queue, matrix, wish, out);
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
-    const tacit_status status = rows_of(queue, matrix, w.rents, &rows);
+    const tacit_status status = tct_rows_of(queue, matrix, w.rents, &rows);
     return create(queue, matrix, &rows, status, &w, out);
 }
 

@@ -47,7 +47,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     tct_parts parts;
     const int64_t first = rows->first;
     tct_difference local = {.row = -1};
-    tacit_status status = tct_split(A->base.q->team, rows, &parts);
+    tacit_status status = tct_divide_rows(A, rows, &parts);
     if (status >= 0 && A->order) status = into_order(A->order, &parts);
     if (status >= 0) {
         *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
@@ -109,7 +109,7 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     const double norm = base->norm;
     const tacit_operator_info info = base->info;
     tct_null_space *null = base->null;
-    tacit_status status = tct_copy_rows(base->q, m, &rows);
+    tacit_status status = tct_rows_of(base->q, m, false, &rows);
     if (status >= 0) status = require_same_rows(A, m);
     if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);

@@ -342,13 +342,23 @@ tacit_status tct_store_again(tct_assembled *A, const char *format,
     return A->diagonal ? TACIT_OK : keep_diagonal(A, local);
 }
 
-/* Divide `rows`; those of a rental stay where they are, if they can. */
+/* Rows that others have, too, stay where they are. */
+tacit_status tct_divide_rows(const tct_assembled *A, tct_csr *rows,
+                             tct_parts *parts)
+{
+    const bool stay = A->rental || A->base.q->device->kind == TCT_KIND_GPU;
+    if (!stay || !rows->holders || !rows->col32 || A->base.world->size > 1)
+        return tct_split(A->base.q->team, rows, parts);
+    tct_split_lent(rows, parts);
+    return TACIT_OK;
+}
+
+/* Divide `rows` for formats that are rented, if they can be. */
 static tacit_status divide(tct_assembled *A, const tct_format_wish *wish,
                            tct_csr *rows, tct_parts *parts)
 {
-    const bool lent = A->rental && rows->holders;
-    if (lent) tct_split_lent(rows, parts);
-    else TRY(tct_split(A->base.q->team, rows, parts));
+    TRY(tct_divide_rows(A, rows, parts));
+    const bool lent = parts->local.lent != NULL;
     if (!A->rental || tct_rental_suits(A, wish, &parts->local)) return TACIT_OK;
     A->rental->idle = true;
     if (!lent) return TACIT_OK;
