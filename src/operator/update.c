@@ -4,6 +4,7 @@
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
+#include "operator/choice/brought.h"
 #include "operator/choice/rental.h"
 #include "operator/layout/store_device.h"
 #include "operator/null/null_space.h"
@@ -22,7 +23,7 @@ static tacit_status refill_block(const tct_assembled *A, tct_local *local)
     tct_store_rows rows;
     if (strcmp(f->about.name, "stencil") == 0)
         return f->refill(A->stored.block, local);
-    TRY(tct_store_bring(A->base.q, local, &rows));
+    if (!local->device) TRY(tct_store_bring(A->base.q, local, &rows));
     const tacit_status status = f->refill(A->stored.block, local);
     tct_store_drop(local);
     return status;
@@ -65,8 +66,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     if (status >= 0) status = tct_reduced_refill(A, &parts.local);
     if (status >= 0 && A->ghost)
         status = tct_ghost_refill(A->ghost, A->device_ghost, &parts);
-    if (status >= 0 && A->diagonal)
-        tct_local_diagonal(&parts.local, A->diagonal);
+    if (status >= 0) status = tct_keep_diagonal(A, &parts.local);
     tct_parts_clear(&parts);
     return status;
 }
@@ -114,10 +114,12 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);
     base->null = NULL;
-    if (status >= 0) status = tct_scale_and_look(base, m, &rows);
+    if (status >= 0) status = tct_bring_first(A, A->stored.name, &rows);
+    if (status >= 0) status = tct_scale_and_look(A, m, &rows);
     tct_rental_keep(A); /* a copy of the old values is of no use */
     const bool begun = status >= 0;
     if (status >= 0) status = refill(A, &rows, &found);
+    tct_brought_drop(A);
     tct_csr_clear(&rows);
     const tacit_status named = original_numbers(m, &found);
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);

@@ -43,6 +43,10 @@ static __global__ void __launch_bounds__(THREADS)
     case TCT_STORE_long_rows: tct_store_task_long_rows(&g, i, 1); break;
     case TCT_STORE_segment: tct_store_task_segment(&g, i, 1); break;
     case TCT_STORE_hash: tct_store_task_hash(&g, i, 1); break;
+    case TCT_STORE_look: tct_store_task_look(&g, i, 1); break;
+    case TCT_STORE_aim: tct_store_task_aim(&g, i, 1); break;
+    case TCT_STORE_jump: tct_store_task_jump(&g, i, 1); break;
+    case TCT_STORE_ground: tct_store_task_ground(&g, i, 1); break;
     default: break;
     }
 }
