@@ -535,6 +535,35 @@ static void null_vectors_are_those_of_the_host(void **state)
     }
 }
 
+/* Grids, a row short of an entry, or with another column or value. */
+static void grids_are_those_of_the_host(void **state)
+{
+    static const char *const names[] = {"poisson2d:33x31", "poisson3d:13",
+                                        "poisson3d27:9"};
+    static const int64_t sizes[][3] = {{33, 31, 1}, {13, 13, 13}, {9, 9, 9}};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int fault = 0; fault < 4; fault++) {
+            const tct_grid_place at = {
+                .n = {sizes[i][0], sizes[i][1], sizes[i][2]}};
+            tct_local A = from_gallery(names[i]);
+            const int64_t k = A.ptr[A.rows - 1] + 1;
+            if (fault == 1) A.ptr[A.rows]--;
+            if (fault == 2) A.col[k]--;
+            if (fault == 3) A.val[k] = nextafter(A.val[k], 0.0);
+            tct_store_rows R = rows_of(&A);
+            tct_grid_rows g, h;
+            about_what = names[i];
+            const char *of_host = tct_grid_find(&at, &A, &h);
+            A.device = &R;
+            SAME(tct_grid_find(&at, &A, &g) == of_host);
+            SAME(!of_host == !fault);
+            SAME(fault || memcmp(g.k, h.k, sizeof g.k) == 0);
+            assert_int_equal(taken, 0);
+            clear(&A);
+        }
+}
+
 static void a_look_that_fails_leaves_nothing(void **state)
 {
     int at[CELLS];
@@ -571,6 +600,7 @@ int main(void)
         cmocka_unit_test(reduced_values_are_the_hosts),
         cmocka_unit_test(sizes_are_those_of_the_host),
         cmocka_unit_test(null_vectors_are_those_of_the_host),
+        cmocka_unit_test(grids_are_those_of_the_host),
         cmocka_unit_test(a_look_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,7 @@ static __global__ void __launch_bounds__(THREADS)
     case TCT_STORE_look: tct_store_task_look(&g, i, 1); break;
     case TCT_STORE_aim: tct_store_task_aim(&g, i, 1); break;
     case TCT_STORE_jump: tct_store_task_jump(&g, i, 1); break;
+    case TCT_STORE_cell: tct_store_task_cell(&g, i, 1); break;
     case TCT_STORE_ground: tct_store_task_ground(&g, i, 1); break;
     default: break;
     }

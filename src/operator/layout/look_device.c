@@ -116,22 +116,53 @@ static tacit_status look(looking *L, tct_row_sizes *sizes,
     return L->state.left > 0 ? bring_states(L, state) : TACIT_OK;
 }
 
+static looking begin(const tct_store_rows *R)
+{
+    return (looking){.R = R,
+                     .g = {.rows = R->rows,
+                           .cols = R->cols,
+                           .entries = R->entries,
+                           .ptr = R->ptr,
+                           .col = R->col,
+                           .val = R->val,
+                           .slicing = {.b = 1}}};
+}
+
 tacit_status tct_look_at_rows(const tct_store_rows *R, tct_row_sizes *sizes,
                               double *diagonal, unsigned char **state)
 {
-    looking L = {.R = R,
-                 .g = {.rows = R->rows,
-                       .cols = R->cols,
-                       .entries = R->entries,
-                       .ptr = R->ptr,
-                       .col = R->col,
-                       .val = R->val,
-                       .slicing = {.b = 1},
-                       .look = {.diagonal = diagonal}}};
+    looking L = begin(R);
+    L.g.look.diagonal = diagonal;
     *state = NULL;
     const tacit_status status = look(&L, sizes, state);
     R->kernels->give(R->q, L.g.state);
     R->kernels->give(R->q, L.g.look.state);
     R->kernels->give(R->q, L.g.look.parent);
+    return status;
+}
+
+static tacit_status compare(looking *L, const tct_grid_rows *grid,
+                            tct_grid_rows **there)
+{
+    const tct_store_kernels *K = L->R->kernels;
+    tacit_queue *q = L->R->q;
+    TRY(K->take(q, sizeof *L->g.state, (void *)&L->g.state));
+    TRY(K->take(q, sizeof *grid, (void *)there));
+    TRY(K->zero(q, L->g.state, sizeof *L->g.state));
+    TRY(K->put(q, *there, grid, sizeof *grid));
+    L->g.look.grid = *there;
+    TRY(each(L, TCT_STORE_cell));
+    return read_state(L);
+}
+
+tacit_status tct_look_at_grid(const tct_store_rows *R,
+                              const tct_grid_rows *grid, bool *out)
+{
+    looking L = begin(R);
+    tct_grid_rows *there = NULL;
+    const tacit_status status = compare(&L, grid, &there);
+    *out = status >= 0 && !L.state.changed;
+    R->kernels->give(R->q, L.g.state);
+    R->kernels->give(R->q, there);
     return status;
 }

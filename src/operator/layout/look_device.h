@@ -13,6 +13,11 @@
  * Memory      5 bytes of the device a row.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_look_at_rows(const tct_store_rows *R, tct_row_sizes *sizes,
-                            double *diagonal, unsigned char **state);
+                              double *diagonal, unsigned char **state);
+
+/* Are all rows cells of this grid, with its coefficients?
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_look_at_grid(const tct_store_rows *R,
+                              const struct tct_grid_rows *grid, bool *out);
 
 #endif

@@ -128,4 +128,38 @@ TCT_BOTH void tct_store_task_ground(const tct_store_work *g, int64_t i, int b)
     tct_look_count(g, i);
 }
 
+/* --- rows of a grid ------------------------------------------------------- */
+
+/* Has the row the columns and the bits of the values of its cell? */
+TCT_BOTH bool tct_look_is_cell(const tct_store_work *g, int64_t row)
+{
+    const tct_grid_rows *r = g->look.grid;
+    const tct_grid_cell c = tct_grid_cell_of(r, (int32_t)row);
+    const int points = r->box ? TCT_GRID_POINTS : TCT_GRID_STAR;
+    const int64_t end = g->ptr[row + 1];
+    int64_t k = g->ptr[row];
+    for (int n = 0; n < points; n++) {
+        const int p = r->box ? n : tct_star_point(n);
+        const int32_t j = tct_grid_neighbour(r, c, p / 3, p % 3 - 1);
+        if (j < 0) continue;
+        if (k >= end || g->col[k] != j ||
+            tct_bits_of(g->val[k]) != tct_bits_of(r->k[p]))
+            return false;
+        k++;
+    }
+    return k == end;
+}
+
+TCT_BOTH void tct_store_task_cell(const tct_store_work *g, int64_t i, int b)
+{
+    (void)b;
+    if (tct_shared_read(&g->state->changed)) return;
+    TCT_EACH_NUMBER(l)
+    {
+        const int64_t row = GPU_LANES * i + l;
+        if (row < g->rows && !tct_look_is_cell(g, row))
+            tct_shared_set(&g->state->changed);
+    }
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "operator/layout/slices_build.h"
 #include "operator/pattern/row_state.h"
 #include "operator/pattern/slice_cost.h"
+#include "operator/stencil/grid_rows.h"
 
 typedef struct tct_store_state { /* the host reads it as a whole */
     int64_t blocks, consts;      /* of all windows */
@@ -27,6 +28,7 @@ typedef struct tct_store_looking {
     int32_t *parent;  /* [rows] */
     double *diagonal; /* [rows] */
     bool behind;      /* pointers lead to later rows */
+    const tct_grid_rows *grid;
 } tct_store_looking;
 
 /* Addresses of the device; NULL: not known yet. */
