@@ -478,6 +478,57 @@ static void easy_systems_are_not_divided_by_zero(void **state)
     close_reference(&ref);
 }
 
+/* --- condition ------------------------------------------------------------ */
+
+static double condition_on(const char *device, const char *method,
+                           const char *precond, const char *loop)
+{
+    tacit_matrix *m = gallery_matrix("poisson2d:48");
+    tacit_queue *q = open_queue(device);
+    tacit_operator *A = NULL;
+    tacit_solver *s = NULL;
+    tacit_result r = {.size = sizeof r};
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-9};
+    const size_t n = (size_t)tacit_matrix_local_rows(m);
+    double *b = NULL, *x = NULL;
+    OK(tacit_operator_create(q, m, "auto", &A));
+    OK(tacit_queue_alloc(q, n, &b));
+    OK(tacit_queue_alloc(q, n, &x));
+    OK(tacit_queue_fill(q, n, 1.0, b));
+    OK(tacit_queue_fill(q, n, 0.0, x));
+    OK(tacit_solver_create(q, A, method, &s));
+    OK(tacit_solver_set(s, "precond", precond));
+    if (loop) OK(tacit_solver_set(s, "loop", loop));
+    OK(tacit_solver_run(s, b, x, &stop, &r));
+    const double condition = tacit_solver_condition(s);
+    tacit_solver_destroy(&s);
+    tacit_queue_free(q, &b);
+    tacit_queue_free(q, &x);
+    tacit_operator_destroy(&A);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
+    return condition;
+}
+
+/* Samples bring the scalars of the recurrence, in every loop. */
+static void conditions_are_those_of_the_host(void **state)
+{
+    static const char *const methods[] = {"cg", "single", "pipe-pr"};
+    static const char *const loops[] = {"host", "graph", "resident"};
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        const char *method = methods[k % 3], *M = k < 3 ? "none" : "jacobi";
+        const double right = condition_on("host", method, M, NULL);
+        assert_true(right > 100.0);
+        for (int l = 0; l < 3; l++) {
+            const double is = condition_on(TEST_DEVICE, method, M, loops[l]);
+            if (!(fabs(is / right - 1.0) < 0.01))
+                fail_msg("%s, %s, %s: %g, not %g", method, M, loops[l], is,
+                         right);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +545,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_kept_apart_are_summed_by_every_loop),
         cmocka_unit_test(an_order_is_nobodys_business),
         cmocka_unit_test(real_matrices_converge_too),
+        cmocka_unit_test(conditions_are_those_of_the_host),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -88,7 +88,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
 {
     tct_restart_policy *P = R->policy;
     P->rr = c->rr;
-    if (R->ritz && P->now->lanczos != NO_LANCZOS) tct_note_ritz(R);
+    if (R->ritz && P->now->lanczos != NO_LANCZOS) tct_note_ritz(R, c);
     if (broken(c) || !isfinite(P->rr)) {
         if (broken(c)) tct_broke_down(R, broken(c), c->bad_value);
         else tct_broke_down(R, "||r||", sqrt(P->rr));
