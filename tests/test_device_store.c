@@ -4,6 +4,7 @@
  * host, byte for byte; so are their description, the hash of the pattern, and
  * what a look at the rows finds. */
 #include "operator/assembled.h"
+#include "operator/layout/cells.h"
 #include "operator/layout/look_device.h"
 #include "operator/null/null_space.h"
 #include "slice_shapes.h"
@@ -369,6 +370,48 @@ static void reduced_values_are_the_hosts(void **state)
     clear(&A);
 }
 
+/* --- magnitudes ----------------------------------------------------------- */
+
+/* |A| |x| by slices and by rows; all is positive, so that rounding is little. */
+static void compare_magnitudes(const tct_local *A, int b, const char *store)
+{
+    tct_gpu_arrays h;
+    tct_gpu_about about;
+    const size_t n = (size_t)A->rows, cols = (size_t)A->cols;
+    double *x = malloc((cols + 1) * sizeof *x), *y = malloc((n + 1) * 8);
+    assert_true(x && y);
+    for (size_t i = 0; i < cols; i++) x[i] = uniform((int64_t)i, 8) - 0.5;
+    for (size_t i = 0; i < n; i++) y[i] = NAN;
+    if (tct_gpu_slices_build(A, b, GPU_ANY_KIND, store, &h, &about) >= 0) {
+        for (int64_t i = 0; i < h.slices * GPU_LANES; i++)
+            tct_cell_magnitude(&h, i / GPU_LANES, (int)(i % GPU_LANES), x, y);
+        for (int64_t i = 0; i < h.long_rows; i++)
+            tct_long_row_magnitude(&h, i, x, y);
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+                sum += fabs(A->val[k] * x[A->col[k]]);
+            SAME(fabs(y[i] - sum) <= 1e-11 * sum);
+        }
+        tct_gpu_slices_build_free(&h);
+    }
+    free(x);
+    free(y);
+}
+
+static void magnitudes_are_those_of_rows(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (int v = 0; v < 2; v++) {
+            tct_local A = make(shape, v ? RANDOM : GIVEN);
+            about_what = shapes[shape].name;
+            for (int b = 1; b <= GPU_BLOCK_MOST; b += 1 + v)
+                compare_magnitudes(&A, b, "auto");
+            clear(&A);
+        }
+}
+
 /* --- a look at rows ------------------------------------------------------- */
 
 static tct_csr csr_of(const tct_local *A)
@@ -598,6 +641,7 @@ int main(void)
         cmocka_unit_test(floats_are_found_by_their_bits),
         cmocka_unit_test(failures_leave_nothing),
         cmocka_unit_test(reduced_values_are_the_hosts),
+        cmocka_unit_test(magnitudes_are_those_of_rows),
         cmocka_unit_test(sizes_are_those_of_the_host),
         cmocka_unit_test(null_vectors_are_those_of_the_host),
         cmocka_unit_test(grids_are_those_of_the_host),

@@ -46,6 +46,7 @@ struct tct_block { /* first member of every format's struct */
     bool persistent;     /* persistent kernels can use it */
     bool takes_pass;     /* MULTIPLY_PASS with relax and smooth */
     bool packed;         /* values take fewer bytes than doubles (GPU) */
+    bool magnitude;      /* a GPU forms |B| |x| (operator/gpu/magnitude.h) */
     char detail[160];    /* report of the format's choices */
 };
 

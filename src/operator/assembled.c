@@ -4,6 +4,7 @@
 #include "operator/assembled.h"
 #include "operator/choice/brought.h"
 #include "operator/choice/rental.h"
+#include "operator/gpu/magnitude.h"
 #include "operator/host/ghost.h"
 
 /* --- products ------------------------------------------------------------- */
@@ -143,6 +144,13 @@ static void assembled_magnitude(const tacit_operator *A, tacit_queue *q,
     tct_exchange *e = a->plan ? &a->plan->base : NULL;
     if (e) q_exchange_begin(q, e, tct_single(x));
     if (e) q_exchange_end(q, e, 1);
+#if TCT_HAVE_CUDA
+    if (q->device->kind == TCT_KIND_GPU) {
+        tct_gpu_magnitude(q, A->local, x, y);
+        if (a->ghost) tct_gpu_add_magnitude(q, a->device_ghost, e->ghost, y);
+        return;
+    }
+#endif
     if (q_own_status(q) < 0) return; /* waits */
     A->local->ops->magnitude(A->local, x, y);
     if (a->ghost) tct_ghost_add_magnitude(a->ghost, e->ghost, y);
