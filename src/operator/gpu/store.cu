@@ -70,3 +70,18 @@ extern "C" void tct_gpu_store_each(tacit_queue *q, tct_store_task task,
     }
     tct_gpu_ok(q, gpu_last_error(), "storing a matrix on the device");
 }
+
+static void load(const void *kernel)
+{
+    gpu_function_attributes a;
+    (void)gpu_function_get(&a, kernel);
+}
+
+extern "C" void tct_gpu_store_load(void)
+{
+    load((const void *)do_task);
+    load((const void *)plan<true>);
+    load((const void *)fill<true>);
+    load((const void *)plan<false>);
+    load((const void *)fill<false>);
+}
