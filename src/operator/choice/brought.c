@@ -52,7 +52,8 @@ tacit_status tct_bring_first(tct_assembled *A, const char *format,
 {
     bool suited = false;
     TRY(suits(A, format, &suited));
-    if (!suited || !rows->col32 || rows->rows == 0) return TACIT_OK;
+    if (!suited || !rows->col32 || tct_csr_nonzeros(rows) <= TCT_GPU_SMALL)
+        return TACIT_OK; /* the host stores few */
     A->brought = tct_calloc(sizeof *A->brought);
     if (!A->brought) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
     const tacit_status status = bring(A->base.q, rows, A->brought);

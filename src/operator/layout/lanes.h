@@ -170,12 +170,13 @@ TCT_BOTH int64_t tct_shared_read(const int64_t *from)
 #endif
 }
 
-/* Raise to `v` if that is more. */
+/* Raise to `v` if that is more; neither is negative. */
 TCT_BOTH void tct_shared_raise(int64_t *to, int64_t v)
 {
     int64_t was = tct_shared_read(to);
 #if TCT_ON_GPU
-    if (was < v) (void)atomicMax((long long *)to, (long long)v);
+    if (was < v)
+        (void)atomicMax((unsigned long long *)to, (unsigned long long)v);
 #else
     while (was < v &&
            !__atomic_compare_exchange_n(to, &was, v, false, __ATOMIC_RELAXED,
