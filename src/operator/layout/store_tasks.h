@@ -43,7 +43,8 @@ TCT_BOTH void tct_store_task_hash(const tct_store_work *g, int64_t i, int b)
     X(cells)               \
     X(list)                \
     X(number)              \
-    X(join) X(long_rows) X(segment) X(hash) X(look) X(aim) X(jump) X(ground) X(cell)
+    X(join)                \
+    X(long_rows) X(segment) X(hash) X(look) X(aim) X(jump) X(ground) X(cell)
 typedef enum tct_store_task {
 #define X(name) TCT_STORE_##name,
     TCT_STORE_TASKS(X)
