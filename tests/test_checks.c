@@ -30,6 +30,7 @@ typedef struct {
     int count, replays;
     tacit_result result;
     double error; /* of x and what is reported: b - A x */
+    double condition;
 } story;
 
 static int listen(void *ctx, int64_t iteration, double residual)
@@ -79,6 +80,7 @@ static void solve(const task *t, const char *loop, story *s)
                              .monitor = listen,
                              .monitor_ctx = s};
     (void)tacit_solver_run(p.s, p.b, p.x, &stop, &s->result);
+    s->condition = tacit_solver_condition(p.s);
     s->replays = loop ? twin_here.replays : 0;
     s->error = fabs(residual_of(&p) / s->result.true_relative_residual - 1.0);
     close_problem(&p);
@@ -102,6 +104,7 @@ static void same_story(const task *t, const story *a, const story *b)
             tell(t, "another residual", a, b);
     if (a->result.true_relative_residual != b->result.true_relative_residual)
         tell(t, "another solution", a, b);
+    if (a->condition != b->condition) tell(t, "another condition", a, b);
     assert_true(a->error < 1e-6 && b->error < 1e-6);
 }
 
@@ -132,6 +135,9 @@ static void loops_tell_the_same(void **state)
         solve(&t, "graph", &replayed);
         assert_true(replayed.replays > 0 && replayed.result.converged);
         same_story(&t, &late, &replayed);
+        if (late.condition != at_once.condition)
+            tell(&t, "a late condition", &at_once, &late);
+        if (strcmp(t.method, "cg") == 0) assert_true(late.condition > 100.0);
         about_the_same(&t, &at_once, &late,
                        strcmp(t.method, "sstep") == 0 ? 4 : 0);
     }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_device_store.c - slices built by the tasks of a device
  * (operator/layout/store_tasks.h), run here by three threads, are those of the
- * host, byte for byte; so are their description and the hash of the pattern. */
-#include "operator/layout/store_device.h"
+ * host, byte for byte; so are their description, the hash of the pattern, and
+ * what a look at the rows finds. */
+#include "operator/assembled.h"
+#include "operator/layout/cells.h"
+#include "operator/layout/look_device.h"
+#include "operator/null/null_space.h"
 #include "slice_shapes.h"
 #include <pthread.h>
+#include <tacit/world.h>
+
+#define OK(call) assert_int_equal(call, TACIT_OK)
 
 /* --- a device in host memory ---------------------------------------------- */
 
@@ -363,6 +370,268 @@ static void reduced_values_are_the_hosts(void **state)
     clear(&A);
 }
 
+/* --- magnitudes ----------------------------------------------------------- */
+
+/* |A| |x| by slices and by rows; all is positive, so that rounding is little. */
+static void compare_magnitudes(const tct_local *A, int b, const char *store)
+{
+    tct_gpu_arrays h;
+    tct_gpu_about about;
+    const size_t n = (size_t)A->rows, cols = (size_t)A->cols;
+    double *x = malloc((cols + 1) * sizeof *x), *y = malloc((n + 1) * 8);
+    assert_true(x && y);
+    for (size_t i = 0; i < cols; i++) x[i] = uniform((int64_t)i, 8) - 0.5;
+    for (size_t i = 0; i < n; i++) y[i] = NAN;
+    if (tct_gpu_slices_build(A, b, GPU_ANY_KIND, store, &h, &about) >= 0) {
+        for (int64_t i = 0; i < h.slices * GPU_LANES; i++)
+            tct_cell_magnitude(&h, i / GPU_LANES, (int)(i % GPU_LANES), x, y);
+        for (int64_t i = 0; i < h.long_rows; i++)
+            tct_long_row_magnitude(&h, i, x, y);
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+                sum += fabs(A->val[k] * x[A->col[k]]);
+            SAME(fabs(y[i] - sum) <= 1e-11 * sum);
+        }
+        tct_gpu_slices_build_free(&h);
+    }
+    free(x);
+    free(y);
+}
+
+static void magnitudes_are_those_of_rows(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (int v = 0; v < 2; v++) {
+            tct_local A = make(shape, v ? RANDOM : GIVEN);
+            about_what = shapes[shape].name;
+            for (int b = 1; b <= GPU_BLOCK_MOST; b += 1 + v)
+                compare_magnitudes(&A, b, "auto");
+            clear(&A);
+        }
+}
+
+/* --- a look at rows ------------------------------------------------------- */
+
+static tct_csr csr_of(const tct_local *A)
+{
+    return (tct_csr){.global_rows = A->rows,
+                     .global_cols = A->cols,
+                     .rows = A->rows,
+                     .ptr = A->ptr,
+                     .col32 = A->col,
+                     .val = A->val};
+}
+
+static bool same_sizes(const tct_row_sizes *a, const tct_row_sizes *b)
+{
+    return same_bits(a->high, b->high) && same_bits(a->inverse, b->inverse) &&
+           same_bits(a->norm, b->norm) && a->fewest == b->fewest &&
+           a->most == b->most;
+}
+
+/* Sizes and the diagonal; the states that the device gives, or NULL. */
+static unsigned char *look_at(const tct_local *A, unsigned char *of_host)
+{
+    const tct_store_rows R = rows_of(A);
+    const tct_csr rows = csr_of(A);
+    const size_t n = (size_t)A->rows;
+    tct_row_sizes h, d;
+    unsigned char *state = NULL;
+    double *diagonal = calloc(2 * n + 1, sizeof *diagonal);
+    assert_non_null(diagonal);
+    tct_measure_rows(&rows, of_host, &h);
+    OK(tct_look_at_rows(&R, &d, diagonal, &state));
+    SAME(same_sizes(&h, &d));
+    tct_local_diagonal(A, diagonal + n);
+    SAME(memcmp(diagonal, diagonal + n, n * sizeof *diagonal) == 0);
+    free(diagonal);
+    assert_int_equal(taken, 0);
+    return state;
+}
+
+static void sizes_are_those_of_the_host(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (int v = 0; v < VALUES; v++) {
+            tct_local A = make(shape, (values)v);
+            about_what = shapes[shape].name;
+            if (A.rows == 0) {
+                clear(&A);
+                continue;
+            }
+            unsigned char *of_host = malloc((size_t)A.rows + 1);
+            assert_non_null(of_host);
+            unsigned char *got = look_at(&A, of_host);
+            /* a row that stands is never taken back */
+            for (int64_t i = 0; got && i < A.rows; i++)
+                SAME(got[i] == of_host[i] || got[i] == TCT_ROW_STANDS);
+            tct_free(got);
+            free(of_host);
+            clear(&A);
+        }
+}
+
+/* Laplacians of strips of a grid, row `i` being cell at[i]: strip k has a row
+ * that stands if bit k of `stands` is set. An isolated row of zeros ends
+ * each. */
+enum { STRIPS = 4, WIDTH = 30, HEIGHT = 10, STRIP = WIDTH * HEIGHT + 1 };
+enum { CELLS = STRIPS * STRIP };
+
+static int neighbours_of(int cell, int to[4])
+{
+    const int s = cell % STRIP, x = s % WIDTH, y = s / WIDTH;
+    int n = 0;
+    if (s == STRIP - 1) return 0;
+    if (y > 0) to[n++] = cell - WIDTH;
+    if (x > 0) to[n++] = cell - 1;
+    if (x < WIDTH - 1) to[n++] = cell + 1;
+    if (y < HEIGHT - 1) to[n++] = cell + WIDTH;
+    return n;
+}
+
+static int by_column(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+static tct_local strips(const int *at, const int *row_of, int stands)
+{
+    tct_local A = allocate(CELLS, CELLS, 5 * CELLS);
+    int64_t k = 0;
+    for (int64_t i = 0; i < CELLS; i++) {
+        int to[4];
+        const int n = neighbours_of(at[i], to), first = at[i] % STRIP == WIDTH;
+        const bool is = first && stands >> at[i] / STRIP & 1;
+        int32_t *col = &A.col[k];
+        for (int e = 0; e < n; e++) col[e] = (int32_t)row_of[to[e]];
+        col[n] = (int32_t)i;
+        qsort(col, (size_t)n + 1, sizeof *col, by_column);
+        for (int e = 0; e <= n; e++)
+            A.val[k + e] = col[e] == i ? (double)(n + is) : -1.0;
+        A.ptr[i + 1] = k += n + 1;
+    }
+    return A;
+}
+
+static void compare_null(const tct_null_space *h, const tct_null_space *d)
+{
+    SAME(tct_null_count(h) == tct_null_count(d));
+    if (!h || !d) return;
+    const size_t n = (size_t)h->rows;
+    SAME(h->components == d->components && h->zero_rows == d->zero_rows);
+    SAME(memcmp(h->label, d->label, n * sizeof *h->label) == 0);
+    SAME(memcmp(h->fixed, d->fixed, n * sizeof *h->fixed) == 0);
+}
+
+/* The same null space, whoever looked first. */
+static void check_null(const tct_local *A, bool may_have_some)
+{
+    unsigned char of_host[CELLS];
+    const int64_t starts[2] = {0, CELLS};
+    const tct_csr rows = csr_of(A);
+    tacit_world *w = NULL;
+    tct_null_space *h = NULL, *d = NULL;
+    OK(tacit_world_self(&w));
+    unsigned char *of_device = look_at(A, of_host);
+    OK(tct_null_find(w, &rows, starts, of_host, &h));
+    if (of_device) OK(tct_null_find(w, &rows, starts, of_device, &d));
+    compare_null(h, d);
+    SAME(may_have_some || !of_device);
+    tct_free(of_device);
+    tct_null_close(&h);
+    tct_null_close(&d);
+    tacit_world_destroy(&w);
+}
+
+/* The cell of each row: as in the grid, backwards, or at random. */
+static void order_cells(int order, int *at)
+{
+    for (int i = 0; i < CELLS; i++) at[i] = order == 1 ? CELLS - 1 - i : i;
+    for (int i = CELLS - 1; i > 0 && order == 2; i--) {
+        const int j = (int)(uniform(i, order) * (i + 1)), was = at[i];
+        at[i] = at[j];
+        at[j] = was;
+    }
+}
+
+/* In the grid's order pointers find the row that stands. */
+static void null_vectors_are_those_of_the_host(void **state)
+{
+    int at[CELLS], row_of[CELLS];
+    (void)state;
+    about_what = "strips";
+    for (int order = 0; order < 3; order++) {
+        order_cells(order, at);
+        for (int i = 0; i < CELLS; i++) row_of[at[i]] = i;
+        for (int stands = 0; stands < 1 << STRIPS; stands += 3) {
+            tct_local A = strips(at, row_of, stands);
+            check_null(&A, true);
+            /* no rows of zeros: all stand if each strip does */
+            for (int64_t i = 0; i < CELLS; i++)
+                if (A.ptr[i + 1] - A.ptr[i] == 1) A.val[A.ptr[i]] = 1.0;
+            check_null(&A, order == 2 || stands != (1 << STRIPS) - 1);
+            clear(&A);
+        }
+    }
+}
+
+/* Grids, a row short of an entry, or with another column or value. */
+static void grids_are_those_of_the_host(void **state)
+{
+    static const char *const names[] = {"poisson2d:33x31", "poisson3d:13",
+                                        "poisson3d27:9"};
+    static const int64_t sizes[][3] = {{33, 31, 1}, {13, 13, 13}, {9, 9, 9}};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int fault = 0; fault < 4; fault++) {
+            const tct_grid_place at = {
+                .n = {sizes[i][0], sizes[i][1], sizes[i][2]}};
+            tct_local A = from_gallery(names[i]);
+            const int64_t k = A.ptr[A.rows - 1] + 1;
+            if (fault == 1) A.ptr[A.rows]--;
+            if (fault == 2) A.col[k]--;
+            if (fault == 3) A.val[k] = nextafter(A.val[k], 0.0);
+            tct_store_rows R = rows_of(&A);
+            tct_grid_rows g, h;
+            about_what = names[i];
+            const char *of_host = tct_grid_find(&at, &A, &h);
+            A.device = &R;
+            SAME(tct_grid_find(&at, &A, &g) == of_host);
+            SAME(!of_host == !fault);
+            SAME(fault || memcmp(g.k, h.k, sizeof g.k) == 0);
+            assert_int_equal(taken, 0);
+            clear(&A);
+        }
+}
+
+static void a_look_that_fails_leaves_nothing(void **state)
+{
+    int at[CELLS];
+    (void)state;
+    for (int i = 0; i < CELLS; i++) at[i] = i;
+    tct_local A = strips(at, at, 0);
+    const tct_store_rows R = rows_of(&A);
+    const size_t blocks = tct_memory_blocks();
+    tct_row_sizes sizes;
+    double diagonal[CELLS];
+    for (int64_t n = 1; n <= 4; n++) {
+        unsigned char *got = NULL;
+        fail_at = n;
+        const tacit_status status =
+            tct_look_at_rows(&R, &sizes, diagonal, &got);
+        assert_int_equal(status, n < 4 ? TACIT_NO_MEMORY : TACIT_OK);
+        assert_int_equal(fail_at, n < 4 ? 0 : 1);
+        fail_at = 0;
+        tct_free(got);
+        assert_int_equal(taken, 0);
+        assert_int_equal(tct_memory_blocks(), blocks);
+    }
+    clear(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +641,11 @@ int main(void)
         cmocka_unit_test(floats_are_found_by_their_bits),
         cmocka_unit_test(failures_leave_nothing),
         cmocka_unit_test(reduced_values_are_the_hosts),
+        cmocka_unit_test(magnitudes_are_those_of_rows),
+        cmocka_unit_test(sizes_are_those_of_the_host),
+        cmocka_unit_test(null_vectors_are_those_of_the_host),
+        cmocka_unit_test(grids_are_those_of_the_host),
+        cmocka_unit_test(a_look_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -340,7 +340,7 @@ static void enqueue_sample(bench_t *t, int64_t k)
 
 static void take_sample(bench_t *t, int64_t k)
 {
-    tct_sample c = {NAN, NAN, NAN, NAN, NAN};
+    tct_sample c = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (!q_sampled(t->q, &c)) fail_msg("look %lld does not come", (long long)k);
     if (c.rr != (double)t->n * (double)(k * k) ||
         c.bad_value != (double)(k / 3 * 3) || c.bad != 0.0)

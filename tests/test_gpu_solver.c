@@ -478,6 +478,108 @@ static void easy_systems_are_not_divided_by_zero(void **state)
     close_reference(&ref);
 }
 
+/* --- condition ------------------------------------------------------------ */
+
+static double condition_on(const char *device, const char *method,
+                           const char *precond, const char *loop)
+{
+    tacit_matrix *m = gallery_matrix("poisson2d:48");
+    tacit_queue *q = open_queue(device);
+    tacit_operator *A = NULL;
+    tacit_solver *s = NULL;
+    tacit_result r = {.size = sizeof r};
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-9};
+    const size_t n = (size_t)tacit_matrix_local_rows(m);
+    double *b = NULL, *x = NULL;
+    OK(tacit_operator_create(q, m, "auto", &A));
+    OK(tacit_queue_alloc(q, n, &b));
+    OK(tacit_queue_alloc(q, n, &x));
+    OK(tacit_queue_fill(q, n, 1.0, b));
+    OK(tacit_queue_fill(q, n, 0.0, x));
+    OK(tacit_solver_create(q, A, method, &s));
+    OK(tacit_solver_set(s, "precond", precond));
+    if (loop) OK(tacit_solver_set(s, "loop", loop));
+    OK(tacit_solver_run(s, b, x, &stop, &r));
+    const double condition = tacit_solver_condition(s);
+    tacit_solver_destroy(&s);
+    tacit_queue_free(q, &b);
+    tacit_queue_free(q, &x);
+    tacit_operator_destroy(&A);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
+    return condition;
+}
+
+/* Samples bring the scalars of the recurrence, in every loop. */
+static void conditions_are_those_of_the_host(void **state)
+{
+    static const char *const methods[] = {"cg", "single", "pipe-pr"};
+    static const char *const loops[] = {"host", "graph", "resident"};
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        const char *method = methods[k % 3], *M = k < 3 ? "none" : "jacobi";
+        const double right = condition_on("host", method, M, NULL);
+        assert_true(right > 100.0);
+        for (int l = 0; l < 3; l++) {
+            const double is = condition_on(TEST_DEVICE, method, M, loops[l]);
+            if (!(fabs(is / right - 1.0) < 0.01))
+                fail_msg("%s, %s, %s: %g, not %g", method, M, loops[l], is,
+                         right);
+        }
+    }
+}
+
+/* --- backward errors ------------------------------------------------------ */
+
+/* The componentwise backward error of x = 1, 1/2, 1/3 ... is large, and depends
+ * little on rounding. */
+static double row_error(const char *device, const char *name,
+                        const char *format)
+{
+    tacit_matrix *m = gallery_matrix(name);
+    tacit_queue *q = open_queue(device);
+    tacit_operator *A = NULL;
+    tacit_backward came_to = {.size = sizeof came_to};
+    OK(tacit_operator_create(q, m, format, &A));
+    const size_t n = (size_t)tacit_operator_local_rows(A);
+    double *x = malloc(n * sizeof *x), *b = malloc(n * sizeof *b);
+    assert_true(x && b);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (i % 3 == 1 ? -1.0 : 1.0) / (double)(i + 1);
+        b[i] = 1.0 + (double)(i % 7);
+    }
+    double *there = device_vector(q, n, x), *rhs = device_vector(q, n, b);
+    OK(tacit_backward_error(A, rhs, there, &came_to));
+    free(x);
+    free(b);
+    tacit_queue_free(q, &there);
+    tacit_queue_free(q, &rhs);
+    tacit_operator_destroy(&A);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
+    return came_to.componentwise;
+}
+
+static void backward_errors_are_those_of_the_host(void **state)
+{
+    static const char *const names[] = {"poisson3d:40", "elasticity3d:14",
+                                        "jump3d:40,1e4,5", "tet3d:20,1"};
+    static const char *const formats[] = {
+        "sell@none", "sell/f64@none", "sell32@none", "csr@none",
+        "sell@rcm",  "stencil@none",  "bsell@none"};
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int f = 0; f < 7; f++) {
+            if (strstr(formats[f], "stencil") && i != 0) continue;
+            if (strstr(formats[f], "bsell") && i != 1) continue;
+            const double right = row_error("host", names[i], "csr@none");
+            const double is = row_error(TEST_DEVICE, names[i], formats[f]);
+            if (!(fabs(is - right) <= 1e-9 * right))
+                fail_msg("%s, %s: %.17g, not %.17g", names[i], formats[f], is,
+                         right);
+        }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +596,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_kept_apart_are_summed_by_every_loop),
         cmocka_unit_test(an_order_is_nobodys_business),
         cmocka_unit_test(real_matrices_converge_too),
+        cmocka_unit_test(backward_errors_are_those_of_the_host),
+        cmocka_unit_test(conditions_are_those_of_the_host),
     };
     TEST_GPU_MAIN(tests);
 }

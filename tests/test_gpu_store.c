@@ -5,7 +5,10 @@
  *
  * LABEL: gpu */
 #include "gpu.h"
+#include "matrix/matrix.h"
+#include "operator/assembled.h"
 #include "operator/gpu/store.h"
+#include "operator/layout/look_device.h"
 #include "slice_shapes.h"
 
 /* --- the same bytes ------------------------------------------------------- */
@@ -242,6 +245,127 @@ static void new_values_are_stored_there(void **state)
     tacit_queue_destroy(&q);
 }
 
+/* --- a look at rows ------------------------------------------------------- */
+
+/* Sizes, diagonal and states are those of the host; poisson3d:60 has a boundary
+ * that stands, so that no states are sent. */
+static void a_look_is_that_of_the_host(void **state)
+{
+    static const char *const names[] = {"poisson3d:60", "elasticity3d:14",
+                                        "jump3d:40,1e4,5", "tet3d:20,1"};
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    for (int i = 0; i < 4; i++) {
+        tct_local A = from_gallery(names[i]);
+        const tct_csr rows = {.global_rows = A.rows,
+                              .global_cols = A.rows,
+                              .rows = A.rows,
+                              .ptr = A.ptr,
+                              .col32 = A.col,
+                              .val = A.val};
+        const size_t n = (size_t)A.rows;
+        tct_row_sizes h, d;
+        unsigned char *of_host = malloc(n), *got = NULL;
+        double *there = poisoned_vector(q, n), *diagonal = malloc(8 * n);
+        assert_true(of_host && diagonal);
+        tct_store_rows R = rows_of(q, &A);
+        about_what = names[i];
+        tct_measure_rows(&rows, of_host, &h);
+        OK(tct_look_at_rows(&R, &d, there, &got));
+        SAME(memcmp(&h.high, &d.high, sizeof h.high) == 0);
+        SAME(memcmp(&h.inverse, &d.inverse, sizeof h.inverse) == 0);
+        SAME(memcmp(&h.norm, &d.norm, sizeof h.norm) == 0);
+        SAME(h.fewest == d.fewest && h.most == d.most);
+        tct_local_diagonal(&A, diagonal);
+        SAME(same_there(q, diagonal, there, 8 * n));
+        SAME(i != 0 || !got);
+        for (size_t k = 0; got && k < n; k++)
+            SAME(got[k] == of_host[k] || got[k] == TCT_ROW_STANDS);
+        tct_free(got);
+        free(of_host);
+        free(diagonal);
+        tacit_queue_free(q, &there);
+        tct_gpu_rows_drop(&R);
+        clear(&A);
+    }
+    tacit_queue_destroy(&q);
+}
+
+/* The diagonal of an operator, new and with other values, is that of the host's
+ * store. */
+static void diagonals_stay_on_the_device(void **state)
+{
+    static const char name[] = "poisson3d:40";
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    tacit_matrix *m = gallery_matrix(name), *now = other_values(name);
+    const size_t n = (size_t)tacit_matrix_local_rows(m);
+    double *got[4];
+    for (int host = 0; host < 2; host++) {
+        tacit_operator *A = NULL;
+        double *d = poisoned_vector(q, n);
+        setenv("TACIT_STORE", host ? "host" : "auto", 1);
+        OK(tacit_operator_create(q, m, "sell@none", &A));
+        OK(A->ops->diagonal(A, d));
+        got[2 * host] = host_copy(q, n, d);
+        OK(tacit_operator_update(A, now));
+        OK(A->ops->diagonal(A, d));
+        got[2 * host + 1] = host_copy(q, n, d);
+        tacit_queue_free(q, &d);
+        tacit_operator_destroy(&A);
+    }
+    setenv("TACIT_STORE", "auto", 1);
+    assert_memory_equal(got[0], got[2], n * sizeof **got);
+    assert_memory_equal(got[1], got[3], n * sizeof **got);
+    assert_memory_not_equal(got[0], got[1], n * sizeof **got);
+    for (int i = 0; i < 4; i++) free(got[i]);
+    tacit_matrix_destroy(&now);
+    tacit_matrix_destroy(&m);
+    tacit_queue_destroy(&q);
+}
+
+/* --- shared rows ---------------------------------------------------------- */
+
+static bool same_rows(const tct_csr *a, const tct_csr *b)
+{
+    const size_t n = (size_t)tct_csr_nonzeros(a);
+    return a->rows == b->rows && n == (size_t)tct_csr_nonzeros(b) &&
+           memcmp(a->ptr, b->ptr, (size_t)(a->rows + 1) * 8) == 0 &&
+           memcmp(a->col32, b->col32, n * sizeof *a->col32) == 0 &&
+           memcmp(a->val, b->val, n * sizeof *a->val) == 0;
+}
+
+/* A GPU's operator reads the rows of its matrix in place: in another order, or
+ * with values far from 1, it takes a copy. */
+static void a_matrix_keeps_its_rows(void **state)
+{
+    static const char *const formats[] = {"auto", "sell@rcm", "bsell/f64",
+                                          "csr@none", "sell+low32"};
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    for (int far = 0; far < 2; far++) {
+        tacit_matrix *m = gallery_matrix("elasticity3d:12");
+        const int64_t n = tct_csr_nonzeros(&m->A);
+        for (int64_t k = 0; k < n && far; k++)
+            m->A.val[k] = ldexp(m->A.val[k], 200);
+        tct_csr was = {0};
+        OK(tct_csr_copy(&m->A, &was));
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+            tacit_operator *A = NULL;
+            const tacit_status status =
+                tacit_operator_create(q, m, formats[f], &A);
+            if (status != TACIT_UNSUPPORTED) OK(status);
+            assert_true(same_rows(&m->A, &was));
+            if (A) OK(tacit_operator_update(A, m));
+            assert_true(same_rows(&m->A, &was));
+            tacit_operator_destroy(&A);
+        }
+        tct_csr_clear(&was);
+        tacit_matrix_destroy(&m);
+    }
+    tacit_queue_destroy(&q);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +373,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_arrive),
         cmocka_unit_test(operators_have_the_same_bits),
         cmocka_unit_test(new_values_are_stored_there),
+        cmocka_unit_test(a_look_is_that_of_the_host),
+        cmocka_unit_test(diagonals_stay_on_the_device),
+        cmocka_unit_test(a_matrix_keeps_its_rows),
     };
     TEST_GPU_MAIN(tests);
 }

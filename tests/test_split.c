@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_split.c - the rows of a rank divided into local and ghost columns
  * by teams of threads, against the entries one by one. */
+#include "operator/pattern/order.h"
 #include "operator/pattern/split.h"
 #include "sparse/csr.h"
 #include <setjmp.h>
@@ -137,11 +138,43 @@ static void no_memory_leaks_nothing(void **state)
     assert_true(k > 8 && k < 40);
 }
 
+/* Rows that others have, too, are as they were after a move to another
+ * order. */
+static void lent_rows_stay(void **state)
+{
+    tct_csr A, was = {0}, lent;
+    tct_parts p;
+    int32_t turned[1000];
+    const shape s = {1000, 0, 1000, 7, 0.0};
+    (void)state;
+    const size_t blocks = tct_memory_blocks();
+    make(&s, false, &A);
+    const int64_t n = tct_csr_nonzeros(&A);
+    assert_int_equal(tct_csr_copy(&A, &was), TACIT_OK);
+    assert_int_equal(tct_csr_share(&A, &lent), TACIT_OK);
+    for (int32_t i = 0; i < 1000; i++) turned[i] = 999 - i;
+    const tct_order o = {.old = turned, .now = turned};
+    for (int moves = 0; moves < 2; moves++) {
+        tct_split_lent(&lent, &p);
+        if (moves) assert_int_equal(tct_order_move(&o, &p.local), TACIT_OK);
+        assert_int_equal(p.local.ptr != A.ptr, moves);
+        tct_parts_clear(&p);
+        assert_memory_equal(A.ptr, was.ptr, 1001 * sizeof *A.ptr);
+        assert_memory_equal(A.col32, was.col32, (size_t)n * sizeof *A.col32);
+        assert_memory_equal(A.val, was.val, (size_t)n * sizeof *A.val);
+    }
+    tct_csr_clear(&lent);
+    tct_csr_clear(&was);
+    tct_csr_clear(&A);
+    assert_int_equal(tct_memory_blocks(), blocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_entry_is_where_it_belongs),
         cmocka_unit_test(no_memory_leaks_nothing),
+        cmocka_unit_test(lent_rows_stay),
     };
     return cmocka_run_group_tests(tests, open_teams, close_teams);
 }

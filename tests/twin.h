@@ -103,7 +103,9 @@ static inline void twin_run(tacit_queue *q, const tct_op *op)
     twin_post(&twin_here, (tct_sample){.rr = c[C_RR],
                                        .bad = c[C_BAD],
                                        .bad_value = c[C_BAD_VALUE],
-                                       .updates = c[C_UPDATES]});
+                                       .updates = c[C_UPDATES],
+                                       .alpha = c[C_ALPHA],
+                                       .beta = c[C_BETA]});
 }
 
 /* Two recordings are under way, as long as some are due. */

@@ -331,8 +331,8 @@ TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
  * the scalars of the last run's recurrence, which are those of Lanczos's
  * method: the largest Ritz value over the smallest. ||x - A^-1 b|| / ||A^-1 b||
  * in the norm of A is at most the root of that condition times the relative
- * residual in the norm of M. 0: not known, as after a block of columns, of
- * methods minres and sstep, and on GPUs, which keep their scalars.
+ * residual in the norm of M. 0: not known, as after a block of columns, and of
+ * methods minres and sstep.
  * Cost        some hundred passes over at most 16384 scalars. */
 TACIT_API double tacit_solver_condition(const tacit_solver *solver);
 

@@ -46,13 +46,15 @@ struct tct_block { /* first member of every format's struct */
     bool persistent;     /* persistent kernels can use it */
     bool takes_pass;     /* MULTIPLY_PASS with relax and smooth */
     bool packed;         /* values take fewer bytes than doubles (GPU) */
+    bool magnitude;      /* a GPU forms |B| |x| (operator/gpu/magnitude.h) */
     char detail[160];    /* report of the format's choices */
 };
 
 /* A sample for the convergence check: the scalars that decide, the flags of the
- * sum before, and the number of updates of x, where steps count them. */
+ * sum before, the number of updates of x, where steps count them, and the last
+ * scalars of the recurrence. */
 typedef struct tct_sample {
-    double rr, bad, bad_value, flags, updates;
+    double rr, bad, bad_value, flags, updates, alpha, beta;
 } tct_sample;
 
 /* The kind of a device, by which formats are chosen. */

@@ -52,7 +52,9 @@ static bool check_at_once(tct_loop *L)
         tct_loop_judge(L, &(tct_sample){.rr = c[C_RR],
                                         .bad = c[C_BAD],
                                         .bad_value = c[C_BAD_VALUE],
-                                        .updates = c[C_UPDATES]});
+                                        .updates = c[C_UPDATES],
+                                        .alpha = c[C_ALPHA],
+                                        .beta = c[C_BETA]});
     return verdict != TCT_GO_ON || L->k >= L->most;
 }
 

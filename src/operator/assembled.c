@@ -2,7 +2,9 @@
  * operator/assembled.c - the distributed product with a matrix: the local block
  * is multiplied during the exchange. */
 #include "operator/assembled.h"
+#include "operator/choice/brought.h"
 #include "operator/choice/rental.h"
+#include "operator/gpu/magnitude.h"
 #include "operator/host/ghost.h"
 
 /* --- products ------------------------------------------------------------- */
@@ -142,6 +144,13 @@ static void assembled_magnitude(const tacit_operator *A, tacit_queue *q,
     tct_exchange *e = a->plan ? &a->plan->base : NULL;
     if (e) q_exchange_begin(q, e, tct_single(x));
     if (e) q_exchange_end(q, e, 1);
+#if TCT_HAVE_CUDA
+    if (q->device->kind == TCT_KIND_GPU) {
+        tct_gpu_magnitude(q, A->local, x, y);
+        if (a->ghost) tct_gpu_add_magnitude(q, a->device_ghost, e->ghost, y);
+        return;
+    }
+#endif
     if (q_own_status(q) < 0) return; /* waits */
     A->local->ops->magnitude(A->local, x, y);
     if (a->ghost) tct_ghost_add_magnitude(a->ghost, e->ghost, y);
@@ -185,6 +194,10 @@ static tacit_status assembled_diagonal(const tacit_operator *A, double *d)
     const tct_assembled *a = tct_assembled_of(A);
     const size_t n = (size_t)A->n;
     double *told = NULL;
+    if (a->device_diagonal) {
+        q_copy(A->q, n, a->device_diagonal, d);
+        return q_own_status(A->q);
+    }
     if (!a->diagonal) {
         TRY(TCT_ALLOC(n, "the diagonal", &told));
         a->stored.format->diagonal(a->stored.block, told);
@@ -210,6 +223,7 @@ static const tacit_decision *assembled_decision(const tacit_operator *A, int i)
 static void assembled_destroy(tacit_operator *A)
 {
     tct_assembled *a = tct_assembled_of(A);
+    tct_brought_drop(a);
     tct_rental_close(a);
     tct_stored_clear(&a->stored);
     tct_order_destroy(A->q, &a->order);
@@ -217,6 +231,7 @@ static void assembled_destroy(tacit_operator *A)
         a->device_ghost->ops->destroy(a->device_ghost);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);
+    tacit_queue_free(A->q, &a->device_diagonal);
     TCT_FREE(a->diagonal, a->ghost_id, a->starts);
 }
 

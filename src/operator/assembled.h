@@ -6,6 +6,7 @@
 #include "comm/exchange/plan.h"
 #include "operator/choice/rent.h"
 #include "operator/operator.h"
+#include "operator/pattern/row_state.h"
 #include "operator/pattern/split.h"
 #include "operator/stencil/grid_matrix.h"
 #include "sparse/constant_stencil.h"
@@ -38,6 +39,8 @@ typedef struct tct_assembled {
     bool by_model;    /* formats are chosen by bytes, threads by size */
     double *diagonal; /* [n] in its order, if the format cannot give it; else
                        * NULL */
+    double *device_diagonal;     /* the same in the device's memory, instead */
+    struct tct_brought *brought; /* in a set-up: choice/brought.h; else NULL */
 } tct_assembled;
 
 /* How an operator is to be made. */
@@ -88,10 +91,14 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
  * a failure. Errors INPUT, INVALID, NO_MEMORY. */
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *out);
+/* The same for rows that are only read: shared with `matrix` where one rank
+ * `rents` them or has a GPU. */
+tacit_status tct_rows_of(const tacit_queue *q, const tacit_matrix *matrix,
+                         bool rents, tct_csr *out);
 /* tct_scale, and the null vectors that the rows show: A's null space anew,
- * without what was declared.
+ * without what was declared. Rows that A has brought are looked at there.
  * Collective.  Errors INPUT, NO_MEMORY, COMM. */
-tacit_status tct_scale_and_look(tacit_operator *A, const tacit_matrix *matrix,
+tacit_status tct_scale_and_look(tct_assembled *A, const tacit_matrix *matrix,
                                 tct_csr *rows);
 /* Update A's info from its blocks. */
 void tct_assembled_describe(tct_assembled *A);
@@ -112,10 +119,15 @@ tacit_status tct_assembled_update(tacit_operator *A, const tacit_matrix *m);
 
 /* --- pattern/scale.c ----------------------------------------------------- */
 
-/* Set A's exponent and norm for `rows`, and scale their values close to 1 if
- * they are far from it. `state` [rows] gets a tct_row_state each. Collective.
+/* Sizes of this rank's `rows`; `state` [rows] gets a tct_row_state each, unless
+ * it is NULL. */
+void tct_measure_rows(const tct_csr *rows, unsigned char *state,
+                      tct_row_sizes *out);
+/* Set A's exponent and norm for `rows` of these sizes, and scale their values
+ * close to 1 if they are far from it. Collective.
  * Errors      INPUT (no power of 2 suits all entries). */
-tacit_status tct_scale(tacit_operator *A, tct_csr *rows, unsigned char *state);
+tacit_status tct_scale(tacit_operator *A, tct_csr *rows,
+                       const tct_row_sizes *sizes);
 /* The exponent for entries of which the largest and the inverse of the smallest
  * that is not 0 are given. Errors INPUT. */
 tacit_status tct_scale_exponent(const double extent[2], int *out);
@@ -126,6 +138,11 @@ tacit_status tct_scale_exponent(const double extent[2], int *out);
  * as in tacit/operator.h; `at`: where they are in a grid. */
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
                               const tct_grid_place *at, tct_csr *rows);
+/* Divide `rows` of A into own and other columns: as tct_split, or as
+ * tct_split_lent if others have them, too.
+ * Errors      NO_MEMORY. */
+tacit_status tct_divide_rows(const tct_assembled *A, tct_csr *rows,
+                             tct_parts *parts);
 /* Replace A's block by one of `local` in another format, without a store. It
  * stays after an error. */
 tacit_status tct_store_again(tct_assembled *A, const char *format,
@@ -134,6 +151,9 @@ tacit_status tct_store_again(tct_assembled *A, const char *format,
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts);
 void tct_stored_clear(tct_stored *S);
+/* Keep the diagonal of `local`, as stored, if the format cannot give it.
+ * Errors      NO_MEMORY. */
+tacit_status tct_keep_diagonal(tct_assembled *A, const tct_local *local);
 
 /* --- choice/reduced_precision.c ------------------------------------------- */
 

@@ -4,6 +4,7 @@
  * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.
  *        (2002), chapter 7: theorem 7.1, in the maximum norm; theorem 7.3. */
 #include "operator/backward.h"
+#include "comm/setup/alltoall.h"
 #include <math.h>
 
 double tct_max_magnitude(tacit_queue *q, size_t n, const double *v)
@@ -52,17 +53,47 @@ static double worst_row(size_t n, const double *r, const double *s,
     return most;
 }
 
+/* The same of vectors on the device, piece by piece. */
+static double worst_there(tacit_queue *q, size_t n, const double *r,
+                          const double *s, const double *b)
+{
+    enum { PIECE = 1 << 20 };
+    const size_t room = n < PIECE ? n + 1 : PIECE;
+    double *piece = NULL, most = 0.0;
+    if (TCT_ALLOC(3 * room, "pieces of vectors", &piece) < 0) return HUGE_VAL;
+    for (size_t i = 0; i < n; i += room) {
+        const size_t k = n - i < room ? n - i : room;
+        q_get(q, k, r + i, piece);
+        q_get(q, k, s + i, piece + room);
+        q_get(q, k, b + i, piece + 2 * room);
+        if (q_own_status(q) < 0) break;
+        most = fmax(most, worst_row(k, piece, piece + room, piece + 2 * room));
+    }
+    tct_free(piece);
+    return most;
+}
+
+/* Can all ranks form |A| |x|? Blocks of a GPU may differ. */
+static bool all_have_magnitude(const tacit_operator *A)
+{
+    bool missing = !tct_has_magnitude(A);
+    if (!A->ops->magnitude) return false;
+    return tct_any(A->world, missing, &missing) >= 0 && !missing;
+}
+
 double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
                                const double *r, double *x, const double *b,
                                double *s)
 {
     const size_t n = (size_t)A->n;
+    const bool host = q->device->kind == TCT_KIND_HOST;
     double most = HUGE_VAL;
-    if (!tct_has_magnitude(A)) return NAN;
-    if (q_own_status(q) >= 0) /* waits */
+    if (!all_have_magnitude(A)) return NAN;
+    if (host && q_own_status(q) >= 0) /* waits */
         for (size_t i = 0; i < n; i++) x[i] = fabs(x[i]);
     A->ops->magnitude(A, q, x, s);
-    if (q_own_status(q) >= 0) most = worst_row(n, r, s, b);
+    if (q_own_status(q) >= 0)
+        most = host ? worst_row(n, r, s, b) : worst_there(q, n, r, s, b);
     if (tct_reduce_f64(A->world, TCT_MAX, 1, &most) < 0) return NAN;
     return isfinite(most) ? most : (double)NAN;
 }

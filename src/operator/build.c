@@ -3,6 +3,7 @@
  * entries or of a copy of them, and its exchange. */
 #include "device/parallel.h"
 #include "matrix/matrix.h"
+#include "operator/choice/brought.h"
 #include "operator/choice/rental.h"
 #include "operator/null/null_space.h"
 #include <string.h>
@@ -23,6 +24,19 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
     TRY(require_square(matrix));
     TCT_THREADS_OF(q->team);
     return tct_csr_copy(&matrix->A, to);
+}
+
+/* Rows that stay as they are need no copy: rented ones, and those that a GPU
+ * stores. */
+tacit_status tct_rows_of(const tacit_queue *q, const tacit_matrix *matrix,
+                         bool rents, tct_csr *to)
+{
+    tct_csr *rows = &((tacit_matrix *)(uintptr_t)matrix)->A;
+    const bool stay = rents || q->device->kind == TCT_KIND_GPU;
+    if (!stay || matrix->world->size > 1 || !rows->col32)
+        return tct_copy_rows(q, matrix, to);
+    TRY(require_square(matrix));
+    return tct_csr_share(rows, to);
 }
 
 /* --- info ----------------------------------------------------------------- */
@@ -103,18 +117,32 @@ static tacit_status drop_if_not_symmetric(tacit_operator *A,
     return status;
 }
 
-tacit_status tct_scale_and_look(tacit_operator *A, const tacit_matrix *matrix,
+/* Sizes and states of the rows, on the host unless the device had a look. */
+static tacit_status measure(const tct_assembled *A, const tct_csr *rows,
+                            tct_row_sizes *sizes, unsigned char **state)
+{
+    *state = NULL;
+    if (tct_brought_sizes(A, sizes, state)) return TACIT_OK;
+    TRY(tct_agree(A->base.world, TCT_ALLOC(rows->rows, "an operator", state)));
+    tct_measure_rows(rows, *state, sizes);
+    return TACIT_OK;
+}
+
+tacit_status tct_scale_and_look(tct_assembled *A, const tacit_matrix *matrix,
                                 tct_csr *rows)
 {
+    tacit_operator *base = &A->base;
     unsigned char *state = NULL;
-    tacit_status status =
-        tct_agree(A->world, TCT_ALLOC(rows->rows, "an operator", &state));
-    if (status >= 0) status = tct_scale(A, rows, state);
-    tct_null_close(&A->null);
-    if (status >= 0)
-        status = tct_null_find(A->world, rows, matrix->starts, state, &A->null);
+    tct_row_sizes sizes;
+    tacit_status status = measure(A, rows, &sizes, &state);
+    if (status >= 0) status = tct_scale(base, rows, &sizes);
+    if (base->exponent) tct_brought_drop(A); /* these have other values */
+    tct_null_close(&base->null);
+    if (status >= 0 && state)
+        status = tct_null_find(base->world, rows, matrix->starts, state,
+                               &base->null);
     tct_free(state);
-    if (status >= 0) status = drop_if_not_symmetric(A, matrix, rows);
+    if (status >= 0) status = drop_if_not_symmetric(base, matrix, rows);
     return status;
 }
 
@@ -129,8 +157,9 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
     A->by_model = wish->by_model;
     if (status >= 0 && wish->rents) status = tct_rental_open(A, wish);
     TRY(tct_agree(w, status));
-    TRY(tct_scale_and_look(base, matrix, rows));
-    if (status >= 0) status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
+    TRY(tct_bring_first(A, wish->format, rows));
+    TRY(tct_scale_and_look(A, matrix, rows));
+    status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
     if (status >= 0) {
         memcpy(A->starts, matrix->starts,
                (size_t)(w->size + 1) * sizeof *A->starts);
@@ -139,6 +168,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
         base->info.nonzeros = matrix->nonzeros;
         status = tct_store_blocks(A, wish->format, &at, rows);
     }
+    tct_brought_drop(A);
     tct_csr_clear(rows);
     TRY(tct_agree(w, status));
     TRY(tct_rental_agree(A));
@@ -175,17 +205,6 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
     return TACIT_OK;
 }
 
-/* Rows that stay as they are need no copy. */
-static tacit_status rows_of(const tacit_queue *q, const tacit_matrix *matrix,
-                            bool rents, tct_csr *out)
-{
-    tct_csr *rows = &((tacit_matrix *)(uintptr_t)matrix)->A;
-    const bool as_they_are = rents && matrix->world->size == 1 && rows->col32;
-    TRY(require_square(matrix));
-    return as_they_are ? tct_csr_share(rows, out)
-                       : tct_copy_rows(q, matrix, out);
-}
-
 static tacit_status of_grid(tacit_queue *queue, const tacit_matrix *matrix,
                             const tct_operator_wish *wish, tacit_operator **out)
 {
@@ -211,7 +230,7 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
     if (matrix->stencil) return of_grid(queue, matrix, wish, out);
     const tct_operator_wish w = on(queue, wish);
     tct_csr rows = {0};
-    const tacit_status status = rows_of(queue, matrix, w.rents, &rows);
+    const tacit_status status = tct_rows_of(queue, matrix, w.rents, &rows);
     return create(queue, matrix, &rows, status, &w, out);
 }
 

@@ -51,7 +51,7 @@ static inline const char *tct_no_grid(const tct_local *A)
     return A->no_grid ? A->no_grid : "only for gallery matrices of a grid";
 }
 
-/* Free its arrays. */
+/* Free its arrays, unless they are lent. */
 void tct_local_free(tct_local *A);
 
 /* Its diagonal, 0 without an entry, into `d` [rows]. */

@@ -4,6 +4,7 @@
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
+#include "operator/choice/brought.h"
 #include "operator/choice/rental.h"
 #include "operator/layout/store_device.h"
 #include "operator/null/null_space.h"
@@ -22,7 +23,7 @@ static tacit_status refill_block(const tct_assembled *A, tct_local *local)
     tct_store_rows rows;
     if (strcmp(f->about.name, "stencil") == 0)
         return f->refill(A->stored.block, local);
-    TRY(tct_store_bring(A->base.q, local, &rows));
+    if (!local->device) TRY(tct_store_bring(A->base.q, local, &rows));
     const tacit_status status = f->refill(A->stored.block, local);
     tct_store_drop(local);
     return status;
@@ -47,7 +48,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     tct_parts parts;
     const int64_t first = rows->first;
     tct_difference local = {.row = -1};
-    tacit_status status = tct_split(A->base.q->team, rows, &parts);
+    tacit_status status = tct_divide_rows(A, rows, &parts);
     if (status >= 0 && A->order) status = into_order(A->order, &parts);
     if (status >= 0) {
         *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
@@ -65,8 +66,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     if (status >= 0) status = tct_reduced_refill(A, &parts.local);
     if (status >= 0 && A->ghost)
         status = tct_ghost_refill(A->ghost, A->device_ghost, &parts);
-    if (status >= 0 && A->diagonal)
-        tct_local_diagonal(&parts.local, A->diagonal);
+    if (status >= 0) status = tct_keep_diagonal(A, &parts.local);
     tct_parts_clear(&parts);
     return status;
 }
@@ -109,15 +109,17 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     const double norm = base->norm;
     const tacit_operator_info info = base->info;
     tct_null_space *null = base->null;
-    tacit_status status = tct_copy_rows(base->q, m, &rows);
+    tacit_status status = tct_rows_of(base->q, m, false, &rows);
     if (status >= 0) status = require_same_rows(A, m);
     if (status >= 0) status = q_own_status(base->q); /* the queue is idle */
     status = tct_agree(base->world, status);
     base->null = NULL;
-    if (status >= 0) status = tct_scale_and_look(base, m, &rows);
+    if (status >= 0) status = tct_bring_first(A, A->stored.name, &rows);
+    if (status >= 0) status = tct_scale_and_look(A, m, &rows);
     tct_rental_keep(A); /* a copy of the old values is of no use */
     const bool begun = status >= 0;
     if (status >= 0) status = refill(A, &rows, &found);
+    tct_brought_drop(A);
     tct_csr_clear(&rows);
     const tacit_status named = original_numbers(m, &found);
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);

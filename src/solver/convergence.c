@@ -89,7 +89,7 @@ bool tct_judge(tct_run *R, const tct_sample *c)
     tct_restart_policy *P = R->policy;
     P->rr = c->rr;
     if (R->ritz && P->now->lanczos != NO_LANCZOS) {
-        tct_note_ritz(R);
+        tct_note_ritz(R, c);
         if (tct_has_outgrown(R)) P->most = R->k;
     }
     if (broken(c) || !isfinite(P->rr)) {

@@ -43,11 +43,12 @@ static tacit_status unknown(const char *name)
     return tct_unknown("method", name, names, METHODS);
 }
 
-/* Are scalars in memory of the host, and there once they are enqueued? Layers
- * with a sync run later, memcheck in memory of its own. */
+/* Do checks see the scalars of the recurrence? A device posts them with its
+ * samples; on the host layers with a sync run later, memcheck in memory of its
+ * own. */
 static bool sees_scalars(const tacit_queue *q)
 {
-    if (q->device != &tct_device_host) return false;
+    if (q->device != &tct_device_host) return q->device->seen != NULL;
     for (const tct_layer *l = q->top; l; l = l->below)
         if (l->ops != &tct_base_layer && l->ops->sync) return false;
     return true;

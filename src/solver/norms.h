@@ -37,8 +37,9 @@ bool tct_norm_go_on(tct_run *R, double norm_r);
 
 /* --- condition.c ---------------------------------------------------------- */
 
-/* Note the scalars of the iteration before the check at R->k. */
-void tct_note_ritz(tct_run *R);
+/* Note the scalars of the iteration before the check at R->k, of which `c` is
+ * the sample. */
+void tct_note_ritz(tct_run *R, const tct_sample *c);
 
 /* --- growth.c ------------------------------------------------------------- */
 

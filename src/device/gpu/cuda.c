@@ -86,10 +86,12 @@ static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_sample *out)
 {
     const volatile tct_posted *p = &box[number % TCT_SAMPLES];
-    const tct_sample s = {p->rr, p->bad, p->bad_value, p->flags, p->updates};
+    const tct_sample s = {p->rr,      p->bad,   p->bad_value, p->flags,
+                          p->updates, p->alpha, p->beta};
     const uint64_t check = p->check;
     if (check != (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^
-                  bits_of(s.bad_value) ^ bits_of(s.flags) ^ bits_of(s.updates)))
+                  bits_of(s.bad_value) ^ bits_of(s.flags) ^ bits_of(s.updates) ^
+                  bits_of(s.alpha) ^ bits_of(s.beta)))
         return false;
     *out = s;
     return true;

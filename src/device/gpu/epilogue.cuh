@@ -37,11 +37,15 @@ static __device__ inline void tct_sample_store(const double *c, tct_outbox *o,
                             c[C_BAD_VALUE],
                             flags,
                             c[C_UPDATES],
+                            c[C_ALPHA],
+                            c[C_BETA],
                             number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD_VALUE]) ^
                                 (uint64_t)__double_as_longlong(flags) ^
-                                (uint64_t)__double_as_longlong(c[C_UPDATES])};
+                                (uint64_t)__double_as_longlong(c[C_UPDATES]) ^
+                                (uint64_t)__double_as_longlong(c[C_ALPHA]) ^
+                                (uint64_t)__double_as_longlong(c[C_BETA])};
     const bool rest = tct_at_rest(c) || flags != 0.0;
     o->posted[number % TCT_SAMPLES] = now;
     const uint64_t in_batch = number & (sample_batch - 1);
@@ -55,6 +59,8 @@ static __device__ inline void tct_sample_store(const double *c, tct_outbox *o,
         tct_host_store(&to->bad_value, p.bad_value);
         tct_host_store(&to->flags, p.flags);
         tct_host_store(&to->updates, p.updates);
+        tct_host_store(&to->alpha, p.alpha);
+        tct_host_store(&to->beta, p.beta);
         tct_host_store(&to->check, p.check);
     }
 }

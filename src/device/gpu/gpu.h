@@ -38,7 +38,7 @@ enum {
 /* A sample, valid if check == number ^ the bits of the others, so that it needs
  * no fence on its way to the host. Samples are numbered from 1. */
 typedef struct tct_posted {
-    double rr, bad, bad_value, flags, updates;
+    double rr, bad, bad_value, flags, updates, alpha, beta;
     uint64_t check;
 } tct_posted;
 

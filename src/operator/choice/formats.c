@@ -38,7 +38,7 @@ const tacit_format *tacit_format_at(const char *device, int i)
 
 void tct_local_free(tct_local *A)
 {
-    TCT_FREE(A->ptr, A->col, A->val);
+    if (!A->lent) TCT_FREE(A->ptr, A->col, A->val);
 }
 
 const tct_format *tct_format_find(const char *device, const char *name)

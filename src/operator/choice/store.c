@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/store.c - stores a rank's rows as blocks: chooses the format
  * and the order of rows. */
+#include "operator/choice/brought.h"
 #include "operator/choice/rental.h"
 #include "operator/layout/store_device.h"
 #include <stdio.h>
@@ -202,7 +203,7 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
     const double start = tct_seconds();
-    if (strcmp(wish->format, "stencil") != 0)
+    if (strcmp(wish->format, "stencil") != 0 && !local->device)
         TRY(tct_store_bring(q, local, &rows));
     const double there = tct_seconds();
     const tacit_status status = store_in(q, wish, local, S);
@@ -271,6 +272,7 @@ static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local)
 {
     TRY(store_as(A->base.q, wish, local, &A->stored));
+    if (A->brought) A->stored.copy_seconds += A->brought->seconds;
     if (strcmp(wish->order, "auto") != 0 ||
         !tct_order_may_pay(A->base.q, local) || !has_room(local) ||
         !order_pays(local, A->stored.block))
@@ -302,12 +304,13 @@ tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts)
     return TACIT_OK;
 }
 
-/* Keep the diagonal if the format cannot give it; `local` as stored. */
-static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
+tacit_status tct_keep_diagonal(tct_assembled *A, const tct_local *local)
 {
     const double start = tct_seconds();
-    if (A->stored.format->diagonal) return TACIT_OK;
-    TRY(TCT_ALLOC(local->rows, "the diagonal", &A->diagonal));
+    const bool gives = A->stored.format->diagonal && !A->diagonal;
+    if (gives || tct_brought_diagonal(A)) return TACIT_OK;
+    tacit_queue_free(A->base.q, &A->device_diagonal);
+    if (!A->diagonal) TRY(TCT_ALLOC(local->rows, "the diagonal", &A->diagonal));
     tct_local_diagonal(local, A->diagonal);
     tct_log(TCT_DETAIL, "diagonal kept in %.2f ms",
             1e3 * (tct_seconds() - start));
@@ -340,16 +343,27 @@ tacit_status tct_store_again(tct_assembled *A, const char *format,
     S->format = f;
     snprintf(S->name, sizeof S->name, "%s", format);
     A->base.local = S->block;
-    return A->diagonal ? TACIT_OK : keep_diagonal(A, local);
+    return A->diagonal ? TACIT_OK : tct_keep_diagonal(A, local);
 }
 
-/* Divide `rows`; those of a rental stay where they are, if they can. */
+/* Rows that others have, too, stay where they are. */
+tacit_status tct_divide_rows(const tct_assembled *A, tct_csr *rows,
+                             tct_parts *parts)
+{
+    const bool stay = A->rental || A->base.q->device->kind == TCT_KIND_GPU;
+    if (!stay || !rows->holders || !rows->col32 || A->base.world->size > 1)
+        TRY(tct_split(A->base.q->team, rows, parts));
+    else tct_split_lent(rows, parts);
+    tct_brought_lend(A, &parts->local);
+    return TACIT_OK;
+}
+
+/* Divide `rows` for formats that are rented, if they can be. */
 static tacit_status divide(tct_assembled *A, const tct_format_wish *wish,
                            tct_csr *rows, tct_parts *parts)
 {
-    const bool lent = A->rental && rows->holders;
-    if (lent) tct_split_lent(rows, parts);
-    else TRY(tct_split(A->base.q->team, rows, parts));
+    TRY(tct_divide_rows(A, rows, parts));
+    const bool lent = parts->local.lent != NULL;
     if (!A->rental || tct_rental_suits(A, wish, &parts->local)) return TACIT_OK;
     A->rental->idle = true;
     if (!lent) return TACIT_OK;
@@ -385,7 +399,7 @@ tacit_status tct_store_blocks(tct_assembled *A, const char *format,
     if (status >= 0 && !tct_rental_rents(A))
         tell_trials(base->world->rank, &A->stored);
     if (status >= 0) status = tct_reduced_store(A, wish.low, &parts.local);
-    if (status >= 0) status = keep_diagonal(A, &parts.local);
+    if (status >= 0) status = tct_keep_diagonal(A, &parts.local);
     if (status >= 0) status = tct_store_ghosts(A, &parts);
     tct_parts_clear(&parts);
     return status;

@@ -250,6 +250,7 @@ static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
                                        .cols = A->cols,
                                        .nonzeros = nonzeros,
                                        .stored = nonzeros,
+                                       .magnitude = !floats,
                                        .matrix_bytes = bytes},
                               .gpu = &tct_gpu_csr_ops};
     B->d = (tct_gpu_csr_arrays){.rows = A->rows,

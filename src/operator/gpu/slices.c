@@ -104,6 +104,7 @@ static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
     base->takes_pass = tct_gpu_takes_pass(S);
     memcpy(base->detail, about->detail, sizeof base->detail);
     S->lossy = about->lossy;
+    base->magnitude = !about->lossy;
 }
 
 static tacit_status require(const tct_gpu_about *about, const char *format)

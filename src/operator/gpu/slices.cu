@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/slices.cu - products with sliced ELL of one vector or two. */
 #include "operator/gpu/product.cuh"
+#include "operator/gpu/store.h"
 
 template <int B, int STORE, int COLS, int DOTS = 1>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
@@ -111,3 +112,18 @@ static void multiply_pass(const tct_gpu_block *block, const tct_gpu_launch *L,
 extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {
     TCT_HOST(multiply), TCT_HOST(multiply_dots), TCT_HOST(multiply_columns),
     TCT_HOST(multiply_pass), nullptr};
+
+template <int STORE, int WALK> static void load()
+{
+    gpu_function_attributes a;
+    const auto kernel = product<1, STORE, WALK, 1, 1>;
+    (void)gpu_function_get(&a, (const void *)kernel);
+}
+
+extern "C" void tct_gpu_slices_load(void)
+{
+    load<GPU_DICT8, GPU_JOINED>();
+    load<GPU_DICT8, GPU_ANY>();
+    load<GPU_F64, GPU_RUNS>();
+    load<GPU_F64, GPU_ANY>();
+}

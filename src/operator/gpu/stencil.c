@@ -37,6 +37,7 @@ static void fill(const tct_local *A, tct_gpu_slices *S)
     base->nonzeros = A->ptr ? A->ptr[A->rows] : tct_grid_entries(&S->d.grid);
     base->stored = base->nonzeros;
     base->takes_pass = tct_gpu_takes_pass(S);
+    base->magnitude = true;
     tct_grid_describe(&S->d.grid, base->detail, sizeof base->detail);
 }
 

@@ -2,6 +2,7 @@
  * operator/gpu/store.c - rows of a matrix in a GPU's memory: copied there once,
  * for all formats that are tried. */
 #include "operator/gpu/store.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,15 +148,56 @@ static tacit_status copy_few(const tct_local *A, tct_store_rows *R)
     return tct_gpu_upload(A->val, n * sizeof *R->val, &R->val);
 }
 
-static tacit_status copy_rows(tacit_queue *q, const tct_local *A,
+/* A thread loads kernels of the set-up, whose first use would wait for them,
+ * while rows are copied; TACIT_PRELOAD=0: without. */
+typedef struct {
+    pthread_t thread;
+    bool runs;
+    int device;
+} loader;
+
+static void *load(void *work)
+{
+    const loader *l = work;
+    if (gpu_set_device(l->device) != GPU_OK) return NULL;
+    tct_gpu_store_load();
+    tct_gpu_slices_load();
+    (void)gpu_last_error();
+    return NULL;
+}
+
+static void begin_loading(const tacit_queue *q, loader *l)
+{
+    const char *wish = getenv("TACIT_PRELOAD");
+    *l = (loader){.device = tct_gpu_of(q)->device};
+    l->runs = !(wish && strcmp(wish, "0") == 0) &&
+              pthread_create(&l->thread, NULL, load, l) == 0;
+}
+
+static void end_loading(const loader *l)
+{
+    if (l->runs) pthread_join(l->thread, NULL);
+}
+
+static tacit_status copy_many(tacit_queue *q, const tct_local *A,
                               tct_store_rows *R)
 {
-    if (bytes_of(R) < TCT_GPU_STAGED) return copy_few(A, R);
     const size_t n = (size_t)R->entries;
     TRY(tct_gpu_upload(NULL, (size_t)(R->rows + 1) * sizeof *R->ptr, &R->ptr));
     TRY(tct_gpu_upload(NULL, n * sizeof *R->col, &R->col));
     TRY(tct_gpu_upload(NULL, n * sizeof *R->val, &R->val));
     return tct_gpu_rows_send(q, A, R);
+}
+
+static tacit_status copy_rows(tacit_queue *q, const tct_local *A,
+                              tct_store_rows *R)
+{
+    loader l;
+    if (bytes_of(R) < TCT_GPU_STAGED) return copy_few(A, R);
+    begin_loading(q, &l);
+    const tacit_status status = copy_many(q, A, R);
+    end_loading(&l);
+    return status;
 }
 
 tacit_status tct_gpu_rows_send(tacit_queue *q, const tct_local *A,

@@ -43,6 +43,11 @@ static __global__ void __launch_bounds__(THREADS)
     case TCT_STORE_long_rows: tct_store_task_long_rows(&g, i, 1); break;
     case TCT_STORE_segment: tct_store_task_segment(&g, i, 1); break;
     case TCT_STORE_hash: tct_store_task_hash(&g, i, 1); break;
+    case TCT_STORE_look: tct_store_task_look(&g, i, 1); break;
+    case TCT_STORE_aim: tct_store_task_aim(&g, i, 1); break;
+    case TCT_STORE_jump: tct_store_task_jump(&g, i, 1); break;
+    case TCT_STORE_cell: tct_store_task_cell(&g, i, 1); break;
+    case TCT_STORE_ground: tct_store_task_ground(&g, i, 1); break;
     default: break;
     }
 }
@@ -64,4 +69,19 @@ extern "C" void tct_gpu_store_each(tacit_queue *q, tct_store_task task,
         do_task<<<blocks, THREADS, 0, stream>>>(*g, task, n);
     }
     tct_gpu_ok(q, gpu_last_error(), "storing a matrix on the device");
+}
+
+static void load(const void *kernel)
+{
+    gpu_function_attributes a;
+    (void)gpu_function_get(&a, kernel);
+}
+
+extern "C" void tct_gpu_store_load(void)
+{
+    load((const void *)do_task);
+    load((const void *)plan<true>);
+    load((const void *)fill<true>);
+    load((const void *)plan<false>);
+    load((const void *)fill<false>);
 }

@@ -89,6 +89,35 @@ TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
     return tct_cell_block_value(a, s, l, k, 0, 0);
 }
 
+/* y = |A| |x| for the rows of lane `l` of slice `s`, in a lossless store. */
+TCT_BOTH void tct_cell_magnitude(const tct_gpu_arrays *a, int64_t s, int l,
+                                 const double *x, double *y)
+{
+    const int64_t group = tct_cell_group(a, s, l);
+    const int64_t first = group * a->b;
+    if (group < 0) return;
+    for (int r = 0; r < a->b && first + r < a->rows; r++) {
+        double sum = 0.0;
+        for (int k = 0; k < tct_cell_width(a, s); k++) {
+            const int64_t j = tct_cell_column(a, s, l, k);
+            for (int c = 0; j >= 0 && c < a->b && j * a->b + c < a->cols; c++)
+                sum += fabs(tct_cell_block_value(a, s, l, k, r, c) *
+                            x[j * a->b + c]);
+        }
+        y[first + r] = sum;
+    }
+}
+
+/* The same for row `i` of those kept apart, of which slices have nothing. */
+TCT_BOTH void tct_long_row_magnitude(const tct_gpu_arrays *a, int64_t i,
+                                     const double *x, double *y)
+{
+    double sum = 0.0;
+    for (int64_t k = a->long_ptr[i]; k < a->long_ptr[i + 1]; k++)
+        sum += fabs(a->long_val[k] * x[a->long_col[k]]);
+    y[a->long_row[i]] = sum;
+}
+
 /* --- rows as given -------------------------------------------------------- */
 
 /* The number of entries of the rows of lane `l` of slice `s`, with those that

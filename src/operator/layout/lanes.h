@@ -170,6 +170,55 @@ TCT_BOTH int64_t tct_shared_read(const int64_t *from)
 #endif
 }
 
+/* Raise to `v` if that is more; neither is negative. */
+TCT_BOTH void tct_shared_raise(int64_t *to, int64_t v)
+{
+    int64_t was = tct_shared_read(to);
+#if TCT_ON_GPU
+    if (was < v)
+        (void)atomicMax((unsigned long long *)to, (unsigned long long)v);
+#else
+    while (was < v &&
+           !__atomic_compare_exchange_n(to, &was, v, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+#endif
+}
+
+/* A byte, a number of 32 bits: the same. */
+TCT_BOTH uint8_t tct_shared_byte(const uint8_t *from)
+{
+#if TCT_ON_GPU
+    return *(const volatile uint8_t *)from;
+#else
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+TCT_BOTH void tct_shared_put_byte(uint8_t *to, int v)
+{
+#if TCT_ON_GPU
+    *(volatile uint8_t *)to = (uint8_t)v;
+#else
+    __atomic_store_n(to, (uint8_t)v, __ATOMIC_RELAXED);
+#endif
+}
+TCT_BOTH int32_t tct_shared_number(const int32_t *from)
+{
+#if TCT_ON_GPU
+    return *(const volatile int32_t *)from;
+#else
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+TCT_BOTH void tct_shared_put_number(int32_t *to, int32_t v)
+{
+#if TCT_ON_GPU
+    *(volatile int32_t *)to = v;
+#else
+    __atomic_store_n(to, v, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Set to 1. */
 TCT_BOTH void tct_shared_set(int64_t *to)
 {

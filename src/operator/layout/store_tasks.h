@@ -10,6 +10,7 @@
 #ifndef TCT_OPERATOR_LAYOUT_STORE_TASKS_H
 #define TCT_OPERATOR_LAYOUT_STORE_TASKS_H
 #include "operator/layout/store_fill.h"
+#include "operator/layout/store_look.h"
 #include "operator/layout/store_plan.h"
 #include "operator/layout/store_values.h"
 
@@ -38,7 +39,12 @@ TCT_BOTH void tct_store_task_hash(const tct_store_work *g, int64_t i, int b)
     X(count)               \
     X(plan)                \
     X(fill)                \
-    X(values) X(cells) X(list) X(number) X(join) X(long_rows) X(segment) X(hash)
+    X(values)              \
+    X(cells)               \
+    X(list)                \
+    X(number)              \
+    X(join)                \
+    X(long_rows) X(segment) X(hash) X(look) X(aim) X(jump) X(ground) X(cell)
 typedef enum tct_store_task {
 #define X(name) TCT_STORE_##name,
     TCT_STORE_TASKS(X)

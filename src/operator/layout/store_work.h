@@ -6,16 +6,30 @@
 #include "operator/layout/lanes.h"
 #include "operator/layout/slice_text.h"
 #include "operator/layout/slices_build.h"
+#include "operator/pattern/row_state.h"
 #include "operator/pattern/slice_cost.h"
+#include "operator/stencil/grid_rows.h"
 
 typedef struct tct_store_state { /* the host reads it as a whole */
     int64_t blocks, consts;      /* of all windows */
     int64_t too_wide;            /* a slice has more than 65535 columns */
     int64_t long_rows, joined, runs;
-    int64_t values, no_float; /* different values besides +0; a flag */
-    int64_t listed;           /* values given a place in `list` */
-    int64_t hash;             /* sum over rows */
+    int64_t values, no_float;    /* different values besides +0; a flag */
+    int64_t listed;              /* values given a place in `list` */
+    int64_t hash;                /* sum over rows */
+    int64_t high, inverse, norm; /* of a look: bits of the largest doubles */
+    int64_t most, fewest;        /* entries of a row; INT32_MAX less them */
+    int64_t left, changed;       /* rows that do not stand; a flag */
 } tct_store_state;
+
+/* Of a look at rows (store_look.h). */
+typedef struct tct_store_looking {
+    uint8_t *state;   /* [rows] a tct_row_state */
+    int32_t *parent;  /* [rows] */
+    double *diagonal; /* [rows] */
+    bool behind;      /* pointers lead to later rows */
+    const tct_grid_rows *grid;
+} tct_store_looking;
 
 /* Addresses of the device; NULL: not known yet. */
 typedef struct tct_store_work {
@@ -43,6 +57,7 @@ typedef struct tct_store_work {
     void *value;
     tct_rows_apart apart;
     int32_t *long_place;
+    tct_store_looking look;
 } tct_store_work;
 
 /* The slicing, with the rules at this copy of the work. */

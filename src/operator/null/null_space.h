@@ -9,14 +9,10 @@
 #ifndef TCT_OPERATOR_NULL_NULL_SPACE_H
 #define TCT_OPERATOR_NULL_NULL_SPACE_H
 #include "operator/operator.h"
+#include "operator/pattern/row_state.h"
 #include "sparse/csr.h"
 
-#define TCT_NULL_BOUND (16.0 * 0x1p-52)
-
 enum { TCT_NULL_VECTORS_MOST = 64 };
-
-/* Row sums of the values against those of the magnitudes. */
-typedef enum { TCT_ROW_STANDS, TCT_ROW_VANISHES, TCT_ROW_ZERO } tct_row_state;
 
 typedef struct tct_null_space {
     bool declared;

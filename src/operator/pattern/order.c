@@ -283,6 +283,8 @@ tacit_status tct_order_copy(const tct_order *o, const tct_local *A,
     *out = *A;
     out->grid = NULL;
     out->no_grid = "its rows are in another order";
+    out->lent = NULL;
+    out->device = NULL;
     out->ptr = B.ptr;
     out->col = B.col32;
     out->val = B.val;

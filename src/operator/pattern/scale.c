@@ -17,21 +17,13 @@ typedef struct {
     _Atomic double fewest, most;        /* entries of a row, the first < 0 */
     int exponent;
     unsigned char *state; /* [rows] a tct_row_state; NULL: not asked for */
-} sizes;
+} measuring;
 
 /* Of a range of rows. */
 typedef struct {
     double high, low, norm;
     int64_t fewest, most;
 } range_sizes;
-
-/* Does the sum of a row vanish up to rounding, or all of it? */
-static tct_row_state sum_state(double signed_sum, double sum)
-{
-    if (sum == 0.0) return TCT_ROW_ZERO;
-    return fabs(signed_sum) <= TCT_NULL_BOUND * sum ? TCT_ROW_VANISHES
-                                                    : TCT_ROW_STANDS;
-}
 
 static tct_row_state measure_row(const tct_csr *A, int64_t i, range_sizes *s)
 {
@@ -49,12 +41,12 @@ static tct_row_state measure_row(const tct_csr *A, int64_t i, range_sizes *s)
     if (sum > s->norm) s->norm = sum;
     if (to - from < s->fewest) s->fewest = to - from;
     if (to - from > s->most) s->most = to - from;
-    return sum_state(signed_sum, sum);
+    return tct_row_state_of(signed_sum, sum);
 }
 
 static void measure_rows(void *work, int64_t from, int64_t to)
 {
-    sizes *s = work;
+    measuring *s = work;
     range_sizes of = {.low = INFINITY, .fewest = INT64_MAX};
     for (int64_t i = from; i < to; i++) {
         const tct_row_state state = measure_row(s->A, i, &of);
@@ -69,7 +61,7 @@ static void measure_rows(void *work, int64_t from, int64_t to)
 
 static void scale_entries(void *work, int64_t from, int64_t to)
 {
-    const sizes *s = work;
+    const measuring *s = work;
     for (int64_t k = from; k < to; k++)
         s->A->val[k] = ldexp(s->A->val[k], -s->exponent);
 }
@@ -93,30 +85,46 @@ static tacit_status scale_rows(tct_csr *rows, int exponent)
     if (exponent == 0) return TACIT_OK;
     TRY(tct_csr_own(rows));
     tct_parallel(tct_csr_nonzeros(rows), TCT_SHORT, scale_entries,
-                 &(sizes){.A = rows, .exponent = exponent});
+                 &(measuring){.A = rows, .exponent = exponent});
     return TACIT_OK;
 }
 
-/* Over all ranks: as members of `sizes`, in that order. */
+void tct_measure_rows(const tct_csr *rows, unsigned char *state,
+                      tct_row_sizes *out)
+{
+    measuring s = {.A = rows, .fewest = -(double)INT64_MAX, .state = state};
+    tct_parallel(rows->rows, TCT_SHORT, measure_rows, &s);
+    *out = (tct_row_sizes){.high = s.high,
+                           .inverse = s.inverse,
+                           .norm = s.norm,
+                           .fewest = (int64_t)fmin(-s.fewest, 0x1p62),
+                           .most = (int64_t)s.most};
+}
+
+/* Over all ranks: as members of tct_row_sizes, in that order. */
 enum { HIGH, INVERSE, NORM, FEWEST, MOST, EXTENTS };
 
-static tacit_status measure(tacit_world *w, const tct_csr *rows,
-                            unsigned char *state, double extent[EXTENTS])
+static tacit_status reduce(tacit_world *w, const tct_row_sizes *s,
+                           double extent[EXTENTS])
 {
-    sizes s = {.A = rows, .fewest = -(double)INT64_MAX, .state = state};
-    tct_parallel(rows->rows, TCT_SHORT, measure_rows, &s);
-    const double mine[EXTENTS] = {s.high, s.inverse, s.norm, s.fewest, s.most};
+    const double mine[EXTENTS] = {s->high, s->inverse, s->norm,
+                                  -(double)s->fewest, (double)s->most};
     for (int i = 0; i < EXTENTS; i++) extent[i] = mine[i];
     return tct_reduce_f64(w, TCT_MAX, EXTENTS, extent);
 }
 
-tacit_status tct_scale(tacit_operator *A, tct_csr *rows, unsigned char *state)
+tacit_status tct_scale(tacit_operator *A, tct_csr *rows,
+                       const tct_row_sizes *of)
 {
     double extent[EXTENTS];
-    TRY(measure(A->world, rows, state, extent));
+    tct_row_sizes scaled;
+    TRY(reduce(A->world, of, extent));
     TRY(tct_scale_exponent(extent, &A->exponent));
     TRY(tct_agree(A->world, scale_rows(rows, A->exponent)));
-    if (A->exponent) TRY(measure(A->world, rows, NULL, extent));
+    if (A->exponent) {
+        tct_measure_rows(rows, NULL, &scaled);
+        TRY(reduce(A->world, &scaled, extent));
+    }
     A->norm = extent[NORM];
     A->info.row_min = (int64_t)fmin(-extent[FEWEST], 0x1p62);
     A->info.row_max = (int64_t)extent[MOST];

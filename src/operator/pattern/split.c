@@ -325,7 +325,7 @@ void tct_split_lent(tct_csr *A, tct_parts *out)
 
 void tct_parts_clear(tct_parts *parts)
 {
-    if (!parts->local.lent) tct_local_free(&parts->local);
+    tct_local_free(&parts->local);
     TCT_FREE(parts->ghost_id, parts->ghost_row, parts->ghost_ptr,
              parts->ghost_col, parts->ghost_val);
     *parts = (tct_parts){0};

@@ -2,6 +2,7 @@
  * operator/stencil/grid_matrix.c - finds a stencil in the rows of a matrix. */
 #include "operator/stencil/grid_matrix.h"
 #include "device/parallel.h"
+#include "operator/layout/look_device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -131,10 +132,18 @@ static bool same_rows(const void *work, int64_t from, int64_t to)
     return true;
 }
 
+/* On the device, if the rows are there. */
+static bool all_rows_are(const tct_local *A, const tct_grid_rows *g)
+{
+    bool is = false;
+    if (A->device && A->device->ptr && tct_look_at_grid(A->device, g, &is) >= 0)
+        return is;
+    return tct_parallel_all(A->rows, TCT_SHORT, same_rows, &(comparing){g, A});
+}
+
 static bool is_stencil(const tct_local *A, tct_grid_rows *g)
 {
-    return take_coefficients(A, g) &&
-           tct_parallel_all(A->rows, TCT_SHORT, same_rows, &(comparing){g, A});
+    return take_coefficients(A, g) && all_rows_are(A, g);
 }
 
 const char *tct_grid_find(const tct_grid_place *at, const tct_local *A,
