@@ -113,7 +113,8 @@ static void compare_staying(const tacit_stencil *s, tacit_field *a)
                                  .norm_every = k % 2 ? 8 : 0};
         tacit_field_result r = {.size = sizeof r};
         const tacit_status status = tacit_field_run(b, &o, &r);
-        const bool can = k < 2 || ((s->n[2] == 0 || on_host()) &&
+        const bool solid = s->n[2] > 0 && !on_host();
+        const bool can = k < 2 || ((!solid || depths[k] == 1) &&
                                    s->weights != TACIT_WEIGHTS_CELLS);
         snprintf(what, sizeof what, "%s, depth %d", ways[k], depths[k]);
         if (can) OK(status);
