@@ -155,6 +155,24 @@ static void ways_in_place_have_the_serial_bits(void **state)
     run_all(on_gpu() ? "cuda@peer" : "host", FEW, MANY, ways, 8);
 }
 
+static bool opens(const char *queue)
+{
+    tacit_queue *q = NULL;
+    const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
+    tacit_queue_destroy(&q);
+    return can;
+}
+
+/* The same stores, into memory of NVSHMEM's heap. */
+static void puts_into_nvshmem_have_the_serial_bits(void **state)
+{
+    static const run_of ways[] = {
+        {"shmem", NULL}, {"shmem1", NULL}, {"free", NULL}, {"tiles", NULL}};
+    (void)state;
+    if (!on_gpu() || !gpu_for_each() || !opens("cuda@nvshmem")) skip();
+    run_all("cuda@nvshmem", GRIDS / 4, STEPS, ways, 4);
+}
+
 /* Tiles that stay, with ghosts of several steps: each depth that there is. */
 static void cached_has_the_serial_bits_at_all_depths(void **state)
 {
@@ -187,14 +205,6 @@ static void cached_has_the_serial_bits_at_all_depths(void **state)
     }
     assert_true(runs > GRIDS / 8);
     close_bench(b);
-}
-
-static bool opens(const char *queue)
-{
-    tacit_queue *q = NULL;
-    const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
-    tacit_queue_destroy(&q);
-    return can;
 }
 
 static void messages_of_mpi_have_the_serial_bits(void **state)
@@ -445,6 +455,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(slabs_exchange_in_a_visit),
         cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
+        cmocka_unit_test(puts_into_nvshmem_have_the_serial_bits),
         cmocka_unit_test(cached_has_the_serial_bits_at_all_depths),
         cmocka_unit_test(faults_of_a_halo_are_seen),
         cmocka_unit_test(a_way_names_the_link_that_it_needs),
