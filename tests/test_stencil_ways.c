@@ -76,8 +76,10 @@ typedef struct run_of {
 /* Steps at a time of tiles, 0: they are not for this grid. */
 static int depth_of(const grid *g, const tacit_field *f)
 {
-    const int most = tct_field_deepest(f), usual = g->dim == 2 ? 8 : 4;
-    if (g->weights == TACIT_WEIGHTS_CELLS || g->points == 27) return 0;
+    const bool box = g->points == 27; /* tiles on GPUs have 2 steps */
+    const int most = tct_field_deepest(f);
+    const int usual = g->dim == 2 ? 8 : box ? 2 : 4;
+    if (g->weights == TACIT_WEIGHTS_CELLS || (box && !on_gpu())) return 0;
     return most < usual ? most : usual;
 }
 

@@ -4,6 +4,7 @@
 #ifndef TESTS_EMULATED_TILES_TEXT_H
 #define TESTS_EMULATED_TILES_TEXT_H
 #include "operator/stencil/gpu/tiles.cuh"
+#include "operator/stencil/gpu/tiles3_box.cuh"
 #include "operator/stencil/gpu/tiles3_ranks.cuh"
 #include "tiles.h"
 
@@ -44,6 +45,22 @@ static void solid_run(const tct_step_work *w, const emulated_visit *v)
                  sizeof(tct_block_memory<T>), solid_thread<T>, &a, v->seed);
 }
 
+template <class T> static void box_thread(const void *args)
+{
+    const run_args<tct_cut3> *a = (const run_args<tct_cut3> *)args;
+    box_kernel<T>(a->g, a->cut);
+}
+
+template <class T>
+static void box_run(const tct_step_work *w, const emulated_visit *v)
+{
+    double cost;
+    run_args<tct_cut3> a = {tct_tile_grid_of(w), {}};
+    a.cut = cut_planes<T>(&a.g, v->sms, &cost);
+    emulator_run(a.cut.tiles[0] * a.cut.tiles[1] * a.cut.tiles[2], T::THREADS,
+                 sizeof(tct_block_memory<T>), box_thread<T>, &a, v->seed);
+}
+
 template <int SHAPE, int WEIGHTS>
 static void flat_visit(const tct_step_work *w, const emulated_visit *v)
 {
@@ -59,6 +76,9 @@ static void any_visit(const tct_step_work *w, const emulated_visit *v)
 {
     if (w->shape == TCT_STAR2) flat_visit<TCT_STAR2, WEIGHTS>(w, v);
     else if (w->shape == TCT_BOX2) flat_visit<TCT_BOX2, WEIGHTS>(w, v);
+    else if (w->shape == TCT_BOX3 && v->group == 16)
+        box_run<tct_box_tile<WEIGHTS, 16>>(w, v);
+    else if (w->shape == TCT_BOX3) box_run<tct_box_tile<WEIGHTS, 32>>(w, v);
     else if (v->group == 16) solid_run<tct_plane_tile<WEIGHTS, 16>>(w, v);
     else solid_run<tct_plane_tile<WEIGHTS, 32>>(w, v);
 }

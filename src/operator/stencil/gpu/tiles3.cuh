@@ -17,10 +17,11 @@ template <int WEIGHTS, int GROUP, int LANE_ROWS = 2, int BLOCK_THREADS = 512>
 struct tct_plane_tile {
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = LANE_ROWS;
+    static constexpr int MARGIN = DEPTH; /* columns that are not stored */
     static constexpr int THREADS = BLOCK_THREADS, LANES_X = GROUP;
     static constexpr int GROUPS = THREADS / LANES_X;
     static constexpr int WIDTH = LANES_X * V, HEIGHT = GROUPS * ROWS;
-    static constexpr int VALID_X = WIDTH - 2 * DEPTH;
+    static constexpr int VALID_X = WIDTH - 2 * MARGIN;
     static constexpr int VALID_Y = HEIGHT - 2 * DEPTH;
     static_assert(DEPTH % V == 0, "whole lanes are stored");
     static_assert(GPU_WAVE % LANES_X == 0, "a group is in a warp");
@@ -333,7 +334,7 @@ static __device__ __forceinline__ void find_rows(tct_block_tile<T> &t, int y)
 {
     const int first = group_of<T>() * T::ROWS;
     const int column = (int)threadIdx.x % T::LANES_X * T::V;
-    const bool middle = column >= T::DEPTH && column < T::WIDTH - T::DEPTH;
+    const bool middle = column >= T::MARGIN && column < T::WIDTH - T::MARGIN;
     t.y = y + first;
     t.live = t.owned = t.inside = 0;
 #pragma unroll
@@ -356,17 +357,17 @@ static __device__ __forceinline__ bool is_inside(const tct_tile_grid &g, int x,
                                                  int y)
 {
     return x >= g.low[0] && x + T::WIDTH <= g.high[0] && y >= g.low[1] &&
-           y + T::HEIGHT <= g.high[1] && x + T::WIDTH - T::DEPTH <= g.n[0] &&
+           y + T::HEIGHT <= g.high[1] && x + T::WIDTH - T::MARGIN <= g.n[0] &&
            y + T::HEIGHT - T::DEPTH <= g.n[1];
 }
 
-/* Planes [from, to) of tile `tile` of a plane. */
-template <class T, class END>
-static __device__ __forceinline__ void
-solid_tile(const tct_tile_grid &g, const tct_cut3 &cut, int tile, int from,
-           int to, char *memory, const END &end)
+/* The thread's part of planes [from, to) of tile `tile` of a plane. */
+template <class T>
+static __device__ __forceinline__ tct_block_tile<T>
+tile_of(const tct_tile_grid &g, const tct_cut3 &cut, int tile, int from, int to,
+        char *memory)
 {
-    const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
+    const int x = tile % cut.tiles[0] * T::VALID_X - T::MARGIN;
     const int y = tile / cut.tiles[0] * T::VALID_Y - T::DEPTH;
     const int column = (int)threadIdx.x % T::LANES_X * T::V;
     tct_block_tile<T> t = {g, find_columns(g, x + column)};
@@ -375,11 +376,11 @@ solid_tile(const tct_tile_grid &g, const tct_cut3 &cut, int tile, int from,
     t.memory = memory;
     find_edges(t);
     t.middle = is_inside<T>(g, x, y);
-    t.simple = is_simple(g, x, T::WIDTH, T::DEPTH) &&
+    t.simple = is_simple(g, x, T::WIDTH, T::MARGIN) &&
                (g.n[0] % T::V == 0 || x + T::WIDTH <= g.n[0]) &&
                (!g.closes[1] || (y >= 0 && y + T::HEIGHT <= g.n[1]));
     find_rows(t, y);
-    solid_chunk(t, end);
+    return t;
 }
 
 template <class T>
@@ -391,9 +392,10 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
 
     const int flat = cut.tiles[0] * cut.tiles[1];
     const int from = (int)blockIdx.x / flat * cut.planes;
-    solid_tile<T>(g, cut, (int)blockIdx.x % flat, from,
-                  min(g.n[2], from + cut.planes), tct_tile_memory,
-                  tct_no_end());
+    const int to = min(g.n[2], from + cut.planes);
+    solid_chunk(
+        tile_of<T>(g, cut, (int)blockIdx.x % flat, from, to, tct_tile_memory),
+        tct_no_end());
 }
 
 /* --- the cut -------------------------------------------------------------- */

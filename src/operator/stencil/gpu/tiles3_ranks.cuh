@@ -161,7 +161,9 @@ solid_ranks_block(const tct_solid_ranks &r, const tct_step_halo &h,
     end = end_of<T>(r, c, h);
     __syncthreads();
     const tct_rank_end<WAIT> last = {wait, end};
-    solid_tile<T>(g, r.cut, (int)blockIdx.x % flat, c.from, c.to, memory, last);
+    solid_chunk(
+        tile_of<T>(g, r.cut, (int)blockIdx.x % flat, c.from, c.to, memory),
+        last);
 }
 
 #endif

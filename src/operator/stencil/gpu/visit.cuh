@@ -4,6 +4,7 @@
 #define TCT_OPERATOR_STENCIL_GPU_VISIT_CUH
 #include "operator/stencil/gpu/boxes.cuh"
 #include "operator/stencil/gpu/tiles.cuh"
+#include "operator/stencil/gpu/tiles3_box.cuh"
 #include "operator/stencil/gpu/tiles3_ranks.cuh"
 
 /* --- two dimensions ------------------------------------------------------- */
@@ -37,20 +38,22 @@ static void visit_flat(tacit_queue *q, const tct_step_work *w, int depth)
 
 /* --- three dimensions ----------------------------------------------------- */
 
+typedef void (*tct_cut_kernel)(const tct_tile_grid, const tct_cut3);
+
 template <class T>
-static void launch_solid(tacit_queue *q, const tct_tile_grid &g,
-                         const tct_cut3 *cut)
+static void launch_solid(tacit_queue *q, tct_cut_kernel kernel,
+                         const tct_tile_grid &g, const tct_cut3 *cut)
 {
     const int bytes = (int)sizeof(tct_block_memory<T>);
     const gpu_stream stream = stream_of(q);
     const unsigned blocks =
         (unsigned)(cut->tiles[0] * cut->tiles[1] * cut->tiles[2]);
     if (!tct_gpu_ok(q,
-                    gpu_function_attribute((const void *)solid_kernel<T>,
+                    gpu_function_attribute((const void *)kernel,
                                            GPU_DYNAMIC_SHARED, bytes),
                     "shared memory of a visit"))
         return;
-    solid_kernel<T><<<blocks, T::THREADS, bytes, stream>>>(g, *cut);
+    kernel<<<blocks, T::THREADS, bytes, stream>>>(g, *cut);
     tct_gpu_ok(q, gpu_last_error(), "a visit of a grid");
 }
 
@@ -65,18 +68,37 @@ static void visit_solid(tacit_queue *q, const tct_step_work *w)
     const int sms = tct_gpu_of(q)->sms;
     const tct_cut3 a = cut_planes<wide>(&g, sms, &cost[0]);
     const tct_cut3 b = cut_planes<high>(&g, sms, &cost[1]);
-    if (cost[0] < cost[1]) launch_solid<wide>(q, g, &a);
-    else launch_solid<high>(q, g, &b);
+    if (cost[0] < cost[1]) launch_solid<wide>(q, solid_kernel<wide>, g, &a);
+    else launch_solid<high>(q, solid_kernel<high>, g, &b);
+}
+
+template <int WEIGHTS>
+static void visit_box(tacit_queue *q, const tct_step_work *w)
+{
+    typedef tct_box_tile<WEIGHTS, 32> wide;
+    typedef tct_box_tile<WEIGHTS, 16> high;
+    double cost[2];
+    const tct_tile_grid g = tct_tile_grid_of(w);
+    const int sms = tct_gpu_of(q)->sms;
+    const tct_cut3 a = cut_planes<wide>(&g, sms, &cost[0]);
+    const tct_cut3 b = cut_planes<high>(&g, sms, &cost[1]);
+    if (cost[0] < cost[1]) launch_solid<wide>(q, box_kernel<wide>, g, &a);
+    else launch_solid<high>(q, box_kernel<high>, g, &b);
+}
+
+template <int WEIGHTS>
+static void visit_any(tacit_queue *q, const tct_step_work *w, int depth)
+{
+    if (w->shape == TCT_STAR3) visit_solid<WEIGHTS>(q, w);
+    else if (w->shape == TCT_BOX3) visit_box<WEIGHTS>(q, w);
+    else visit_flat<WEIGHTS>(q, w, depth);
 }
 
 static void visit(tacit_queue *q, const tct_step_work *w, int depth)
 {
-    const bool centre = w->weights == TACIT_WEIGHTS_CONSTANT;
-    const bool solid = w->shape == TCT_STAR3;
-    if (solid && centre) visit_solid<TACIT_WEIGHTS_CONSTANT>(q, w);
-    else if (solid) visit_solid<TACIT_WEIGHTS_MEAN>(q, w);
-    else if (centre) visit_flat<TACIT_WEIGHTS_CONSTANT>(q, w, depth);
-    else visit_flat<TACIT_WEIGHTS_MEAN>(q, w, depth);
+    if (w->weights == TACIT_WEIGHTS_CONSTANT)
+        visit_any<TACIT_WEIGHTS_CONSTANT>(q, w, depth);
+    else visit_any<TACIT_WEIGHTS_MEAN>(q, w, depth);
 }
 
 /* --- three dimensions, with an exchange ------------------------------------ */
