@@ -7,7 +7,7 @@
 #include "emulated/grid.h"
 #include "emulated/own.h"
 
-enum { GRIDS = 30, RANKS_MOST = 3, BEFORE = 5, VISITED = 3, DIRECTIONS = 27 };
+enum { GRIDS = 20, RANKS_MOST = 3, BEFORE = 5, VISITED = 3, DIRECTIONS = 27 };
 
 static uint64_t seed;
 

@@ -7,7 +7,7 @@
 #include "emulated/tiles.h"
 #include "halo/put.h"
 
-enum { GRIDS = 100 }; /* grids of a type and shape */
+enum { GRIDS = 70 }; /* grids of a type and shape */
 
 /* --- what came out -------------------------------------------------------- */
 
