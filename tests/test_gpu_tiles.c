@@ -3,204 +3,13 @@
  * against a serial loop, to the last bit: shapes, types, weights, sides, blocks
  * of a divided grid, sizes around those of tiles, values that are not finite;
  * and that they write no cell that is not theirs. */
-#include "base/base.h"
+#include "emulated/grid.h"
 #include "emulated/tiles.h"
-#include "operator/stencil/block.h"
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "halo/put.h"
 
-#include <cmocka.h>
-
-enum { GRIDS = 150, MARGIN = 64 }; /* grids of a type and shape */
-
-/* --- the serial loop ------------------------------------------------------ */
-
-/* Values of the whole grid, as doubles that the type has. */
-typedef struct serial {
-    const tct_grid_stencil *s;
-    double *now, *next;
-} serial;
-
-static double value_at(const serial *g, int64_t x, int64_t y, int64_t z)
-{
-    int64_t i[3] = {x, y, z};
-    for (int d = 0; d < 3; d++) {
-        const int64_t n = g->s->n[d];
-        if (i[d] >= 0 && i[d] < n) continue;
-        if (!g->s->periodic[d]) return g->s->boundary;
-        i[d] = (i[d] % n + n) % n;
-    }
-    return g->now[(i[2] * g->s->n[1] + i[1]) * g->s->n[0] + i[0]];
-}
-
-static double plus(const serial *g, double a, double b)
-{
-    return g->s->single ? (double)((float)a + (float)b) : a + b;
-}
-
-static double row_p(const serial *g, int64_t x, int64_t y, int64_t z)
-{
-    return plus(g, value_at(g, x - 1, y, z), value_at(g, x + 1, y, z));
-}
-
-static double row_q(const serial *g, int64_t x, int64_t y, int64_t z)
-{
-    return plus(g, row_p(g, x, y, z), value_at(g, x, y, z));
-}
-
-static double sum_at(const serial *g, int64_t x, int64_t y, int64_t z)
-{
-    const double p = row_p(g, x, y, z);
-    if (g->s->shape == TCT_BOX2)
-        return plus(g, plus(g, row_q(g, x, y, z - 1), row_q(g, x, y, z + 1)),
-                    p);
-    const double below = value_at(g, x, y, z - 1);
-    const double above = value_at(g, x, y, z + 1);
-    if (g->s->shape == TCT_STAR2) return plus(g, plus(g, below, above), p);
-    const double n = value_at(g, x, y - 1, z), s = value_at(g, x, y + 1, z);
-    return plus(g, plus(g, below, above), plus(g, plus(g, n, s), p));
-}
-
-static double after(const serial *g, int64_t x, int64_t y, int64_t z)
-{
-    const double sum = sum_at(g, x, y, z), c = value_at(g, x, y, z);
-    const double C = g->s->centre, N = g->s->neighbours;
-    const bool centre = g->s->weights == TACIT_WEIGHTS_CONSTANT;
-    if (g->s->single) {
-        const float product = (float)N * (float)sum;
-        return (double)(centre ? fmaf((float)C, (float)c, product) : product);
-    }
-    return centre ? fma(C, c, N * sum) : N * sum;
-}
-
-static void serial_steps(serial *g, int steps)
-{
-    const int64_t *n = g->s->n;
-    for (; steps > 0; steps--) {
-        for (int64_t k = 0; k < g->s->cells; k++)
-            g->next[k] = after(g, k % n[0], k / n[0] % n[1], k / n[0] / n[1]);
-        double *done = g->next;
-        g->next = g->now;
-        g->now = done;
-    }
-}
-
-static void serial_begin(serial *g, const tct_grid_stencil *s, uint64_t seed)
-{
-    g->s = s;
-    g->now = calloc((size_t)s->cells, sizeof(double));
-    g->next = calloc((size_t)s->cells, sizeof(double));
-    assert_true(g->now && g->next);
-    for (int64_t k = 0; k < s->cells; k++) {
-        const double v = 2.0 * tct_uniform(seed, (uint64_t)k) - 1.0;
-        g->now[k] = s->single ? (double)(float)v : v;
-    }
-    if (seed % 7 == 0) g->now[s->cells / 3] = (double)NAN;
-    if (seed % 11 == 0) g->now[s->cells / 2] = (double)INFINITY;
-}
-
-static void serial_end(serial *g)
-{
-    free(g->now);
-    free(g->next);
-}
-
-/* --- the block of a rank -------------------------------------------------- */
-
-/* Its two buffers, with a margin around them that nobody may write. */
-typedef struct rank_block {
-    tct_grid_block b;
-    bool single;
-    char *memory[2], *buffer[2];
-} rank_block;
-
-static double get(const rank_block *r, int buffer, int64_t cell)
-{
-    const char *at = r->buffer[buffer];
-    return r->single ? (double)((const float *)(const void *)at)[cell]
-                     : ((const double *)(const void *)at)[cell];
-}
-
-static void put(rank_block *r, int buffer, int64_t cell, double value)
-{
-    char *at = r->buffer[buffer];
-    if (r->single) ((float *)(void *)at)[cell] = (float)value;
-    else ((double *)(void *)at)[cell] = value;
-}
-
-/* Cells with a meaning, [from, to): those of the block, ghosts, and a cell at
- * each end of a row. */
-static int64_t from_of(const tct_grid_block *b, int d)
-{
-    return d == 0 && b->ghost[d] == 0 ? -1 : -b->ghost[d];
-}
-
-static int64_t to_of(const tct_grid_block *b, int d)
-{
-    return b->n[d] - from_of(b, d);
-}
-
-static void fill(rank_block *r, const serial *g)
-{
-    const tct_grid_block *b = &r->b;
-    for (int64_t z = from_of(b, 2); z < to_of(b, 2); z++)
-        for (int64_t y = from_of(b, 1); y < to_of(b, 1); y++)
-            for (int64_t x = from_of(b, 0); x < to_of(b, 0); x++) {
-                const int64_t at = tct_block_at(b, z, y, x);
-                put(r, 0, at,
-                    value_at(g, b->first[0] + x, b->first[1] + y,
-                             b->first[2] + z));
-            }
-}
-
-static void make_block(rank_block *r, const serial *g, const int count[3],
-                       int rank, int ghost)
-{
-    tct_block_make(g->s, count, rank, ghost, &r->b);
-    r->single = g->s->single;
-    const size_t bytes = (size_t)(r->b.stored + 2 * MARGIN) * g->s->bytes;
-    for (int k = 0; k < 2; k++) {
-        const size_t lines = (bytes + 127) / 128 * 128;
-        r->memory[k] = aligned_alloc(128, lines);
-        assert_non_null(r->memory[k]);
-        memset(r->memory[k], 0xff, lines);
-        r->buffer[k] = r->memory[k] + MARGIN * g->s->bytes;
-    }
-    fill(r, g);
-}
-
-static tct_step_work work_of(const rank_block *r, const tct_grid_stencil *s)
-{
-    const size_t first = (size_t)r->b.origin * s->bytes;
-    tct_step_work w = {.in = r->buffer[0] + first,
-                       .out = r->buffer[1] + first,
-                       .pitch = r->b.pitch,
-                       .plane = r->b.plane,
-                       .single = s->single,
-                       .shape = s->shape,
-                       .weights = s->weights,
-                       .boundary = s->boundary,
-                       .centre = s->centre,
-                       .neighbours = s->neighbours};
-    for (int d = 0; d < 3; d++) {
-        w.n[d] = (int)r->b.n[d];
-        w.low[d] = (int)r->b.low[d];
-        w.high[d] = (int)r->b.high[d];
-        w.closes[d] = r->b.closes[d];
-    }
-    return w;
-}
+enum { GRIDS = 70 }; /* grids of a type and shape */
 
 /* --- what came out -------------------------------------------------------- */
-
-static bool same(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
-}
 
 static void complain(const rank_block *r, const serial *g,
                      const emulated_visit *v, const char *what, int64_t x,
@@ -277,7 +86,8 @@ static int64_t draw_size(const int *sizes, int count, int most)
     return draw(3) == 0 ? 1 + draw(most) : sizes[draw(count)];
 }
 
-static void describe(tct_grid_stencil *s, const char *shape, bool single)
+static void describe(tct_grid_stencil *s, const char *shape, bool single,
+                     int planes)
 {
     static const int wide[] = {1,  2,  3,   47,  48,  49,  63,  64,
                                65, 97, 111, 112, 113, 120, 121, 129,
@@ -288,7 +98,7 @@ static void describe(tct_grid_stencil *s, const char *shape, bool single)
     t.type = single ? "float" : "double";
     t.n[0] = draw_size(wide, sizeof wide / sizeof *wide, 150);
     t.n[1] = draw_size(high, sizeof high / sizeof *high, flat ? 90 : 40);
-    t.n[2] = flat ? 0 : 1 + draw(t.n[0] * t.n[1] > 3000 ? 9 : 30);
+    t.n[2] = flat ? 0 : planes + draw(t.n[0] * t.n[1] > 3000 ? 9 : 30);
     t.periodic = (unsigned)draw(flat ? 4 : 8);
     if (draw(3) == 0) t.periodic = 0;
     t.boundary = draw(3) == 0 ? 0.0 : 0.375;
@@ -340,11 +150,13 @@ static void compare(const tct_grid_stencil *s, const emulated_visit *v,
 
 static void compare_all(const char *shape, bool flat)
 {
+    const int solid = strcmp(shape, "box3d1r") == 0 ? 2 : 4;
     for (int k = 0; k < 2 * GRIDS; k++) {
         tct_grid_stencil s;
-        describe(&s, shape, k % 2);
+        describe(&s, shape, k % 2, 1);
         const bool deep = s.shape == TCT_STAR2 && s.single;
-        const emulated_visit v = {.depth = flat ? 4 << draw(deep ? 3 : 2) : 4,
+        const emulated_visit v = {.depth =
+                                      flat ? 4 << draw(deep ? 3 : 2) : solid,
                                   .group = draw(2) ? 16 : 32,
                                   .sms = 1 + draw(4),
                                   .seed = (uint64_t)k};
@@ -368,6 +180,12 @@ static void tiles_of_star3d1r(void **state)
 {
     (void)state;
     compare_all("star3d1r", false);
+}
+
+static void tiles_of_box3d1r(void **state)
+{
+    (void)state;
+    compare_all("box3d1r", false);
 }
 
 /* Grids with a tile that touches no side. */
@@ -401,13 +219,171 @@ static void inner_tiles(void **state)
     }
 }
 
+/* --- slabs that exchange --------------------------------------------------- */
+
+enum { DEPTH = 4, RANKS_MOST = 3, SLABS = 20 };
+
+typedef struct slabs {
+    const serial *g;
+    rank_block of[RANKS_MOST];
+    char *ghosts; /* of the rank that makes a visit, until they come */
+    int count, now;
+    rank_block *visiting;
+} slabs;
+
+/* The planes [from, from + DEPTH) of a buffer. */
+static char *planes_of(const slabs *s, rank_block *r, int64_t from)
+{
+    return r->buffer[s->now] +
+           (size_t)tct_block_at(&r->b, from, 0, -1) * s->g->s->bytes;
+}
+
+static size_t bytes_of(const slabs *s, const rank_block *r)
+{
+    const int64_t rows = DEPTH * r->b.plane;
+    return (size_t)rows * s->g->s->bytes;
+}
+
+/* Ghosts at both ends, to or from memory of their own. */
+static void move_ghosts(const slabs *s, rank_block *r, bool out)
+{
+    const size_t bytes = bytes_of(s, r);
+    const bool at[2] = {r->b.low[2]<0, r->b.high[2]> r->b.n[2]};
+    for (int k = 0; k < 2; k++) {
+        char *planes = planes_of(s, r, k ? r->b.n[2] : -DEPTH);
+        char *mine = s->ghosts + (size_t)k * bytes;
+        if (!at[k]) continue;
+        memcpy(out ? mine : planes, out ? planes : mine, bytes);
+        if (out) memset(planes, 0xff, bytes);
+    }
+}
+
+static void ghosts_come(void *ctx)
+{
+    const slabs *s = ctx;
+    move_ghosts(s, s->visiting, false);
+}
+
+/* The boundary value at the ends of rows that do not close. */
+static void set_ends(rank_block *r, int buffer, double boundary)
+{
+    const tct_grid_block *b = &r->b;
+    for (int64_t z = from_of(b, 2); z < to_of(b, 2); z++)
+        for (int64_t y = 0; !b->closes[0] && y < b->n[1]; y++) {
+            put(r, buffer, tct_block_at(b, z, y, -1), boundary);
+            put(r, buffer, tct_block_at(b, z, y, b->n[0]), boundary);
+        }
+}
+
+static int list_puts(slabs *s, int me, tct_halo_put *list)
+{
+    const int64_t bytes = (int64_t)s->g->s->bytes;
+    const rank_block *r = &s->of[me];
+    int count = 0;
+    for (int high = 0; high < 2; high++) {
+        const int to = (me + (high ? 1 : s->count - 1)) % s->count;
+        const tct_grid_block *theirs = &s->of[to].b;
+        const int64_t shift = high ? -r->b.n[2] : theirs->n[2];
+        if (high ? r->b.high[2] <= r->b.n[2] : r->b.low[2] >= 0) continue;
+        tct_halo_put *p = &list[count++];
+        *p = (tct_halo_put){.direction = high ? 22 : 4,
+                            .peer = to,
+                            .pitch = theirs->pitch * bytes,
+                            .plane = theirs->plane * bytes};
+        for (int k = 0; k < 2; k++)
+            p->at[k] = s->of[to].buffer[k] +
+                       (theirs->origin + shift * theirs->plane) * bytes;
+    }
+    return count;
+}
+
+/* False: the block is not for a kernel with its exchange. */
+static bool visit_slab(slabs *s, int me, const emulated_visit *v)
+{
+    tct_halo_put list[2];
+    const emulated_wait wait = {ghosts_come, s};
+    rank_block *r = &s->of[me];
+    tct_step_work w = work_of(r, s->g->s);
+    const tct_step_halo h = {
+        .count = list_puts(s, me, list), .put = list, .slot = s->now ^ 1};
+    const size_t first = (size_t)r->b.origin * s->g->s->bytes;
+    w.in = r->buffer[s->now] + first;
+    w.out = r->buffer[s->now ^ 1] + first;
+    s->visiting = r;
+    s->ghosts = calloc(2, bytes_of(s, r));
+    assert_non_null(s->ghosts);
+    move_ghosts(s, r, true);
+    const bool can = s->g->s->single ? emulated_ranks_float(&w, v, &h, &wait)
+                                     : emulated_ranks_double(&w, v, &h, &wait);
+    free(s->ghosts);
+    return can;
+}
+
+static void compare_slab(const slabs *s, int me, const emulated_visit *v)
+{
+    const rank_block *r = &s->of[me];
+    const tct_grid_block *b = &r->b;
+    const int64_t to = b->high[2] > b->n[2] ? b->n[2] + DEPTH : b->n[2];
+    for (int64_t z = b->low[2] < 0 ? -DEPTH : 0; z < to; z++)
+        for (int64_t y = 0; y < b->n[1]; y++)
+            for (int64_t x = 0; x < b->n[0]; x++) {
+                const double is = get(r, s->now, tct_block_at(b, z, y, x));
+                if (!same(is, value_at(s->g, b->first[0] + x, b->first[1] + y,
+                                       b->first[2] + z)))
+                    complain(r, s->g, v, "slab: cell", x, y, z, is);
+            }
+}
+
+/* Two visits of all ranks. */
+static int compare_slabs(const tct_grid_stencil *st, const emulated_visit *v)
+{
+    serial g;
+    slabs s = {.g = &g, .count = 2 + draw(2)};
+    const int count[3] = {1, 1, s.count};
+    int visits = 0;
+    serial_begin(&g, st, v->seed);
+    for (int k = 0; k < s.count; k++) {
+        make_block(&s.of[k], &g, count, k, DEPTH);
+        set_ends(&s.of[k], 1, st->boundary);
+    }
+    for (int visit = 0; visit < 2 && visits >= 0; visit++) {
+        for (int k = 0; k < s.count && visits >= 0; k++)
+            visits = visit_slab(&s, k, v) ? visits + 1 : -1;
+        serial_steps(&g, DEPTH);
+        s.now ^= 1;
+        for (int k = 0; k < s.count && visits >= 0; k++) compare_slab(&s, k, v);
+    }
+    for (int k = 0; k < s.count; k++) {
+        free(s.of[k].memory[0]);
+        free(s.of[k].memory[1]);
+    }
+    serial_end(&g);
+    return visits > 0;
+}
+
+static void slabs_that_exchange(void **state)
+{
+    int done = 0;
+    (void)state;
+    for (int k = 0; k < SLABS; k++) {
+        tct_grid_stencil s;
+        describe(&s, "star3d1r", k % 2, 2 * RANKS_MOST * DEPTH);
+        const emulated_visit v = {
+            .depth = DEPTH, .sms = 1 + draw(6), .seed = (uint64_t)k};
+        done += compare_slabs(&s, &v);
+    }
+    assert_true(done > SLABS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_star2d1r),
         cmocka_unit_test(tiles_of_box2d1r),
         cmocka_unit_test(tiles_of_star3d1r),
+        cmocka_unit_test(tiles_of_box3d1r),
         cmocka_unit_test(inner_tiles),
+        cmocka_unit_test(slabs_that_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,14 @@ static void each_cell_has_an_owner_who_waits_for_its_neighbours(void **state)
         OK(tct_own_blocks(&b, tiles, reach, &t));
         assert_true(t.count <= tiles);
         expect_sound(&b, &t, reach);
+        if ((b.n[1] - 1) / 2 + 1 > tiles)
+            EXPECT(TACIT_UNSUPPORTED, tct_own_planes(&b, tiles, 2, 2, &t));
+        else {
+            OK(tct_own_planes(&b, tiles, 2, 2, &t));
+            assert_true(t.count <= tiles && tct_own_most(&t, 1) <= 2);
+            assert_int_equal(tct_own_most(&t, 0), b.n[0]);
+            expect_sound(&b, &t, 1);
+        }
         OK(tct_own_columns(&b, tiles, 2 * reach + 3, reach, &t));
         assert_true(tct_own_most(&t, 0) <= 3);
         expect_sound(&b, &t, reach);

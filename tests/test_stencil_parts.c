@@ -9,6 +9,7 @@
  * THREADS: 2,3
  * PROCESSES: 2 */
 #include "grid_ranks.h"
+#include "operator/stencil/own_steps.h"
 #include "stencil/field_halo.h"
 #include "steps_twin.h"
 
@@ -242,6 +243,88 @@ static int exchanges_alone(bench *b, uint64_t seed, const char *way, bool twin)
     return ran;
 }
 
+/* --- tiles in shared memory ----------------------------------------------- */
+
+/* Kernels of a small grid that only exchange, and what they exchange. */
+typedef struct numbers {
+    tacit_halo *halo;
+    tct_numbered *cell[2];
+    void *steps;
+} numbers;
+
+static int run_numbers(tacit_field *f, const numbers *n, int steps)
+{
+    const tct_own_steps *ops = tct_own_steps_on(f->queue);
+    const tct_step_work w = tct_device_work(f);
+    const tct_halo_puts *puts = tct_halo_puts_of(n->halo);
+    const tct_own_peers peers = {.count = puts->count,
+                                 .put = puts->put,
+                                 .slot = f->device->now,
+                                 .x = (int)f->halo_x,
+                                 .number = tct_halo_number(f->halo),
+                                 .idle = true};
+    q_enter(f->queue);
+    const int visits = ops->run(n->steps, &w, &peers, steps);
+    OK(tct_agree(test_world(), q_status(f->queue)));
+    return visits;
+}
+
+/* Row `z` past an end is the neighbour's, with the number of the last send. */
+static void expect_row(bench *b, const grid *g, tacit_field *f,
+                       const numbers *n, int64_t z, uint64_t number)
+{
+    const tct_grid_block *k = &f->block;
+    tct_numbered row[64];
+    const int64_t y = (k->first[2] + z + g->n[1]) % g->n[1];
+    const tct_numbered *at = n->cell[number & 1] + z * k->plane;
+    q_enter(f->queue);
+    f->device->steps->get(f->queue, row, at, (size_t)g->n[0] * sizeof *row);
+    OK(q_status(f->queue));
+    for (int64_t x = 0; x < g->n[0]; x++)
+        if (row[x].number != number ||
+            !same(row[x].value, b->start[y * g->n[0] + x]))
+            fail_msg("row %lld, cell %lld: number %llu, value %g", (long long)z,
+                     (long long)x, (unsigned long long)row[x].number,
+                     row[x].value);
+}
+
+/* Each visit but the last sends the edges of tiles as they are. */
+static void messages_alone_reach_the_numbers_of_neighbours(void **state)
+{
+    enum { RUNS = 2, VISITS_OF_ONE = 5 };
+    int blocks[3] = {1, tacit_world_size(test_world()), 1};
+    numbers n = {.halo = NULL};
+    (void)state;
+    if (!on_gpu() || blocks[1] == 1 || !gpu_for_each()) skip();
+    bench *b = open_bench("cuda@peer");
+    grid g = {.shape = "star2d1r",
+              .dim = 2,
+              .points = 5,
+              .n = {40, 30 * blocks[1], 1},
+              .periodic = 3};
+    make_wanted(b, &g, 1, 1);
+    const tacit_stencil s = stencil_of(&g, blocks);
+    tacit_field *f = NULL;
+    OK(tacit_field_create(b->q, &s, &f));
+    put_all(b, &g, f);
+    OK(tct_field_to_device(f));
+    OK(tct_field_open_numbers(f, 1, &n.halo, n.cell));
+    const tct_step_work w = tct_device_work(f);
+    OK(tct_own_steps_on(b->q)->open(b->q, &f->block, &w, TCT_OWN_FREE, 1, 0,
+                                    n.cell, &n.steps));
+    for (int k = 0; k < RUNS; k++) {
+        const int before = k * VISITS_OF_ONE;
+        assert_int_equal(run_numbers(f, &n, VISITS_OF_ONE), VISITS_OF_ONE);
+        const uint64_t number = (uint64_t)(before + VISITS_OF_ONE - 1);
+        expect_row(b, &g, f, &n, -1, number);
+        expect_row(b, &g, f, &n, f->block.n[2], number);
+    }
+    tct_own_steps_on(b->q)->close(n.steps);
+    tacit_halo_destroy(&n.halo);
+    tacit_field_destroy(&f);
+    close_bench(b);
+}
+
 /* --- tests ---------------------------------------------------------------- */
 
 static void run_all(const char *queue, const char *const *ways, int count,
@@ -355,6 +438,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_in_place_leave_a_part_out),
         cmocka_unit_test(kernels_leave_a_part_out),
+        cmocka_unit_test(messages_alone_reach_the_numbers_of_neighbours),
         cmocka_unit_test(ways_of_messages_leave_a_part_out),
         cmocka_unit_test(what_has_no_meaning_is_refused),
         cmocka_unit_test(one_rank_is_refused)};

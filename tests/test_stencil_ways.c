@@ -76,8 +76,10 @@ typedef struct run_of {
 /* Steps at a time of tiles, 0: they are not for this grid. */
 static int depth_of(const grid *g, const tacit_field *f)
 {
-    const int most = tct_field_deepest(f), usual = g->dim == 2 ? 8 : 4;
-    if (g->weights == TACIT_WEIGHTS_CELLS || g->points == 27) return 0;
+    const bool box = g->points == 27; /* tiles on GPUs have 2 steps */
+    const int most = tct_field_deepest(f);
+    const int usual = g->dim == 2 ? 8 : box ? 2 : 4;
+    if (g->weights == TACIT_WEIGHTS_CELLS || (box && !on_gpu())) return 0;
     return most < usual ? most : usual;
 }
 
@@ -155,6 +157,24 @@ static void ways_in_place_have_the_serial_bits(void **state)
     run_all(on_gpu() ? "cuda@peer" : "host", FEW, MANY, ways, 8);
 }
 
+static bool opens(const char *queue)
+{
+    tacit_queue *q = NULL;
+    const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
+    tacit_queue_destroy(&q);
+    return can;
+}
+
+/* The same stores, into memory of NVSHMEM's heap. */
+static void puts_into_nvshmem_have_the_serial_bits(void **state)
+{
+    static const run_of ways[] = {
+        {"shmem", NULL}, {"shmem1", NULL}, {"free", NULL}, {"tiles", NULL}};
+    (void)state;
+    if (!on_gpu() || !gpu_for_each() || !opens("cuda@nvshmem")) skip();
+    run_all("cuda@nvshmem", GRIDS / 4, STEPS, ways, 4);
+}
+
 /* Tiles that stay, with ghosts of several steps: each depth that there is. */
 static void cached_has_the_serial_bits_at_all_depths(void **state)
 {
@@ -187,14 +207,6 @@ static void cached_has_the_serial_bits_at_all_depths(void **state)
     }
     assert_true(runs > GRIDS / 8);
     close_bench(b);
-}
-
-static bool opens(const char *queue)
-{
-    tacit_queue *q = NULL;
-    const bool can = tacit_queue_create(test_world(), queue, 1, &q) >= 0;
-    tacit_queue_destroy(&q);
-    return can;
 }
 
 static void messages_of_mpi_have_the_serial_bits(void **state)
@@ -252,6 +264,36 @@ static void kernels_are_driven_right(void **state)
     }
     close_bench(b);
     assert_true(lanes > 0 && visits > 0 && steps > 0);
+}
+
+/* Slabs of star3d1r: a visit is one kernel with its exchange. On the host that
+ * is the twin. */
+static void slabs_exchange_in_a_visit(void **state)
+{
+    int blocks[3] = {1, 1, tacit_world_size(test_world())}, runs = 0;
+    (void)state;
+    if (!gpu_for_each() || (TCT_TSAN && !on_gpu())) skip();
+    bench *b = open_bench(on_gpu() ? "cuda@peer" : "host");
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        grid g = grid_of(2 + SHAPES * seed);
+        const int64_t n[3] = {13 + (int64_t)seed, 6, 9 * blocks[2] + 1};
+        memcpy(g.n, n, sizeof n);
+        g.weights = (tacit_stencil_weights)(seed % 2);
+        make_wanted(b, &g, seed, STEPS);
+        const tacit_stencil s = stencil_of(&g, blocks);
+        tacit_field *f = NULL;
+        OK(tacit_field_create(b->q, &s, &f));
+        put_all(b, &g, f);
+        if (!on_gpu()) OK(tct_field_widen(f, 4));
+        if (!on_gpu()) open_steps_twin(f);
+        const int64_t norms = seed % 3 ? 0 : 5;
+        runs += run_way(b, &g, f, (run_of){"tiles", NULL}, STEPS, norms);
+        assert_true(on_gpu() || twin_of_steps.puts > 0);
+        if (!on_gpu()) close_steps_twin(f);
+        tacit_field_destroy(&f);
+    }
+    assert_true(runs > 0);
+    close_bench(b);
 }
 
 /* --- faults --------------------------------------------------------------- */
@@ -417,8 +459,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_cell_is_in_one_box),
         cmocka_unit_test(ways_in_place_have_the_serial_bits),
         cmocka_unit_test(kernels_are_driven_right),
+        cmocka_unit_test(slabs_exchange_in_a_visit),
         cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
+        cmocka_unit_test(puts_into_nvshmem_have_the_serial_bits),
         cmocka_unit_test(cached_has_the_serial_bits_at_all_depths),
         cmocka_unit_test(faults_of_a_halo_are_seen),
         cmocka_unit_test(a_way_names_the_link_that_it_needs),

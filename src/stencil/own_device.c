@@ -210,7 +210,8 @@ static bool depth_fits(const tacit_field *f, int depth)
 static const int *cached_depths(const tacit_field *f)
 {
     static const int both[] = {8, 1, 0}, one[] = {1, 0};
-    if (f->coefficient || f->s.about->dimensions == 3) return NULL;
+    if (f->coefficient) return NULL;
+    if (f->s.about->dimensions == 3) return one;
     return depth_fits(f, both[0]) ? both : one;
 }
 

@@ -37,7 +37,7 @@ typedef struct fibre {
 _Alignas(16) char tct_tile_memory[EMULATOR_SHARED_MOST];
 
 static fibre *fibres, *now;
-static emulator_index block;
+static emulator_index block, threads_of_block;
 static jmp_buf scheduler;
 static ucontext_t unused;
 static uint64_t random_state;
@@ -152,6 +152,7 @@ void emulator_run(int blocks, int threads, size_t shared,
     random_state = seed;
     body = kernel;
     body_args = args;
+    threads_of_block.x = (unsigned)threads;
     if (threads % GPU_WAVE || threads > THREADS_MOST)
         give_up("no such number of threads");
     for (int b = 0; b < blocks; b++) {
@@ -171,6 +172,11 @@ const emulator_index *emulator_thread(void)
 const emulator_index *emulator_block(void)
 {
     return &block;
+}
+
+const emulator_index *emulator_threads(void)
+{
+    return &threads_of_block;
 }
 
 uint64_t emulator_exchange(uint64_t value, int from)

@@ -26,6 +26,7 @@ void emulator_run(int blocks, int threads, size_t shared,
 /* For kernels. */
 const emulator_index *emulator_thread(void);
 const emulator_index *emulator_block(void);
+const emulator_index *emulator_threads(void); /* of a block */
 /* The value that lane `from` of this warp gives. */
 uint64_t emulator_exchange(uint64_t value, int from);
 void emulator_barrier(void);

@@ -251,6 +251,40 @@ tacit_status tct_own_columns(const tct_grid_block *b, int tiles, int width,
     return cut_whole(b, count, reach, out);
 }
 
+/* --- planes --------------------------------------------------------------- */
+
+/* Cost of the largest of count[1] x count[2] tiles, of whose rows each of `groups`
+ * warps has as many. */
+static double planes_cost(const tct_box *b, const int count[3], int groups)
+{
+    const int rows = (extent(b, 1) - 1) / count[1] + 1;
+    const double y = ((rows - 1) / groups + 1) * groups;
+    const double z = (extent(b, 2) - 1) / count[2] + 1;
+    return y * z + 0.3 * ((y + 2) * (z + 2) - y * z);
+}
+
+tacit_status tct_own_planes(const tct_grid_block *b, int tiles, int most,
+                            int groups, tct_own_tiles *out)
+{
+    int best[3] = {1, 0, 1};
+    const tct_box all = whole(b);
+    double least = INFINITY;
+    for (int y = (extent(&all, 1) - 1) / most + 1;
+         y <= least_int(tiles, extent(&all, 1)); y++) {
+        const int count[3] = {1, y, least_int(tiles / y, extent(&all, 2))};
+        const double cost = planes_cost(&all, count, groups);
+        if (cost >= least) continue;
+        least = cost;
+        memcpy(best, count, sizeof count);
+    }
+    if (best[1] == 0)
+        FAIL(TACIT_UNSUPPORTED,
+             "%d tiles of whole rows have at most %d of the %d rows of a "
+             "plane: take way free, or more GPUs",
+             tiles, most, extent(&all, 1));
+    return cut_whole(b, best, 1, out);
+}
+
 /* --- rooms ---------------------------------------------------------------- */
 
 int64_t tct_own_room(int64_t nx, int64_t nz, int tiles, int reach, int widest,

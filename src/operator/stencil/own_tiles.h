@@ -55,6 +55,13 @@ tacit_status tct_own_blocks(const tct_grid_block *b, int tiles, int reach,
 tacit_status tct_own_columns(const tct_grid_block *b, int tiles, int width,
                              int reach, tct_own_tiles *out);
 
+/* Up to `tiles` tiles of whole rows for visits of one step, cut in directions
+ * 1 and 2. A tile has at most `most` rows of a plane, which `groups` warps
+ * share.
+ * Errors      NO_MEMORY, UNSUPPORTED (rows are too many). */
+tacit_status tct_own_planes(const tct_grid_block *b, int tiles, int most,
+                            int groups, tct_own_tiles *out);
+
 /* Up to `tiles` tiles of a grid of two dimensions for visits of `reach` steps,
  * cut so that the largest room, a tile and `reach` cells around it, has the
  * fewest cells, in at most `widest` columns.

@@ -9,7 +9,10 @@
 #include "operator/stencil/gpu/own_cached.cuh"
 #include "operator/stencil/gpu/own_chip.cuh"
 #include "operator/stencil/gpu/own_free.cuh"
+#include "operator/stencil/gpu/own_kept.cuh"
 
 extern "C" const tct_own_kernels tct_own_kernels_double = {
-    TCT_HOST(find_free), TCT_HOST(find_cached), OWN_WIDTH,
-    sizeof(tct_own_block) + sizeof(tct_own_place), TCT_HOST(find_chip)};
+    TCT_HOST(find_free), TCT_HOST(find_cached),
+    OWN_WIDTH,           sizeof(tct_own_block) + sizeof(tct_own_place),
+    TCT_HOST(find_chip), TCT_HOST(find_kept),
+    FREE_WIDTH,          FREE_V};

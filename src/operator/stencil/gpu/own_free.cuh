@@ -212,16 +212,42 @@ template <int SHAPE, int WEIGHTS> struct tct_free_kind {
         MARCHES ? TCT_MARCH_THREADS : TCT_FREE_THREADS;
 };
 
-/* A warp's part of the tile, by either means. */
+/* A warp's part of the tile, by either means; `end` as of tct_own_end. */
 template <bool MARCHES> struct tct_free_work {
     tct_own_lines lines;
-    __device__ inline tct_free_work(const tct_box &b) : lines(lines_of(b)) {}
 };
 template <> struct tct_free_work<true> {
     tct_free_march lines;
-    __device__ inline tct_free_work(const tct_box &b) : lines(march_of(b)) {}
 };
 
+template <bool MARCHES>
+static __device__ inline tct_free_work<MARCHES> work_of(const tct_box &b,
+                                                        int end)
+{
+    if constexpr (MARCHES) return {march_of(b, end)};
+    else return {lines_of(b)};
+}
+
+/* Step `step` of a tile, whose neighbours are past `end`. False: all end. */
+template <int SHAPE, int WEIGHTS>
+static __device__ __forceinline__ bool
+free_visit(const tct_own_job &J, tct_own_place &p, const uint64_t *mine,
+           const tct_box &box, int end,
+           const tct_free_work<tct_free_kind<SHAPE, WEIGHTS>::MARCHES> &work,
+           int step)
+{
+    const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
+    TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
+    const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
+    if (step > 0 && !tct_own_wait_for(J, p, mine, step, end == 0)) return false;
+    if (J.idle) put_tile(s, box);
+    else if constexpr (tct_free_kind<SHAPE, WEIGHTS>::MARCHES)
+        march<SHAPE, WEIGHTS>(s, work.lines);
+    else walk<SHAPE, WEIGHTS>(s, work.lines, box.hi[0]);
+    return true;
+}
+
+#ifndef TCT_EMULATED /* threads of a whole grid at once */
 template <int SHAPE, int WEIGHTS>
 static __global__ void
     __launch_bounds__((tct_free_kind<SHAPE, WEIGHTS>::THREADS), 1)
@@ -231,15 +257,11 @@ static __global__ void
     __shared__ tct_own_place p;
     const uint64_t *mine = tct_own_open(J, p);
     const tct_box box = J.box[p.tile];
-    const tct_free_work<MARCHES> work(box);
+    const int end = MARCHES && !J.idle ? tct_own_end(p) : 0;
+    const tct_free_work<MARCHES> work = work_of<MARCHES>(box, end);
     for (int step = 0; step < J.steps; step++) {
-        const TCT_REAL *in = (const TCT_REAL *)(step & 1 ? J.w.out : J.w.in);
-        TCT_REAL *out = (TCT_REAL *)(step & 1 ? (void *)J.w.in : J.w.out);
-        const tct_free_step s = {J, p, in, out, step, step + 1 < p.visits};
-        if (step > 0 && !tct_own_wait(J, p, mine, step)) return;
-        if (J.idle) put_tile(s, box);
-        else if constexpr (MARCHES) march<SHAPE, WEIGHTS>(s, work.lines);
-        else walk<SHAPE, WEIGHTS>(s, work.lines, box.hi[0]);
+        if (!free_visit<SHAPE, WEIGHTS>(J, p, mine, box, end, work, step))
+            return;
         tct_own_done(J, p, step + 1);
     }
 }
@@ -270,5 +292,6 @@ static const void *find_free(const tct_step_work *w, int *threads)
     default: return free_of<TCT_BOX3>(w->weights, threads);
     }
 }
+#endif
 
 #endif

@@ -30,7 +30,8 @@ typedef struct tct_own_job {
     bool idle;         /* they are not computed                     */
     int steps;
     int reach; /* steps of a visit                                          */
-    int more;  /* rows of a warp in shared memory                           */
+    int more;  /* rows in shared memory: of a warp; of a tile in three
+                * dimensions                                                */
     /* Of tiles in shared memory (own_chip.h): cell (0, 0, 0) of the arrays of
      * numbered values; each visit stores all cells. */
     tct_numbered *cell[2];
@@ -41,7 +42,9 @@ enum {
     TCT_SIDES_MOST = 26,
     TCT_FREE_THREADS = 1024,
     TCT_MARCH_THREADS = 512, /* ... of shapes that march */
-    TCT_CHIP_THREADS = 768,  /* ... of tiles in shared memory, at most */
+    TCT_MARCH_WARPS = TCT_MARCH_THREADS / GPU_WAVE,
+    TCT_MARCH_ROWS = 4,     /* rows of a plane of such a warp in 3D */
+    TCT_CHIP_THREADS = 768, /* ... of tiles in shared memory, at most */
     TCT_CACHED_WARPS = 512 / GPU_WAVE,
     TCT_CACHED_THREADS = TCT_CACHED_WARPS * GPU_WAVE
 };
@@ -57,6 +60,10 @@ typedef struct tct_own_kernels {
     size_t block; /* bytes of shared memory that a block of it has     */
     /* Of the same grids: tiles in shared memory. */
     const void *(*chip)(const tct_step_work *w);
+    /* Of three dimensions, weights as above: `strip` columns of a warp. NULL:
+     * no kernel has them. */
+    const void *(*kept)(const tct_step_work *w);
+    int strip, lane; /* columns of a warp, of a lane */
 } tct_own_kernels;
 #ifdef __cplusplus
 extern "C" {

@@ -15,9 +15,9 @@
 enum {
     FREE_V = sizeof(TCT_REAL) == 4 ? 4 : 2, /* cells of a lane in a row */
     FREE_WIDTH = GPU_WAVE * FREE_V,
-    FREE_WARPS = TCT_MARCH_THREADS / GPU_WAVE,
+    FREE_WARPS = TCT_MARCH_WARPS,
     FREE_AHEAD = 8, /* rows that are loaded at once in 2D   */
-    FREE_ROWS = 4   /* rows of a plane of a warp in 3D      */
+    FREE_ROWS = TCT_MARCH_ROWS
 };
 
 struct alignas(FREE_V * sizeof(TCT_REAL)) tct_free_cells {
@@ -39,7 +39,7 @@ typedef struct tct_free_row {
 /* Buffers of a step. */
 typedef struct tct_free_step {
     const tct_own_job &J;
-    const tct_own_place &p;
+    tct_own_place &p;
     const TCT_REAL *in;
     TCT_REAL *out;
     int step;
@@ -52,11 +52,13 @@ typedef struct tct_free_march {
     tct_box box;
     int first; /* columns before the tile's first one are not used */
     int strips, groups, parts;
+    int end; /* as of tct_own_end */
 } tct_free_march;
 
-/* An item, of cells from x on. */
+/* An item, of cells from x on; its planes from z on, by 1 or -1. */
 typedef struct tct_free_item {
-    int x, y, z, to_z;
+    int x, y, z, planes, by;
+    bool waits; /* for other ranks, whose plane follows the last one */
 } tct_free_item;
 
 /* --- work of a warp ------------------------------------------------------- */
@@ -77,10 +79,10 @@ static __device__ inline int march_cost(int items, int planes, int parts)
     return ratio_up(items * parts, FREE_WARPS) * (ratio_up(planes, parts) + 2);
 }
 
-static __device__ inline tct_free_march march_of(const tct_box &b)
+static __device__ inline tct_free_march march_of(const tct_box &b, int end)
 {
     const int planes = b.hi[2] - b.lo[2];
-    tct_free_march m = {b, b.lo[0] / FREE_V * FREE_V, 0, 0, 1};
+    tct_free_march m = {b, b.lo[0] / FREE_V * FREE_V, 0, 0, 1, end};
     m.strips = ratio_up(b.hi[0] - m.first, FREE_WIDTH);
     m.groups = ratio_up(b.hi[1] - b.lo[1], FREE_ROWS);
     const int items = m.strips * m.groups;
@@ -96,29 +98,44 @@ static __device__ inline tct_free_item item_of(const tct_free_march &m, int k)
 {
     const int planes = m.box.hi[2] - m.box.lo[2], share = k / m.strips;
     const int part = share / m.groups;
-    return {m.first + k % m.strips * FREE_WIDTH + tct_lane() * FREE_V,
-            m.box.lo[1] + share % m.groups * FREE_ROWS,
-            m.box.lo[2] + part_of(planes, part, m.parts),
-            m.box.lo[2] + part_of(planes, part + 1, m.parts)};
+    const int from = part_of(planes, part, m.parts);
+    const int to = part_of(planes, part + 1, m.parts);
+    tct_free_item item;
+    item.x = m.first + k % m.strips * FREE_WIDTH + tct_lane() * FREE_V;
+    item.y = m.box.lo[1] + share % m.groups * FREE_ROWS;
+    item.z = m.box.lo[2] + (m.end < 0 ? to - 1 : from);
+    item.planes = to - from;
+    item.by = m.end < 0 ? -1 : 1;
+    item.waits = m.end != 0 && (m.end < 0 ? from == 0 : to == planes);
+    return item;
 }
 
 /* --- rows ----------------------------------------------------------------- */
+
+/* A lane's cells of a row from `at` on, which is its column x; `end` columns. */
+static __device__ __forceinline__ void load_from(const tct_step_work &w,
+                                                 bool there, const TCT_REAL *at,
+                                                 int x, int end,
+                                                 tct_free_part &to)
+{
+    const int lane = tct_lane();
+    const bool at_side =
+        lane == 0 || (lane == GPU_WAVE - 1 && x + FREE_V <= end);
+#pragma unroll
+    for (int i = 0; i < FREE_V; i++) to.cells.v[i] = (TCT_REAL)w.boundary;
+    to.side = (TCT_REAL)w.boundary;
+    if (!there || x > end) return;
+    to.cells = *(const tct_free_cells *)(const void *)at;
+    if (at_side) to.side = at[lane == 0 ? -1 : FREE_V];
+}
 
 static __device__ __forceinline__ void load_part(const tct_free_step &s, int z,
                                                  int y, int x, int end,
                                                  tct_free_part &to)
 {
     const tct_step_work &w = s.J.w;
-    const int lane = tct_lane();
-    const bool there = x <= end && is_there(w, 2, z) && is_there(w, 1, y);
-    const bool at_side =
-        lane == 0 || (lane == GPU_WAVE - 1 && x + FREE_V <= end);
-    const TCT_REAL *row = s.in + line_of(w, place(w, 2, z), place(w, 1, y)) + x;
-#pragma unroll
-    for (int i = 0; i < FREE_V; i++) to.cells.v[i] = (TCT_REAL)w.boundary;
-    to.side = (TCT_REAL)w.boundary;
-    if (there) to.cells = *(const tct_free_cells *)(const void *)row;
-    if (there && at_side) to.side = row[lane == 0 ? -1 : FREE_V];
+    const TCT_REAL *row = s.in + line_of(w, place(w, 2, z), place(w, 1, y));
+    load_from(w, is_there(w, 2, z) && is_there(w, 1, y), row + x, x, end, to);
 }
 
 static __device__ __forceinline__ void widen(const tct_free_part &p,
@@ -177,19 +194,26 @@ static __device__ __forceinline__ void put_part(const tct_free_step &s,
     }
 }
 
-static __device__ __forceinline__ void store_part(const tct_free_step &s,
-                                                  const tct_box &b, int z,
-                                                  int y, int x,
-                                                  const tct_free_cells &value)
+/* A lane's cells into a row of the tile. */
+static __device__ __forceinline__ void store_cells(const tct_step_work &w,
+                                                   const tct_box &b,
+                                                   TCT_REAL *row, int x,
+                                                   const tct_free_cells &value)
 {
-    const tct_step_work &w = s.J.w;
-    TCT_REAL *row = s.out + line_of(w, z, y);
     if (is_whole(w, b, x)) *(tct_free_cells *)(void *)(row + x) = value;
     else
 #pragma unroll
         for (int i = 0; i < FREE_V; i++)
             if (x + i >= b.lo[0] && x + i < b.hi[0])
                 store_cell(w, row, x + i, value.v[i]);
+}
+
+static __device__ __forceinline__ void store_part(const tct_free_step &s,
+                                                  const tct_box &b, int z,
+                                                  int y, int x,
+                                                  const tct_free_cells &value)
+{
+    store_cells(s.J.w, b, s.out + line_of(s.J.w, z, y), x, value);
     if (s.puts) put_part(s, b, z, y, x, value);
 }
 
@@ -218,20 +242,22 @@ static __device__ __forceinline__ void
 march_flat(const tct_free_step &s, const tct_box &b, const tct_free_item &m)
 {
     tct_free_row north, centre;
-    load_row_of(s, m.z - 1, 0, m.x, b.hi[0], north);
+    load_row_of(s, m.z - m.by, 0, m.x, b.hi[0], north);
     load_row_of(s, m.z, 0, m.x, b.hi[0], centre);
-    for (int z = m.z; z < m.to_z; z += FREE_AHEAD) {
+    for (int k = 0, z = m.z; k < m.planes; k += FREE_AHEAD) {
         tct_free_part ahead[FREE_AHEAD];
+        if (m.waits && s.step > 0 && k + FREE_AHEAD >= m.planes)
+            tct_own_wait_warp(s.J, s.p, s.step);
 #pragma unroll
         for (int i = 0; i < FREE_AHEAD; i++)
-            if (z + i < m.to_z)
-                load_part(s, z + i + 1, 0, m.x, b.hi[0], ahead[i]);
+            if (k + i < m.planes)
+                load_part(s, z + (i + 1) * m.by, 0, m.x, b.hi[0], ahead[i]);
 #pragma unroll
-        for (int i = 0; i < FREE_AHEAD; i++) {
-            if (z + i >= m.to_z) break;
+        for (int i = 0; i < FREE_AHEAD; i++, z += m.by) {
+            if (k + i >= m.planes) break;
             tct_free_row south;
             widen(ahead[i], south);
-            store_part(s, b, z + i, 0, m.x,
+            store_part(s, b, z, 0, m.x,
                        flat_cells<SHAPE, WEIGHTS>(s.J.w, north, centre, south));
             north = centre;
             centre = south;
@@ -285,12 +311,14 @@ march_solid(const tct_free_step &s, const tct_box &b, const tct_free_item &m)
     const int rows = min((int)FREE_ROWS, b.hi[1] - m.y);
     tct_free_part below[FREE_ROWS] = {}, next[FREE_ROWS] = {};
     tct_free_row centre[FREE_ROWS];
-    load_plane(s, m.z - 1, m.y, rows, m.x, b.hi[0], below);
+    load_plane(s, m.z - m.by, m.y, rows, m.x, b.hi[0], below);
     load_plane(s, m.z, m.y, rows, m.x, b.hi[0], next);
     widen_plane(next, centre);
-    for (int z = m.z; z < m.to_z; z++) {
+    for (int k = 0, z = m.z; k < m.planes; k++, z += m.by) {
         tct_free_part first, last = {};
-        load_plane(s, z + 1, m.y, rows, m.x, b.hi[0], next);
+        if (m.waits && s.step > 0 && k + 1 == m.planes)
+            tct_own_wait_warp(s.J, s.p, s.step);
+        load_plane(s, z + m.by, m.y, rows, m.x, b.hi[0], next);
         load_part(s, z, m.y - 1, m.x, b.hi[0], first);
         if (rows == FREE_ROWS) load_part(s, z, m.y + rows, m.x, b.hi[0], last);
 #pragma unroll

@@ -5,12 +5,14 @@
 #include "device/gpu/fork.h"
 #include "device/gpu/persistent_grid.h"
 #include "operator/stencil/gpu/own_job.h"
+#include "operator/stencil/gpu/own_kept.h"
 #include "operator/stencil/gpu/side_lane.h"
 
 typedef struct own_steps {
     tacit_queue *queue;
     tct_own_kind kind;
     int reach, more, threads, of_layer;
+    bool solid;            /* rows are kept, of three dimensions */
     tct_numbered *cell[2]; /* of tiles in shared memory, or NULL */
     size_t shared;         /* dynamic, of a block */
     const void *code;
@@ -64,10 +66,26 @@ static tacit_status check_cached(const tct_step_work *w)
         FAIL(TACIT_UNSUPPORTED,
              "way 'cached' is not for this grid: coefficients by cell are more "
              "bytes than the cells that it keeps: take way free");
-    if (w->shape > TCT_BOX2)
-        FAIL(TACIT_UNSUPPORTED,
-             "way 'cached' is not for this grid: its kernels on a GPU have two "
-             "dimensions: take way free");
+    return TACIT_OK;
+}
+
+static bool is_solid(const tct_step_work *w)
+{
+    return w->shape > TCT_BOX2;
+}
+
+static tacit_status choose_kept(own_steps *s, const tct_grid_block *b,
+                                const tct_step_work *w)
+{
+    tct_kept_plan plan = {.rows = 0};
+    TRY(check_cached(w));
+    TRY(tct_kept_choose(s->queue, kernels_of(w), b, w, s->reach, &plan));
+    s->tiles = plan.tiles;
+    s->more = plan.rows;
+    s->shared = plan.shared;
+    s->code = kernels_of(w)->kept(w);
+    s->threads = TCT_MARCH_THREADS;
+    s->solid = true;
     return TACIT_OK;
 }
 
@@ -104,6 +122,7 @@ static bool own_fits(const tacit_queue *q, const int64_t n[3],
     const tct_own_kernels *k = kernels_of(w);
     const int64_t width = k->width - 2 * depth, sms = tct_gpu_of(q)->sms;
     int plain = 0, with = 0;
+    if (is_solid(w)) return tct_kept_fits(q, k, n, w, depth);
     if (width <= 0 || (n[0] - 1) / width + 1 > sms) return false;
     const int64_t chunks = sms / ((n[0] - 1) / width + 1);
     const int rows = rows_of((n[2] - 1) / chunks + 1, depth);
@@ -256,6 +275,8 @@ static tacit_status build(own_steps *s, const tct_grid_block *b,
         FAIL(TACIT_UNSUPPORTED, "this GPU has no cooperative launches, which "
                                 "kernels that stay need: take way copy");
     if (s->cell[0]) TRY(choose_chip(s, b, w));
+    else if (s->kind == TCT_OWN_CACHED && is_solid(w))
+        TRY(choose_kept(s, b, w));
     else if (s->kind == TCT_OWN_CACHED) TRY(choose_cached(s, b, w));
     else TRY(choose_free(s, b, w));
     TRY(check_resident(s));
@@ -411,23 +432,36 @@ static int own_run(void *state, const tct_step_work *w,
     return visits;
 }
 
-static tct_own_about own_about(const void *state)
+/* Cells of tiles, and those around them that a visit reads. */
+static void count_cells(const own_steps *s, double *own, double *edges)
 {
-    const own_steps *s = state;
-    const bool cached = s->kind == TCT_OWN_CACHED;
-    double own = 0.0, edges = 0.0;
     for (int t = 0; t < s->tiles.count; t++) {
         const tct_box *b = &s->tiles.box[t];
         const double x = b->hi[0] - b->lo[0], y = b->hi[2] - b->lo[2];
-        own += x * y * (b->hi[1] - b->lo[1]);
-        edges += (x + 2.0 * s->reach) * (y + 2.0 * s->reach) - x * y;
+        *own += x * y * (b->hi[1] - b->lo[1]);
+        *edges += (x + 2.0 * s->reach) * (y + 2.0 * s->reach) - x * y;
     }
+}
+
+static double share_on_chip(const own_steps *s)
+{
+    if (s->solid) return tct_kept_share(&s->tiles, s->more);
+    return s->kind == TCT_OWN_CACHED || s->cell[0] ? 1.0 : 0.0;
+}
+
+static tct_own_about own_about(const void *state)
+{
+    const own_steps *s = state;
+    double own = 0.0, edges = 0.0;
+    count_cells(s, &own, &edges);
+    if (s->solid) own = tct_kept_moved(&s->tiles, s->more);
+    else if (s->kind == TCT_OWN_CACHED) own = edges / s->reach;
     return (tct_own_about){.blocks = s->tiles.count,
                            .threads = s->threads,
                            .of_layer = s->tiles.of_layer,
                            .formula = s->tiles.formula,
-                           .on_chip = cached || s->cell[0] ? 1.0 : 0.0,
-                           .exchanged = cached ? edges / s->reach : own};
+                           .on_chip = share_on_chip(s),
+                           .exchanged = own};
 }
 
 static const tct_own_steps steps = {.fits = own_fits,

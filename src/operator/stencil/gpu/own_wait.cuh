@@ -56,15 +56,14 @@ static __device__ inline const uint64_t *tct_own_open(const tct_own_job &J,
     return i < p.others + p.sides ? p.put[i - p.others].own : nullptr;
 }
 
-/* A wait of this thread was in vain. A rank is named; tiles of this GPU are
- * named where there is no other. */
+/* A wait was in vain, for neighbour `side` of the tile; -1: for a tile. A rank
+ * is named; tiles of this GPU are named where there is no other. */
 static __device__ inline void tct_own_late(const tct_own_job &J,
-                                           tct_own_place &p)
+                                           tct_own_place &p, int side)
 {
-    const int i = (int)threadIdx.x - p.others;
     p.late = 1;
-    if (i >= 0) {
-        const uint64_t lost = 1 + (uint64_t)p.put[i].peer;
+    if (side >= 0) {
+        const uint64_t lost = 1 + (uint64_t)p.put[side].peer;
         *J.flags = 1.0;
         tct_signal_send(J.gone, lost);
         tct_host_store(J.missing, lost);
@@ -75,23 +74,62 @@ static __device__ inline void tct_own_late(const tct_own_job &J,
     tct_fence_all();
 }
 
-/* Wait until the tiles around have made `visit` visits of this kernel, and
- * neighbours as many exchanges. False: one did not come in time; all end. */
-static __device__ inline bool tct_own_wait(const tct_own_job &J,
-                                           tct_own_place &p,
-                                           const uint64_t *mine, int visit)
+/* Wait for the tiles around and, with `peers`, for neighbours of other ranks
+ * until they have made `visit` visits of this kernel, or as many exchanges.
+ * False: one did not come in time; all end. */
+static __device__ inline bool tct_own_wait_for(const tct_own_job &J,
+                                               tct_own_place &p,
+                                               const uint64_t *mine, int visit,
+                                               bool peers)
 {
-    const bool is_peer = (int)threadIdx.x >= p.others;
-    const uint64_t before = is_peer ? J.exchange : J.visited;
-    const tct_limit limit = {is_peer ? J.peer_ns : J.limit_ns, J.gone};
-    if (mine) {
+    const int side = max((int)threadIdx.x - p.others, -1);
+    const uint64_t before = side >= 0 ? J.exchange : J.visited;
+    const tct_limit limit = {side >= 0 ? J.peer_ns : J.limit_ns, J.gone};
+    if (mine && (peers || side < 0)) {
         const tct_wait_status status =
             tct_await_counter(mine, before + (uint64_t)visit, limit);
-        if (status == TCT_MISSED) tct_own_late(J, p);
+        if (status == TCT_MISSED) tct_own_late(J, p, side);
         if (status == TCT_GONE) p.late = 1;
     }
     __syncthreads();
     return p.late == 0;
+}
+
+static __device__ inline bool tct_own_wait(const tct_own_job &J,
+                                           tct_own_place &p,
+                                           const uint64_t *mine, int visit)
+{
+    return tct_own_wait_for(J, p, mine, visit, true);
+}
+
+/* A warp that reads ghosts last waits for neighbours alone. If one does not
+ * come, the block ends with its next wait. */
+static __device__ inline void tct_own_wait_warp(const tct_own_job &J,
+                                                tct_own_place &p, int visit)
+{
+    const int side = tct_lane();
+    const tct_limit limit = {J.peer_ns, J.gone};
+    if (side < p.sides && p.put[side].own) {
+        const tct_wait_status status = tct_await_counter(
+            p.put[side].own, J.exchange + (uint64_t)visit, limit);
+        if (status == TCT_MISSED) tct_own_late(J, p, side);
+        if (status == TCT_GONE) p.late = 1;
+    }
+    tct_warp_sync();
+}
+
+/* Are all neighbours of a tile past the same end of direction 2? 1: the high
+ * one, -1: the low one, 0: no. A warp then marches towards that end, and waits
+ * for neighbours before its last planes. */
+static __device__ inline int tct_own_end(const tct_own_place &p)
+{
+    int end = 0;
+    for (int k = 0; k < p.sides; k++) {
+        const int to = p.put[k].direction / 9 % 3 - 1;
+        if (to == 0 || (end != 0 && to != end)) return 0;
+        end = to;
+    }
+    return end;
 }
 
 /* Tell a neighbour, when all tiles at its side have finished `visits`. */

@@ -31,14 +31,19 @@ static void visit(tacit_queue *q, const tct_step_work *w, int depth)
     kernels_of(w->single)->visit(q, w, depth);
 }
 
+static bool visit_puts(tacit_queue *q, const tct_step_work *w, int depth,
+                       const tct_step_halo *h)
+{
+    return kernels_of(w->single)->visit_puts(q, w, depth, h);
+}
+
 static const int *depths(const tct_grid_stencil *s, const char **reason)
 {
-    static const int flat[] = {16, 8, 4, 0}, solid[] = {4, 0};
+    static const int flat[] = {16, 8, 4, 0}, solid[] = {4, 0}, box[] = {2, 0};
     const bool deep = s->shape == TCT_STAR2 && s->single; /* in registers */
     if (s->weights == TACIT_WEIGHTS_CELLS)
         *reason = "coefficients by cell are more bytes than a tile saves";
-    else if (s->shape == TCT_BOX3)
-        *reason = "tiles of box3d1r have no kernel on a GPU yet";
+    else if (s->shape == TCT_BOX3) return box;
     else return s->shape == TCT_STAR3 ? solid : deep ? flat : flat + 1;
     return NULL;
 }
@@ -77,17 +82,18 @@ static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
     .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,            \
     .lane_leave = tct_lane_leave
 
-static const tct_device_steps steps = {COMMON, .depths = depths};
+static const tct_device_steps steps = {COMMON, .depths = depths,
+                                       .visit_puts = visit_puts};
 
 /* The same for a GPU whose blocks have too little shared memory for tiles of
- * star3d1r (gpu/tiles3.cuh). */
+ * three dimensions (gpu/tiles3.cuh). */
 enum { SHARED_LEAST = 128 << 10 };
 
 static const int *flat_depths(const tct_grid_stencil *s, const char **reason)
 {
-    if (s->shape != TCT_STAR3 || s->weights == TACIT_WEIGHTS_CELLS)
+    if (s->shape < TCT_STAR3 || s->weights == TACIT_WEIGHTS_CELLS)
         return depths(s, reason);
-    *reason = "tiles of star3d1r need 128 KiB of shared memory a block";
+    *reason = "tiles of three dimensions need 128 KiB of shared memory a block";
     return NULL;
 }
 

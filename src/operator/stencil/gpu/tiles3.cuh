@@ -17,10 +17,11 @@ template <int WEIGHTS, int GROUP, int LANE_ROWS = 2, int BLOCK_THREADS = 512>
 struct tct_plane_tile {
     static constexpr bool CENTRE = WEIGHTS == TACIT_WEIGHTS_CONSTANT;
     static constexpr int DEPTH = 4, V = TCT_LANE_CELLS, ROWS = LANE_ROWS;
+    static constexpr int MARGIN = DEPTH; /* columns that are not stored */
     static constexpr int THREADS = BLOCK_THREADS, LANES_X = GROUP;
     static constexpr int GROUPS = THREADS / LANES_X;
     static constexpr int WIDTH = LANES_X * V, HEIGHT = GROUPS * ROWS;
-    static constexpr int VALID_X = WIDTH - 2 * DEPTH;
+    static constexpr int VALID_X = WIDTH - 2 * MARGIN;
     static constexpr int VALID_Y = HEIGHT - 2 * DEPTH;
     static_assert(DEPTH % V == 0, "whole lanes are stored");
     static_assert(GPU_WAVE % LANES_X == 0, "a group is in a warp");
@@ -195,12 +196,13 @@ static __device__ __forceinline__ void load_plane(const tct_block_tile<T> &t,
 
 template <class T>
 static __device__ __forceinline__ void
-store_rows(const tct_block_tile<T> &t, TCT_REAL *plane, const tct_plane<T> &u)
+store_rows(const tct_block_tile<T> &t, TCT_REAL *plane, int64_t pitch,
+           const tct_plane<T> &u)
 {
 #pragma unroll
     for (int r = 0; r < T::ROWS; r++)
         if (t.owned >> r & 1)
-            store_some(t.g, plane + (t.y + r) * t.g.pitch, t.c.x, u.cell[r]);
+            store_some(t.g, plane + (t.y + r) * pitch, t.c.x, u.cell[r]);
 }
 
 /* The block has given its edges of a plane. */
@@ -214,11 +216,17 @@ static __device__ __forceinline__ void turn(tct_block_tile<T> &t)
     __syncthreads();
 }
 
+/* A chunk without neighbours of other ranks; tiles3_ranks.cuh has others. */
+struct tct_no_end {
+    static constexpr bool there = false;
+};
+
 /* Plane z that needs care: some planes around it are outside, or belong to
- * another chunk. */
-template <class T, int PHASE>
+ * another chunk or rank. */
+template <class T, int PHASE, class END>
 static __device__ __forceinline__ void
-careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z)
+careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z,
+              const END &end)
 {
     constexpr int SPENT = (PHASE + 1) % 3; /* of level 0, after its turn */
     tct_plane<T> last;
@@ -226,7 +234,10 @@ careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z)
     load_plane(t, z + 1, level[0][SPENT]);
     advance_plane<T, PHASE, SIDE_CELLS, true, 1, T::DEPTH>(t, level, z, last);
     const int to = z - T::DEPTH;
-    if (to >= t.from) store_rows(t, t.g.out + to * t.g.plane, last);
+    if (to >= t.from) store_rows(t, t.g.out + to * t.g.plane, t.g.pitch, last);
+    if constexpr (END::there)
+        if (to >= end.at.put_from)
+            store_rows(t, end.at.to + to * end.at.plane, end.at.pitch, last);
     turn(t);
 }
 
@@ -289,13 +300,15 @@ begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
     load_plane(t, t.from - T::DEPTH, level[0][0]);
 }
 
-template <class T>
-static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t)
+template <class T, class END>
+static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t,
+                                                   const END &ranks)
 {
     tct_plane<T> level[T::DEPTH][3];
     const int end = t.to + T::DEPTH, high = t.g.high[2];
     const int first = t.from + T::DEPTH;
-    const int last = end <= high ? end - 2 : high - 3;
+    int last = end <= high ? end - 2 : high - 3;
+    if constexpr (END::there) last = min(last, ranks.at.plain_to);
     int z = t.from - T::DEPTH;
     begin_planes(t, level);
     for (;;) {
@@ -304,11 +317,13 @@ static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t)
         else if (z >= first && z < last && t.simple)
             z = plain_planes<T, SIDE_LANES>(t, level, z, last);
         if (z >= end) return;
-        careful_plane<T, 0>(t, level, z);
+        if constexpr (END::there) /* the next three planes are loaded now */
+            if (z < ranks.at.wait_at && z + 3 >= ranks.at.wait_at) ranks.wait();
+        careful_plane<T, 0>(t, level, z, ranks);
         if (++z >= end) return;
-        careful_plane<T, 1>(t, level, z);
+        careful_plane<T, 1>(t, level, z, ranks);
         if (++z >= end) return;
-        careful_plane<T, 2>(t, level, z);
+        careful_plane<T, 2>(t, level, z, ranks);
         z++;
     }
 }
@@ -319,7 +334,7 @@ static __device__ __forceinline__ void find_rows(tct_block_tile<T> &t, int y)
 {
     const int first = group_of<T>() * T::ROWS;
     const int column = (int)threadIdx.x % T::LANES_X * T::V;
-    const bool middle = column >= T::DEPTH && column < T::WIDTH - T::DEPTH;
+    const bool middle = column >= T::MARGIN && column < T::WIDTH - T::MARGIN;
     t.y = y + first;
     t.live = t.owned = t.inside = 0;
 #pragma unroll
@@ -342,8 +357,30 @@ static __device__ __forceinline__ bool is_inside(const tct_tile_grid &g, int x,
                                                  int y)
 {
     return x >= g.low[0] && x + T::WIDTH <= g.high[0] && y >= g.low[1] &&
-           y + T::HEIGHT <= g.high[1] && x + T::WIDTH - T::DEPTH <= g.n[0] &&
+           y + T::HEIGHT <= g.high[1] && x + T::WIDTH - T::MARGIN <= g.n[0] &&
            y + T::HEIGHT - T::DEPTH <= g.n[1];
+}
+
+/* The thread's part of planes [from, to) of tile `tile` of a plane. */
+template <class T>
+static __device__ __forceinline__ tct_block_tile<T>
+tile_of(const tct_tile_grid &g, const tct_cut3 &cut, int tile, int from, int to,
+        char *memory)
+{
+    const int x = tile % cut.tiles[0] * T::VALID_X - T::MARGIN;
+    const int y = tile / cut.tiles[0] * T::VALID_Y - T::DEPTH;
+    const int column = (int)threadIdx.x % T::LANES_X * T::V;
+    tct_block_tile<T> t = {g, find_columns(g, x + column)};
+    t.from = from;
+    t.to = to;
+    t.memory = memory;
+    find_edges(t);
+    t.middle = is_inside<T>(g, x, y);
+    t.simple = is_simple(g, x, T::WIDTH, T::MARGIN) &&
+               (g.n[0] % T::V == 0 || x + T::WIDTH <= g.n[0]) &&
+               (!g.closes[1] || (y >= 0 && y + T::HEIGHT <= g.n[1]));
+    find_rows(t, y);
+    return t;
 }
 
 template <class T>
@@ -354,23 +391,11 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     extern __shared__ __align__(16) char tct_tile_memory[];
 
     const int flat = cut.tiles[0] * cut.tiles[1];
-    const int tile = (int)blockIdx.x % flat;
-    const int x = tile % cut.tiles[0] * T::VALID_X - T::DEPTH;
-    const int y = tile / cut.tiles[0] * T::VALID_Y - T::DEPTH;
     const int from = (int)blockIdx.x / flat * cut.planes;
     const int to = min(g.n[2], from + cut.planes);
-    const int column = (int)threadIdx.x % T::LANES_X * T::V;
-    tct_block_tile<T> t = {g, find_columns(g, x + column)};
-    t.from = from;
-    t.to = to;
-    t.memory = tct_tile_memory;
-    find_edges(t);
-    t.middle = is_inside<T>(g, x, y);
-    t.simple = is_simple(g, x, T::WIDTH, T::DEPTH) &&
-               (g.n[0] % T::V == 0 || x + T::WIDTH <= g.n[0]) &&
-               (!g.closes[1] || (y >= 0 && y + T::HEIGHT <= g.n[1]));
-    find_rows(t, y);
-    solid_chunk(t);
+    solid_chunk(
+        tile_of<T>(g, cut, (int)blockIdx.x % flat, from, to, tct_tile_memory),
+        tct_no_end());
 }
 
 /* --- the cut -------------------------------------------------------------- */

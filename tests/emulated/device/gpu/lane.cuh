@@ -13,6 +13,7 @@
 
 #define __global__
 #define __device__
+#define __host__
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -20,16 +21,18 @@
 #define __align__(n)    __attribute__((aligned(n)))
 #define threadIdx       (*emulator_thread())
 #define blockIdx        (*emulator_block())
+#define blockDim        (*emulator_threads())
 #define TCT_ALL_LANES   ((tct_lanes)-1)
 #define __syncthreads() emulator_barrier()
 
-template <class T> static inline T min(T a, T b)
+/* Enumerators are ints here. */
+template <class A, class B> static inline A min(A a, B b)
 {
-    return a < b ? a : b;
+    return a < (A)b ? a : (A)b;
 }
-template <class T> static inline T max(T a, T b)
+template <class A, class B> static inline A max(A a, B b)
 {
-    return a > b ? a : b;
+    return a > (A)b ? a : (A)b;
 }
 
 static inline int tct_lane()
@@ -58,6 +61,16 @@ template <class T> static inline T tct_shuffle_down(T v, int d)
 {
     const int from = tct_lane() + d;
     return emulated_shuffle(v, from >= GPU_WAVE ? tct_lane() : from);
+}
+
+static inline void tct_warp_sync()
+{
+    (void)emulator_exchange(0, tct_lane());
+}
+
+template <class T> static inline void tct_host_store(T *to, T v)
+{
+    *to = v;
 }
 
 template <int BYTES>
