@@ -26,6 +26,7 @@ static const tct_send_kind kinds[ENDS] = {TCT_SEND, TCT_SEND_SYNC, TCT_SEND,
 typedef struct {
     tct_end_signals sender, receiver;
     char slot[2][TCT_EAGER_MOST], window[MOST];
+    struct tct_numbered cell[TCT_CELL_SLOTS][TCT_EAGER_MOST / TCT_CELL_BYTES];
     char from[MOST], to[MOST];
     bool direct; /* the window is `to` */
 } message;
@@ -39,6 +40,7 @@ typedef struct {
 } rank_;
 
 static rank_ ranks[RANKS];
+static bool in_cells;             /* small messages */
 static message wire[RANKS][ENDS]; /* from a rank to the other */
 
 static char byte_of(int rank, int k, int round, int64_t i)
@@ -53,17 +55,30 @@ static void connect(int from, int k)
                         .other = &m->receiver,
                         .bytes = sizes[k],
                         .kind = kinds[k]};
-    for (int h = 0; h < 2 && sizes[k] <= TCT_EAGER_MOST; h++)
+    tct_cells cells = {NULL, TCT_EAGER_MOST / TCT_CELL_BYTES,
+                       tct_cells_of(sizes[k])};
+    if (in_cells && tct_has_cells(sizes[k])) cells.slot = m->cell[0];
+    for (int h = 0; h < 2 && sizes[k] <= TCT_EAGER_MOST && !cells.slot; h++)
         r.slot[h] = m->slot[h];
     m->direct = k % 2 == 0;
-    if (sizes[k] > 0) r.window = m->direct ? m->to : m->window;
+    if (sizes[k] > 0 && !cells.slot) r.window = m->direct ? m->to : m->window;
     tct_parted *s = &ranks[from].send[k], *t = &ranks[1 - from].receive[k];
     *s = (tct_parted){.r = r, .data = m->from, .peer = 1 - from, .sends = 1};
     s->parts = tct_parts_of(sizes[k]);
     r.own = &m->receiver;
     r.other = &m->sender;
     *t = (tct_parted){.r = r, .data = m->to, .peer = from};
+    s->cells = t->cells = cells;
     t->parts = m->direct && sizes[k] > 0 ? 1 : s->parts;
+}
+
+static void copy_cells(const tct_part_copy *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->sends) tct_cell_send(c->cells, i, c->number, c->from, c->bytes);
+        else
+            while (!tct_cell_take(c->cells, i, c->number, c->to, c->bytes))
+                tct_between_checks();
 }
 
 /* One look of block b at an end; true: nothing is left to do. */
@@ -75,7 +90,8 @@ static bool look(tct_parted *e, int b, bool waited)
     if (!tct_part_may_go_on(&h)) return false;
     if (tct_part_try(e, b, &c) == TCT_PART_LATER) return false;
     if (e->part[b].done != e->part[b].begun) {
-        if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
+        if (c.cells) copy_cells(&c);
+        else if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
         tct_part_finish(e, b, c.way);
     }
     return !waited || tct_part_waited(e, b, true);
@@ -227,6 +243,7 @@ static void run_all(void *(*text)(void *), int blocks)
         pthread_barrier_init(&ranks[r].all, NULL, (unsigned)blocks);
     }
     memset(wire, 0, sizeof wire);
+    wrong = 0;
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < ENDS; k++) connect(r, k);
     for (int i = 0; i < RANKS * blocks; i++) {
@@ -246,24 +263,49 @@ static void all_have_waited(void)
                 assert_int_equal(ranks[r].send[k].part[b].waited, ROUNDS);
 }
 
+static void run_both(void *(*text)(void *), int blocks)
+{
+    for (int k = 0; k < 2; k++) {
+        in_cells = k == 1;
+        run_all(text, blocks);
+    }
+}
+
 static void blocks_carry_parts(void **state)
 {
     (void)state;
-    run_all(run, BLOCKS);
+    run_both(run, BLOCKS);
     all_have_waited();
 }
 
 static void pending_sends_go_on_in_all_parts(void **state)
 {
     (void)state;
-    run_all(run_pending, BLOCKS);
+    run_both(run_pending, BLOCKS);
 }
 
 static void a_kernel_starts_and_waits(void **state)
 {
     (void)state;
-    run_all(run_exchanges, 2 * BLOCKS);
+    run_both(run_exchanges, 2 * BLOCKS);
     all_have_waited();
+}
+
+/* A sender is four messages ahead of a receiver that has started nothing, and
+ * of each start of it one more. */
+static void slots_are_cleared_by_starts(void **state)
+{
+    uint64_t cleared = 0;
+    (void)state;
+    for (uint64_t n = 1; n <= TCT_CELL_SLOTS; n++)
+        assert_true(tct_cells_room(&cleared, n));
+    for (uint64_t n = TCT_CELL_SLOTS + 1; n < 40; n++) {
+        cleared = n - TCT_CELL_SLOTS;
+        assert_false(tct_cells_room(&cleared, n));
+        cleared++;
+        assert_true(tct_cells_room(&cleared, n));
+        assert_true(tct_cells_room(NULL, n));
+    }
 }
 
 /* Every byte is in one part, and parts begin at lines. */
@@ -289,6 +331,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_carry_parts),
         cmocka_unit_test(pending_sends_go_on_in_all_parts),
         cmocka_unit_test(a_kernel_starts_and_waits),
+        cmocka_unit_test(slots_are_cleared_by_starts),
         cmocka_unit_test(parts_are_all_bytes),
     };
     TEST_MPI_MAIN(tests);

@@ -30,7 +30,8 @@ typedef struct tct_gpu_import {
 
 struct tct_trigger_gpu {
     int device;
-    bool flat; /* ranks are threads: addresses are everybody's */
+    bool flat;  /* ranks are threads: addresses are everybody's */
+    bool early; /* kernels of cells are launched early */
     gpu_stream aside;
     tct_gpu_arena *arenas;
     tct_gpu_import *imports;
@@ -41,8 +42,9 @@ struct tct_trigger_gpu {
 
 struct tct_gpu_end {
     tct_parted *parted; /* on the GPU */
-    char *block;        /* on the GPU: signals, slots, a window */
+    char *block;        /* on the GPU: signals, cells, a window */
     int parts;
+    tct_cell_end cell;       /* its slot is NULL: without cells */
     tct_gpu_import *used[2]; /* the peer's block and window; or NULL */
 };
 
@@ -56,6 +58,13 @@ struct tct_gpu_queue {
     struct tct_trigger_list *list; /* of ends, for waits with many */
     tacit_trigger_queue *next;
 };
+
+/* A kernel of cells for the ends of these requests, which are started, or waited
+ * for, or both; false: other kernels have to do it. The queue has no other
+ * sends that may be pending, where it waits. */
+bool tct_gpu_cells_run(tacit_trigger_queue *q, int count,
+                       const tct_started *started, const tct_wait_job *wait,
+                       bool starts, bool waits, gpu_error *error);
 
 /* Waits that give up tell it to the queue of a solver, too. */
 void tct_gpu_queue_tells(tacit_trigger_queue *q, const tct_gpu *of);

@@ -6,7 +6,7 @@
  * however many ends there are. An exchange begins as a start, and the last
  * blocks of it go on as a wait. */
 #include "device/gpu/lane.cuh"
-#include "triggered/gpu/kernels.h"
+#include "triggered/gpu/late.cuh"
 
 enum { THREADS = TCT_WAIT_THREADS, NONE = INT32_MAX };
 
@@ -62,8 +62,29 @@ template <class T> static __device__ inline void copy_whole(tct_part_copy &c)
     c.bytes -= done;
 }
 
+/* Cells of a message whose receiver has room. */
+static __device__ inline void send_cells(const tct_part_copy &c)
+{
+    for (int i = (int)threadIdx.x; i < c.count; i += THREADS)
+        tct_cell_send(c.cells, i, c.number, c.from, c.bytes);
+}
+
+/* Cells of a message whose first one has come: a sender stores all of them
+ * without waiting for anything, so that they come soon. */
+static __device__ inline void take_cells(const tct_part_copy &c)
+{
+    for (int i = (int)threadIdx.x; i < c.count; i += THREADS)
+        while (!tct_cell_take(c.cells, i, c.number, c.to, c.bytes))
+            tct_between_checks();
+}
+
 static __device__ inline void copy(tct_part_copy c)
 {
+    if (c.cells) {
+        if (c.sends) send_cells(c);
+        else take_cells(c);
+        return;
+    }
     copy_whole<tct_two>(c);
     copy_whole<uint64_t>(c);
     copy_as<unsigned char>(c);
@@ -108,28 +129,6 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- waits ---------------------------------------------------------------- */
 
-/* Tell the host which end is missing; all waits end then. */
-static __device__ void give_up(const tct_wait_job &J, const tct_parted *e,
-                               int s)
-{
-    tct_wait_board *b = J.board;
-    if (tct_draw(J.claim) == 0) {
-        tct_host_store((uint64_t *)&b->name, e->name);
-        tct_host_store((uint64_t *)&b->number, e->part[s].begun);
-        tct_host_store((uint64_t *)&b->stored,
-                       (uint64_t)(e->part[s].done == e->part[s].begun));
-        tct_fence_all();
-        tct_host_store((uint64_t *)&b->said, (uint64_t)1);
-        if (J.outbox) {
-            J.outbox->flags = 1.0;
-            tct_host_store((uint64_t *)&J.outbox->mailbox->missing,
-                           1 + (uint64_t)e->peer);
-        }
-    }
-    tct_host_store((uint64_t *)&b->gone, (uint64_t)1);
-    tct_fence_all();
-}
-
 /* A thread of a wait has every THREADS-th end. */
 struct watcher {
     uint64_t over; /* bit k: its end k */
@@ -146,7 +145,7 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
 {
     tct_part_copy c;
     tct_part_step step = tct_part_try(e, s, &c);
-    if (step == TCT_PART_COPY && c.bytes == 0) {
+    if (step == TCT_PART_COPY && c.bytes == 0 && !c.cells) {
         tct_part_finish(e, s, c.way);
         step = TCT_PART_OVER;
     }
@@ -185,8 +184,7 @@ template <class Rows>
 static __device__ inline watcher watch(const Rows &R, const tct_wait_job &J,
                                        int s)
 {
-    watcher w = {
-        0, 0, NONE, nullptr, {nullptr, nullptr, 0, TCT_TO_SLOT}, {nullptr, 0}};
+    watcher w = {0, 0, NONE, nullptr, {}, {nullptr, 0}};
     if (tct_load_fresh(J.claim) != 0) w.over = ~(uint64_t)0; /* given up */
     const int first = (int)threadIdx.x;
     if (first >= R.count) return w;
@@ -202,8 +200,6 @@ static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
 {
     __shared__ int chosen[2], left[2]; /* in turn */
     __shared__ tct_part_copy c;
-    const tct_limit L = {J.limit_ns,
-                         (const uint64_t *)(uintptr_t)&J.board->gone};
     watcher w = watch(R, J, s);
     tct_wait patience = {0, 0};
     if (threadIdx.x < 2) {
@@ -232,10 +228,10 @@ static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
                 tct_part_finish(end_of(R, now), s, c.way);
             patience = {0, 0};
         } else if (w.left > 0) {
-            const tct_wait_status status = tct_poll(&patience, L);
-            if (status == TCT_MISSED) give_up(J, w.missing, s);
-            if (status == TCT_GONE) (void)tct_draw(J.claim);
-            if (status != TCT_NOT_YET) w.over = ~(uint64_t)0;
+            const tct_part_state *p = &w.missing->part[s];
+            if (!tct_wait_goes_on(J, &patience, w.missing, p->begun,
+                                  p->done == p->begun))
+                w.over = ~(uint64_t)0;
         }
     }
 }

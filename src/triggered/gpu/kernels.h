@@ -7,8 +7,9 @@
 #include "triggered/parts.h"
 
 enum {
-    TCT_ROWS_MOST = 128,   /* in the arguments of a kernel */
-    TCT_WAIT_THREADS = 512 /* of a block */
+    TCT_ROWS_MOST = 128,    /* in the arguments of a kernel */
+    TCT_WAIT_THREADS = 512, /* of a block */
+    TCT_CELL_ENDS = 16      /* of a kernel of cells */
 };
 
 /* Ends, in device memory: those of `end`, or of `list`, if that is not NULL. A
@@ -35,9 +36,33 @@ typedef struct tct_wait_job {
     tct_outbox *outbox;
 } tct_wait_job;
 
+/* Constants of an end with cells: kernels read them from their arguments. */
+typedef struct tct_cell_end {
+    tct_cells cells;
+    tct_parted *parted;
+    char *data;
+    uint64_t *cleared; /* tct_part_cleared */
+    int32_t bytes;
+    int32_t first; /* cells of ends of its kind before it, in a job */
+    bool sends, sync;
+} tct_cell_end;
+
+/* Ends, the `sends` first ones senders, and how many cells they have. */
+typedef struct tct_cell_job {
+    int32_t count, sends, sent, received;
+    bool starts, waits;
+    tct_cell_end end[TCT_CELL_ENDS];
+} tct_cell_job;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Start the messages of ends with cells, or wait for them, or both. `early`: as
+ * gpu_launch_early has it. */
+gpu_error tct_cells_run(const tct_cell_job *job, const tct_wait_job *wait,
+                        bool early, gpu_stream stream);
+gpu_error tct_cells_load(void);
 
 /* Start the messages of `rows`; no message has more than `parts`. */
 gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,

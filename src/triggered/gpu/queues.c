@@ -111,16 +111,42 @@ static bool is_capturing(const tacit_trigger_queue *q)
 }
 
 /* Starts that are recorded happen when the recording is replayed. */
+static void count_starts(tacit_trigger_queue *q, const tct_command *c)
+{
+    for (int k = 0; k < c->count && is_capturing(q); k++)
+        c->started[k].request->number--;
+}
+
+static tct_wait_job job_of(const tacit_trigger_queue *q)
+{
+    const tct_wait_job job = {.limit_ns = (uint64_t)(1e9 * limit_of(q->comm)),
+                              .board = q->gpu->board_gpu,
+                              .claim = q->gpu->claim,
+                              .turn = q->gpu->turn,
+                              .outbox = q->gpu->outbox};
+    return job;
+}
+
+/* Do kernels of cells do it? */
+static bool run_cells(tacit_trigger_queue *q, int count, const tct_started *s,
+                      bool starts, bool waits)
+{
+    gpu_error error = GPU_OK;
+    const tct_wait_job job = job_of(q);
+    if (!tct_gpu_cells_run(q, count, s, &job, starts, waits, &error))
+        return false;
+    fail(q, error, "messages in cells");
+    return true;
+}
+
 static void start_all(tacit_trigger_queue *q, const tct_command *c)
 {
     rows R = {.count = 0};
-    const bool records = is_capturing(q);
-    for (int k = 0; k < c->count; k++) {
-        tacit_trigger_request *r = c->started[k].request;
-        visit_ends(q, &R, r, false, start_end);
-        if (records) r->number--;
-    }
+    const bool done = run_cells(q, c->count, c->started, true, false);
+    for (int k = 0; k < c->count && !done; k++)
+        visit_ends(q, &R, c->started[k].request, false, start_end);
     flush_starts(q, &R);
+    count_starts(q, c);
 }
 
 /* --- waits ---------------------------------------------------------------- */
@@ -187,11 +213,7 @@ typedef gpu_error launch(const tct_trigger_rows *rows, int parts,
 
 static void launch_wait(tacit_trigger_queue *q, rows *R, int waited, launch *by)
 {
-    const tct_wait_job job = {.limit_ns = (uint64_t)(1e9 * limit_of(q->comm)),
-                              .board = q->gpu->board_gpu,
-                              .claim = q->gpu->claim,
-                              .turn = q->gpu->turn,
-                              .outbox = q->gpu->outbox};
+    const tct_wait_job job = job_of(q);
     R->now.count = R->count;
     R->now.waited = waited;
     fail(q, by(&R->now, R->parts, &job, q->gpu->stream),
@@ -201,8 +223,10 @@ static void launch_wait(tacit_trigger_queue *q, rows *R, int waited, launch *by)
 static void wait_all(tacit_trigger_queue *q, int count, const tct_started *s)
 {
     rows all = {.count = 0}, R = {.count = 0};
-    (void)visit_wait(q, &all, count, s, count_end);
-    if (all.count == 0) return;
+    const int waits = visit_wait(q, &all, count, s, count_end);
+    if (all.count == 0 ||
+        (waits == all.count && run_cells(q, count, s, false, true)))
+        return;
     if (all.count > ENDS_MOST ||
         (all.count > TCT_ROWS_MOST && grow_list(q, all.count) < 0)) {
         tct_trigger_fail(q->comm, q->comm->rank,
@@ -229,10 +253,11 @@ static void exchange_all(tacit_trigger_queue *q, const tct_command *c)
         wait_all(q, c->count, c->started);
         return;
     }
-    (void)visit_wait(q, &R, c->count, c->started, list_end);
-    if (waited > 0) launch_wait(q, &R, waited, tct_parts_exchange);
-    for (int k = 0; k < c->count && is_capturing(q); k++)
-        c->started[k].request->number--;
+    if (!run_cells(q, c->count, c->started, true, true)) {
+        (void)visit_wait(q, &R, c->count, c->started, list_end);
+        if (waited > 0) launch_wait(q, &R, waited, tct_parts_exchange);
+    }
+    count_starts(q, c);
 }
 
 /* --- commands ------------------------------------------------------------- */

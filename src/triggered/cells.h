@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triggered/cells.h - small messages in numbered cells: one text for kernels
+ * and for the CPU. A cell has 8 bytes of a message and its number, which are
+ * stored at once: data and signal are one store, and neither end has a fence.
+ *
+ * The receiver's memory has TCT_CELL_SLOTS slots of cells; message n is in slot
+ * n % TCT_CELL_SLOTS. A receiver that starts message m, and sets `cleared` to m
+ * at the sender, has waited for all messages before m. So m = n -
+ * TCT_CELL_SLOTS + 1 clears the slot of message n, and a wait sends nothing
+ * back. A ready sender asks for nothing: its program promises that the buffer
+ * may be overwritten.
+ *
+ * Cells take the place of the slots, of the window and of the signals `taken`
+ * and `arrived` of device/rendezvous.h where both ends are in memory of their
+ * driver (parts.h). */
+#ifndef TCT_TRIGGERED_CELLS_H
+#define TCT_TRIGGERED_CELLS_H
+#include "device/rendezvous.h"
+#include <string.h>
+
+enum { TCT_CELL_SLOTS = 4, TCT_CELL_BYTES = 8 };
+
+/* Constants of an end. */
+typedef struct tct_cells {
+    struct tct_numbered *slot; /* [TCT_CELL_SLOTS][each], NULL: no cells */
+    int32_t each;              /* of a slot: of the receiver's bytes */
+    int32_t count;             /* of a message */
+} tct_cells;
+
+/* Has a message of so many bytes cells, and how many? At least one, which says
+ * that an empty message has come. */
+TCT_BOTH bool tct_has_cells(int64_t bytes)
+{
+    return bytes <= TCT_EAGER_MOST;
+}
+TCT_BOTH int32_t tct_cells_of(int64_t bytes)
+{
+    const int64_t most = TCT_EAGER_MOST, b = bytes < most ? bytes : most;
+    return b <= 0 ? 1 : (int32_t)((b + TCT_CELL_BYTES - 1) / TCT_CELL_BYTES);
+}
+
+TCT_BOTH struct tct_numbered *tct_cells_slot(const tct_cells *c,
+                                             uint64_t number)
+{
+    return c->slot + (int64_t)(number % TCT_CELL_SLOTS) * c->each;
+}
+
+/* The message whose start clears the slot of `number`; 0: it is free. */
+TCT_BOTH uint64_t tct_cells_after(uint64_t number)
+{
+    return number > TCT_CELL_SLOTS ? number - TCT_CELL_SLOTS + 1 : 0;
+}
+/* What a sender reads of `cleared`, which is NULL if it is ready; and may it
+ * store message `number` then? */
+TCT_LANE uint64_t tct_cells_seen(const uint64_t *cleared)
+{
+    return cleared ? tct_signal_value(cleared) : UINT64_MAX;
+}
+TCT_BOTH bool tct_cells_fit(uint64_t seen, uint64_t number)
+{
+    return seen >= tct_cells_after(number);
+}
+TCT_LANE bool tct_cells_room(const uint64_t *cleared, uint64_t number)
+{
+    return tct_cells_fit(tct_cells_seen(cleared), number);
+}
+
+/* --- bytes of a cell ------------------------------------------------------ */
+
+TCT_BOTH bool tct_cell_is_whole(const char *at, int64_t left)
+{
+    return left >= TCT_CELL_BYTES && (uintptr_t)at % TCT_CELL_BYTES == 0;
+}
+
+/* At most TCT_CELL_BYTES of `left` bytes; no bytes are 0. */
+TCT_BOTH double tct_cell_load(const char *from, int64_t left)
+{
+    char bytes[TCT_CELL_BYTES] = {0};
+    double value;
+    if (tct_cell_is_whole(from, left)) {
+        memcpy(&value, __builtin_assume_aligned(from, TCT_CELL_BYTES),
+               sizeof value);
+        return value;
+    }
+    for (int k = 0; k < TCT_CELL_BYTES; k++)
+        if (k < left) bytes[k] = from[k];
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+TCT_BOTH void tct_cell_store(char *to, double value, int64_t left)
+{
+    char bytes[TCT_CELL_BYTES];
+    if (tct_cell_is_whole(to, left)) {
+        memcpy(__builtin_assume_aligned(to, TCT_CELL_BYTES), &value,
+               sizeof value);
+        return;
+    }
+    memcpy(bytes, &value, sizeof value);
+    for (int k = 0; k < TCT_CELL_BYTES; k++)
+        if (k < left) to[k] = bytes[k];
+}
+
+/* --- cell i of a message ------------------------------------------------- */
+
+TCT_LANE void tct_cell_send(struct tct_numbered *slot, int64_t i,
+                            uint64_t number, const char *from, int64_t bytes)
+{
+    const int64_t at = TCT_CELL_BYTES * i;
+    tct_numbered_send(&slot[i], tct_cell_load(from + at, bytes - at), number);
+}
+
+/* Has it come? Then its bytes are stored at `to`. */
+TCT_LANE bool tct_cell_take(const struct tct_numbered *slot, int64_t i,
+                            uint64_t number, char *to, int64_t bytes)
+{
+    const int64_t at = TCT_CELL_BYTES * i;
+    const struct tct_numbered got = tct_numbered_value(&slot[i]);
+    if (got.number < number) return false;
+    tct_cell_store(to + at, got.value, bytes - at);
+    return true;
+}
+
+#endif
