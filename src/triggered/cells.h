@@ -15,10 +15,10 @@
  * driver (parts.h). */
 #ifndef TCT_TRIGGERED_CELLS_H
 #define TCT_TRIGGERED_CELLS_H
+#include "device/cell.h"
 #include "device/rendezvous.h"
-#include <string.h>
 
-enum { TCT_CELL_SLOTS = 4, TCT_CELL_BYTES = 8 };
+enum { TCT_CELL_SLOTS = 4 };
 
 /* Constants of an end. */
 typedef struct tct_cells {
@@ -63,42 +63,6 @@ TCT_BOTH bool tct_cells_fit(uint64_t seen, uint64_t number)
 TCT_LANE bool tct_cells_room(const uint64_t *cleared, uint64_t number)
 {
     return tct_cells_fit(tct_cells_seen(cleared), number);
-}
-
-/* --- bytes of a cell ------------------------------------------------------ */
-
-TCT_BOTH bool tct_cell_is_whole(const char *at, int64_t left)
-{
-    return left >= TCT_CELL_BYTES && (uintptr_t)at % TCT_CELL_BYTES == 0;
-}
-
-/* At most TCT_CELL_BYTES of `left` bytes; no bytes are 0. */
-TCT_BOTH double tct_cell_load(const char *from, int64_t left)
-{
-    char bytes[TCT_CELL_BYTES] = {0};
-    double value;
-    if (tct_cell_is_whole(from, left)) {
-        memcpy(&value, __builtin_assume_aligned(from, TCT_CELL_BYTES),
-               sizeof value);
-        return value;
-    }
-    for (int k = 0; k < TCT_CELL_BYTES; k++)
-        if (k < left) bytes[k] = from[k];
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-TCT_BOTH void tct_cell_store(char *to, double value, int64_t left)
-{
-    char bytes[TCT_CELL_BYTES];
-    if (tct_cell_is_whole(to, left)) {
-        memcpy(__builtin_assume_aligned(to, TCT_CELL_BYTES), &value,
-               sizeof value);
-        return;
-    }
-    memcpy(bytes, &value, sizeof value);
-    for (int k = 0; k < TCT_CELL_BYTES; k++)
-        if (k < left) to[k] = bytes[k];
 }
 
 /* --- cell i of a message ------------------------------------------------- */

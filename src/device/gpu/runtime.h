@@ -173,12 +173,12 @@ static inline gpu_error gpu_allocation(void **base, size_t *bytes,
     return GPU_OK;
 }
 
-/* Launch a kernel of one row of blocks. `early`: its blocks may be resident
+/* Launch a kernel. `early`: its blocks may be resident
  * before the kernel before it has ended, and the kernel begins with
  * tct_await_earlier. For GPUs of major number GPU_EARLY_FROM or more. */
 enum { GPU_EARLY_FROM = 9 };
 #ifdef __CUDACC__
-static inline gpu_error gpu_launch_early(const void *kernel, unsigned blocks,
+static inline gpu_error gpu_launch_early(const void *kernel, dim3 blocks,
                                          unsigned threads, void **arguments,
                                          gpu_stream stream, bool early)
 {
@@ -186,7 +186,7 @@ static inline gpu_error gpu_launch_early(const void *kernel, unsigned blocks,
     cudaLaunchConfig_t c = {};
     a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     a.val.programmaticStreamSerializationAllowed = 1;
-    c.gridDim = dim3(blocks);
+    c.gridDim = blocks;
     c.blockDim = dim3(threads);
     c.stream = stream;
     c.attrs = &a;

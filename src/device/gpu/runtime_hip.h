@@ -140,13 +140,12 @@ static inline gpu_error gpu_launch(const void *kernel, dim3 blocks,
 }
 /* No kernel is resident before the one before it has ended. */
 enum { GPU_EARLY_FROM = INT32_MAX };
-static inline gpu_error gpu_launch_early(const void *kernel, unsigned blocks,
+static inline gpu_error gpu_launch_early(const void *kernel, dim3 blocks,
                                          unsigned threads, void **arguments,
                                          gpu_stream stream, bool early)
 {
     (void)early;
-    return hipLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0,
-                           stream);
+    return hipLaunchKernel(kernel, blocks, dim3(threads), arguments, 0, stream);
 }
 static inline gpu_error gpu_launch_cooperative(const void *kernel, dim3 blocks,
                                                dim3 threads, void **arguments,

@@ -11,6 +11,7 @@ typedef struct {
     tct_halo_put *put;
     tct_halo_signals signals;
     tct_open_link *held; /* the link with the windows; NULL: one rank */
+    bool early;          /* gpu_launch_early */
 } near_gpu;
 
 /* --- lists ---------------------------------------------------------------- */
@@ -162,6 +163,9 @@ static tacit_status gpu_open(tacit_halo *h)
     h->near.device = own;
     if (!own) tacit_error_set(TACIT_NO_MEMORY, "no memory for a halo");
     TRY(tct_agree(q->world, own ? TACIT_OK : TACIT_NO_MEMORY));
+    int major = 0;
+    (void)gpu_get_attribute(&major, GPU_ATTRIBUTE_MAJOR, tct_gpu_of(q)->device);
+    own->early = major >= GPU_EARLY_FROM;
     h->near.medium = (tct_medium){.world = q->world,
                                   .state = q,
                                   .take = alone_take,
@@ -279,6 +283,9 @@ static gpu_error trade(const tacit_halo *h, const tct_halo_copies *list,
 {
     const near_gpu *own = h->near.device;
     const tct_peer_common *C = tct_halo_common(h);
+    if (h->near.cells > 0 && C && list->count > 0 && list->count == into->count)
+        return tct_halo_trade_cells(C, list, from, into, to, h->near.cells,
+                                    &own->signals, own->early, stream);
     if (C && list->count == into->count && are_few(into))
         return tct_halo_trade_boxes(C, list, from, into, to, &own->signals,
                                     stream);
@@ -307,7 +314,8 @@ gpu_error tct_halo_finish_on(tacit_halo *h, gpu_stream stream)
     return finish(h, stream);
 }
 
-const tct_halo_device tct_halo_gpu = {.give_list = gpu_give_list,
+const tct_halo_device tct_halo_gpu = {.cells = true,
+                                      .give_list = gpu_give_list,
                                       .take_list = gpu_take_list,
                                       .zero = gpu_zero,
                                       .copy = gpu_copy,
