@@ -101,6 +101,53 @@ extern "C" void cli_gpu_free_recording(void *recording)
     if (recording) cudaGraphExecDestroy((cudaGraphExec_t)recording);
 }
 
+/* --- kernels in a row ------------------------------------------------------ */
+
+/* Can kernels of this GPU be resident before the one before them has ended? */
+static bool can_be_early(void)
+{
+    static int can = -1;
+    int device = 0, major = 0;
+    if (can >= 0) return can != 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    can = major >= 9;
+    return can != 0;
+}
+
+/* Launch a kernel that calls await_earlier where it needs the kernels before
+ * it. */
+template <class... A, class... B>
+static void launch_early(void *stream, dim3 grid, void (*kernel)(A...),
+                         B... arguments)
+{
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t c = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    c.gridDim = grid;
+    c.blockDim = dim3(THREADS);
+    c.stream = stream_of(stream);
+    c.attrs = &early;
+    c.numAttrs = can_be_early() ? 1 : 0;
+    cudaLaunchKernelEx(&c, kernel, A(arguments)...);
+}
+
+/* Wait for the end of the kernels before this one; let the next one be
+ * resident. */
+static __device__ inline void await_earlier(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+static __device__ inline void let_later_begin(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* --- life ----------------------------------------------------------------- */
 
 /* Blocks of THREADS columns and ROWS rows. */
@@ -142,6 +189,16 @@ static __device__ inline double three(const double *u, double *centre)
     return u[-1] + u[0] + u[1];
 }
 
+/* Blocks of cells next to ghosts wait for these. The step before has ended when
+ * a step begins: only an exchange by a halo lets it begin earlier, which writes
+ * ghosts alone and has itself waited for the step before. */
+static __device__ inline void await_ghosts(void)
+{
+    if (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x || blockIdx.y == 0 ||
+        blockIdx.y + 1 == gridDim.y)
+        await_earlier();
+}
+
 /* A thread goes down a column; sums of three rows stay in registers. Sums of
  * cells of 0 and 1 are exact in any order. */
 /* A small block takes few rows a thread, whose loads are all on their way at
@@ -155,6 +212,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t x = column(), y = (int64_t)blockIdx.y * FEW;
     const int rows = (int)(b.ny - y < FEW ? b.ny - y : FEW);
     double sum[FEW + 2], cell[FEW + 2];
+    await_ghosts();
     if (x >= b.nx) return;
     const double *p = u + life_at(&b, x, y - 1);
 #pragma unroll
@@ -172,6 +230,7 @@ static __global__ void __launch_bounds__(THREADS)
          double *__restrict__ next)
 {
     const int64_t x = column();
+    await_ghosts();
     if (x >= b.nx) return;
     int64_t y = first_row();
     double above, cell, below;
@@ -235,11 +294,11 @@ extern "C" void cli_gpu_life_step(void *stream, const life_block *b,
 {
     dim3 grid = grid_of(b);
     if (b->nx * b->ny >= FEW_CELLS) {
-        step<<<grid, THREADS, 0, stream_of(stream)>>>(*b, u, next);
+        launch_early(stream, grid, step, *b, u, next);
         return;
     }
     grid.y = (unsigned)((b->ny + FEW - 1) / FEW);
-    step_few<<<grid, THREADS, 0, stream_of(stream)>>>(*b, u, next);
+    launch_early(stream, grid, step_few, *b, u, next);
 }
 
 extern "C" void cli_gpu_life_pack(void *stream, const life_block *b,
@@ -287,6 +346,8 @@ static __global__ void __launch_bounds__(THREADS)
               unsigned char *to)
 {
     const int64_t all = (int64_t)gridDim.x * THREADS;
+    await_earlier();
+    let_later_begin();
     if (number == 0) {
         copy(bytes, from, to);
         return;
@@ -301,6 +362,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t all = (int64_t)gridDim.x * THREADS;
     unsigned long long bad = 0;
+    await_earlier();
+    let_later_begin();
     copy(bytes, from, to);
     if (number == 0) return;
     for (int64_t i = column(); i < bytes; i += all)
@@ -311,8 +374,8 @@ static __global__ void __launch_bounds__(THREADS)
 extern "C" void cli_gpu_trip_pack(void *stream, uint64_t number, int64_t bytes,
                                   unsigned char *from, unsigned char *to)
 {
-    trip_pack<<<trip_blocks(bytes), THREADS, 0, stream_of(stream)>>>(
-        number, bytes, from, to);
+    launch_early(stream, trip_blocks(bytes), trip_pack, number, bytes, from,
+                 to);
 }
 
 extern "C" void cli_gpu_trip_unpack(void *stream, uint64_t number,
@@ -320,6 +383,6 @@ extern "C" void cli_gpu_trip_unpack(void *stream, uint64_t number,
                                     unsigned char *to,
                                     unsigned long long *wrong)
 {
-    trip_unpack<<<trip_blocks(bytes), THREADS, 0, stream_of(stream)>>>(
-        number, bytes, from, to, wrong);
+    launch_early(stream, trip_blocks(bytes), trip_unpack, number, bytes, from,
+                 to, wrong);
 }
