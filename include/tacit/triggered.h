@@ -156,11 +156,15 @@ TACIT_API tacit_status tacit_trigger_recv_init(tacit_trigger_comm *comm,
  * takes the least, or the greatest) in the order of the ranks, with the same
  * bits on each; type I32, I64, F32 or F64. `data` of a broadcast is read on
  * `root` and written elsewhere. An all-gather writes `count` elements of each
- * rank to `all`, in their order. Data are in memory of the host.
- * Local.      Errors INVALID, UNSUPPORTED (data on the communicator's GPU),
- *             NO_MEMORY. */
+ * rank to `all`, in their order. Data are in memory of the host, or all of
+ * them, and those of all ranks, on the communicators' GPUs: queues of kind
+ * kernel take these, and the barrier of gpu_barrier_init. There each rank sends
+ * to each other: meant for small data.
+ * Local.      Errors INVALID, NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_trigger_barrier_init(tacit_trigger_comm *comm,
                                                   tacit_trigger_request **out);
+TACIT_API tacit_status tacit_trigger_gpu_barrier_init(
+    tacit_trigger_comm *comm, tacit_trigger_request **out);
 TACIT_API tacit_status tacit_trigger_allreduce_init(
     tacit_trigger_comm *comm, const void *data, void *total, int64_t count,
     tacit_trigger_type type, tacit_reduction reduction,

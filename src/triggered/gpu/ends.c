@@ -90,6 +90,8 @@ static tacit_status open_gpu(tacit_trigger_comm *c, struct tct_trigger_gpu *g,
         status = tct_gpu_status(tct_parts_load(), "loading kernels");
     if (status >= 0)
         status = tct_gpu_status(tct_cells_load(), "loading kernels");
+    if (status >= 0)
+        status = tct_gpu_status(tct_reduce_load(), "loading kernels");
     if (status >= 0) {
         char *first =
             tct_trigger_take(g, 1); /* an arena, before kernels wait */

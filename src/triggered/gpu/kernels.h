@@ -5,6 +5,7 @@
 #define TCT_TRIGGERED_GPU_KERNELS_H
 #include "device/gpu/gpu.h"
 #include "triggered/parts.h"
+#include <tacit/triggered.h>
 
 enum {
     TCT_ROWS_MOST = 128,    /* in the arguments of a kernel */
@@ -54,6 +55,16 @@ typedef struct tct_cell_job {
     tct_cell_end end[TCT_CELL_ENDS];
 } tct_cell_job;
 
+/* An all-reduction whose parts, [ranks][count], have come. */
+typedef struct tct_reduce_job {
+    tacit_trigger_type type;
+    tacit_reduction op;
+    int ranks;
+    int64_t count;
+    const void *parts;
+    void *total;
+} tct_reduce_job;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -63,6 +74,10 @@ extern "C" {
 gpu_error tct_cells_run(const tct_cell_job *job, const tct_wait_job *wait,
                         bool early, gpu_stream stream);
 gpu_error tct_cells_load(void);
+
+gpu_error tct_reduce_run(const tct_reduce_job *job, bool early,
+                         gpu_stream stream);
+gpu_error tct_reduce_load(void);
 
 /* Start the messages of `rows`; no message has more than `parts`. */
 gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,

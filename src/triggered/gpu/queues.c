@@ -220,7 +220,25 @@ static void launch_wait(tacit_trigger_queue *q, rows *R, int waited, launch *by)
          "waiting for messages");
 }
 
-static void wait_all(tacit_trigger_queue *q, int count, const tct_started *s)
+/* The totals of all-reductions that were waited for. */
+static void reduce_all(tacit_trigger_queue *q, int count, const tct_started *s)
+{
+    for (int k = 0; k < count; k++) {
+        const tacit_trigger_request *r = s[k].request;
+        if (!r->scratch) continue;
+        const tct_reduce_job job = {.type = r->type,
+                                    .op = r->reduction,
+                                    .ranks = q->comm->ranks,
+                                    .count = r->count,
+                                    .parts = r->scratch,
+                                    .total = r->result};
+        fail(q, tct_reduce_run(&job, q->comm->gpu->early, q->gpu->stream),
+             "reducing");
+    }
+}
+
+static void await_messages(tacit_trigger_queue *q, int count,
+                           const tct_started *s)
 {
     rows all = {.count = 0}, R = {.count = 0};
     const int waits = visit_wait(q, &all, count, s, count_end);
@@ -240,6 +258,12 @@ static void wait_all(tacit_trigger_queue *q, int count, const tct_started *s)
     launch_wait(q, &R, waited, tct_parts_wait);
 }
 
+static void wait_all(tacit_trigger_queue *q, int count, const tct_started *s)
+{
+    await_messages(q, count, s);
+    reduce_all(q, count, s);
+}
+
 /* --- exchanges ------------------------------------------------------------ */
 
 /* A kernel for all, if their ends fit its arguments and no other send is
@@ -257,6 +281,7 @@ static void exchange_all(tacit_trigger_queue *q, const tct_command *c)
         (void)visit_wait(q, &R, c->count, c->started, list_end);
         if (waited > 0) launch_wait(q, &R, waited, tct_parts_exchange);
     }
+    reduce_all(q, c->count, c->started);
     count_starts(q, c);
 }
 
