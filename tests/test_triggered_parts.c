@@ -15,7 +15,8 @@ enum {
     SMALL = 0,
     LARGE = 4,
     ROUNDS = 60,
-    MOST = 3 * TCT_PART_LEAST
+    MOST = 3 * TCT_PART_LEAST,
+    CELLS = TCT_CELLS_MOST / TCT_CELL_BYTES
 };
 
 static const int64_t sizes[ENDS] = {5, TCT_EAGER_MOST, TCT_EAGER_MOST + 1, 0,
@@ -26,7 +27,7 @@ static const tct_send_kind kinds[ENDS] = {TCT_SEND, TCT_SEND_SYNC, TCT_SEND,
 typedef struct {
     tct_end_signals sender, receiver;
     char slot[2][TCT_EAGER_MOST], window[MOST];
-    struct tct_numbered cell[TCT_CELL_SLOTS][TCT_EAGER_MOST / TCT_CELL_BYTES];
+    struct tct_numbered cell[TCT_SLOTS_OF_SMALL * CELLS];
     char from[MOST], to[MOST];
     bool direct; /* the window is `to` */
 } message;
@@ -55,16 +56,15 @@ static void connect(int from, int k)
                         .other = &m->receiver,
                         .bytes = sizes[k],
                         .kind = kinds[k]};
-    tct_cells cells = {NULL, TCT_EAGER_MOST / TCT_CELL_BYTES,
-                       tct_cells_of(sizes[k])};
-    if (in_cells && tct_has_cells(sizes[k])) cells.slot = m->cell[0];
+    tct_cells cells = {NULL, tct_cells_of(sizes[k]), tct_cells_of(sizes[k])};
+    if (in_cells && tct_has_cells(sizes[k])) cells.slot = m->cell;
     for (int h = 0; h < 2 && sizes[k] <= TCT_EAGER_MOST && !cells.slot; h++)
         r.slot[h] = m->slot[h];
     m->direct = k % 2 == 0;
     if (sizes[k] > 0 && !cells.slot) r.window = m->direct ? m->to : m->window;
     tct_parted *s = &ranks[from].send[k], *t = &ranks[1 - from].receive[k];
     *s = (tct_parted){.r = r, .data = m->from, .peer = 1 - from, .sends = 1};
-    s->parts = tct_parts_of(sizes[k]);
+    s->parts = cells.slot ? 1 : tct_parts_of(sizes[k]);
     r.own = &m->receiver;
     r.other = &m->sender;
     *t = (tct_parted){.r = r, .data = m->to, .peer = from};
@@ -291,21 +291,28 @@ static void a_kernel_starts_and_waits(void **state)
     all_have_waited();
 }
 
-/* A sender is four messages ahead of a receiver that has started nothing, and
+/* A sender is some messages ahead of a receiver that has started nothing, and
  * of each start of it one more. */
+static void starts_clear_slots(int64_t bytes, uint64_t slots)
+{
+    const tct_cells c = {NULL, tct_cells_of(bytes), 1};
+    uint64_t cleared = 0;
+    for (uint64_t n = 1; n <= slots; n++)
+        assert_true(tct_cells_room(&c, &cleared, n));
+    for (uint64_t n = slots + 1; n < 40; n++) {
+        cleared = n - slots;
+        assert_false(tct_cells_room(&c, &cleared, n));
+        cleared++;
+        assert_true(tct_cells_room(&c, &cleared, n));
+        assert_true(tct_cells_room(&c, NULL, n));
+    }
+}
+
 static void slots_are_cleared_by_starts(void **state)
 {
-    uint64_t cleared = 0;
     (void)state;
-    for (uint64_t n = 1; n <= TCT_CELL_SLOTS; n++)
-        assert_true(tct_cells_room(&cleared, n));
-    for (uint64_t n = TCT_CELL_SLOTS + 1; n < 40; n++) {
-        cleared = n - TCT_CELL_SLOTS;
-        assert_false(tct_cells_room(&cleared, n));
-        cleared++;
-        assert_true(tct_cells_room(&cleared, n));
-        assert_true(tct_cells_room(NULL, n));
-    }
+    starts_clear_slots(TCT_EAGER_MOST, TCT_SLOTS_OF_SMALL);
+    starts_clear_slots(TCT_EAGER_MOST + 1, TCT_SLOTS_OF_LARGE);
 }
 
 /* Every byte is in one part, and parts begin at lines. */

@@ -3,11 +3,10 @@
  * and for the CPU. A cell has 8 bytes of a message and its number, which are
  * stored at once: data and signal are one store, and neither end has a fence.
  *
- * The receiver's memory has TCT_CELL_SLOTS slots of cells; message n is in slot
- * n % TCT_CELL_SLOTS. A receiver that starts message m, and sets `cleared` to m
- * at the sender, has waited for all messages before m. So m = n -
- * TCT_CELL_SLOTS + 1 clears the slot of message n, and a wait sends nothing
- * back. A ready sender asks for nothing: its program promises that the buffer
+ * The receiver's memory has some slots of cells; message n is in slot n %
+ * slots. A receiver that starts message m, and sets `cleared` to m at the
+ * sender, has waited for all messages before m. So m = n - slots + 1 clears the
+ * slot of message n, and a wait sends nothing back. A ready sender asks for nothing: its program promises that the buffer
  * may be overwritten.
  *
  * Cells take the place of the slots, of the window and of the signals `taken`
@@ -18,11 +17,17 @@
 #include "device/cell.h"
 #include "device/rendezvous.h"
 
-enum { TCT_CELL_SLOTS = 4 };
+/* Bytes of the largest message that has cells, which are twice as many; with
+ * up to TCT_EAGER_MOST a receive has more slots. */
+enum {
+    TCT_CELLS_MOST = 1 << 16,
+    TCT_SLOTS_OF_SMALL = 4,
+    TCT_SLOTS_OF_LARGE = 2
+};
 
 /* Constants of an end. */
 typedef struct tct_cells {
-    struct tct_numbered *slot; /* [TCT_CELL_SLOTS][each], NULL: no cells */
+    struct tct_numbered *slot; /* [slots][each], NULL: no cells */
     int32_t each;              /* of a slot: of the receiver's bytes */
     int32_t count;             /* of a message */
 } tct_cells;
@@ -31,24 +36,32 @@ typedef struct tct_cells {
  * that an empty message has come. */
 TCT_BOTH bool tct_has_cells(int64_t bytes)
 {
-    return bytes <= TCT_EAGER_MOST;
+    return bytes <= TCT_CELLS_MOST;
 }
 TCT_BOTH int32_t tct_cells_of(int64_t bytes)
 {
-    const int64_t most = TCT_EAGER_MOST, b = bytes < most ? bytes : most;
+    const int64_t most = TCT_CELLS_MOST, b = bytes < most ? bytes : most;
     return b <= 0 ? 1 : (int32_t)((b + TCT_CELL_BYTES - 1) / TCT_CELL_BYTES);
+}
+/* Slots of a receive with so many cells each. */
+TCT_BOTH int32_t tct_cell_slots(int32_t each)
+{
+    return each <= TCT_EAGER_MOST / TCT_CELL_BYTES ? TCT_SLOTS_OF_SMALL
+                                                   : TCT_SLOTS_OF_LARGE;
 }
 
 TCT_BOTH struct tct_numbered *tct_cells_slot(const tct_cells *c,
                                              uint64_t number)
 {
-    return c->slot + (int64_t)(number % TCT_CELL_SLOTS) * c->each;
+    const uint64_t slots = (uint64_t)tct_cell_slots(c->each);
+    return c->slot + (int64_t)(number % slots) * c->each;
 }
 
 /* The message whose start clears the slot of `number`; 0: it is free. */
-TCT_BOTH uint64_t tct_cells_after(uint64_t number)
+TCT_BOTH uint64_t tct_cells_after(const tct_cells *c, uint64_t number)
 {
-    return number > TCT_CELL_SLOTS ? number - TCT_CELL_SLOTS + 1 : 0;
+    const uint64_t slots = (uint64_t)tct_cell_slots(c->each);
+    return number > slots ? number - slots + 1 : 0;
 }
 /* What a sender reads of `cleared`, which is NULL if it is ready; and may it
  * store message `number` then? */
@@ -56,13 +69,14 @@ TCT_LANE uint64_t tct_cells_seen(const uint64_t *cleared)
 {
     return cleared ? tct_signal_value(cleared) : UINT64_MAX;
 }
-TCT_BOTH bool tct_cells_fit(uint64_t seen, uint64_t number)
+TCT_BOTH bool tct_cells_fit(const tct_cells *c, uint64_t seen, uint64_t number)
 {
-    return seen >= tct_cells_after(number);
+    return seen >= tct_cells_after(c, number);
 }
-TCT_LANE bool tct_cells_room(const uint64_t *cleared, uint64_t number)
+TCT_LANE bool tct_cells_room(const tct_cells *c, const uint64_t *cleared,
+                             uint64_t number)
 {
-    return tct_cells_fit(tct_cells_seen(cleared), number);
+    return tct_cells_fit(c, tct_cells_seen(cleared), number);
 }
 
 /* --- cell i of a message ------------------------------------------------- */

@@ -133,7 +133,8 @@ TCT_LANE tct_part_step tct_part_try_send(const tct_parted *e, int s,
 {
     const uint64_t number = e->part[s].begun;
     if (e->cells.slot) {
-        if (!tct_cells_room(tct_part_cleared(e), number)) return TCT_PART_LATER;
+        if (!tct_cells_room(&e->cells, tct_part_cleared(e), number))
+            return TCT_PART_LATER;
         *c = tct_part_of_cells(e, number);
         return TCT_PART_COPY;
     }

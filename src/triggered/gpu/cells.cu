@@ -48,7 +48,7 @@ static __device__ inline bool open_end(const cell_ends<ENDS> &R,
     const uint64_t number = begun + (R.starts ? 1 : 0);
     const bool before = !R.starts && done == begun;
     S.number[k] = number;
-    S.now[k] = sends && !before && tct_cells_fit(seen, number);
+    S.now[k] = sends && !before && tct_cells_fit(&R.end[k].cells, seen, number);
     S.stored[k] = before || S.now[k];
     return sends && !S.stored[k];
 }
@@ -58,7 +58,7 @@ template <int ENDS>
 static __device__ inline bool find_room(const cell_ends<ENDS> &R,
                                         cell_state<ENDS> &S, int k)
 {
-    S.now[k] = tct_cells_room(R.end[k].cleared, S.number[k]);
+    S.now[k] = tct_cells_room(&R.end[k].cells, R.end[k].cleared, S.number[k]);
     S.stored[k] = S.now[k];
     return S.now[k];
 }

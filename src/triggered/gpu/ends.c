@@ -156,7 +156,8 @@ bool tct_trigger_gpu_has(const tacit_trigger_comm *c, const void *data)
 /* Slots of a receive of so many bytes, whose messages may be smaller. */
 static size_t slots_bytes(int64_t bytes)
 {
-    return TCT_CELL_SLOTS * (size_t)tct_cells_of(bytes) *
+    const int32_t each = tct_cells_of(bytes);
+    return (size_t)tct_cell_slots(each) * (size_t)each *
            sizeof(struct tct_numbered);
 }
 
@@ -243,12 +244,12 @@ static tct_cell_end cell_of(const tct_parted *p, tct_parted *on_gpu)
     return p->cells.slot ? e : none;
 }
 
-/* A message that arrives where it belongs has one part. */
-static int parts_of(const tct_trigger_end *e, const tct_rendezvous *r)
+/* A message that arrives where it belongs has one part, as one in cells has. */
+static int parts_of(const tct_trigger_end *e, const tct_parted *p)
 {
-    return e->mine.direction == TCT_SENDS || r->window != e->data
-               ? tct_parts_of(r->bytes)
-               : 1;
+    const bool one = p->cells.slot ||
+                     (e->mine.direction != TCT_SENDS && p->r.window == e->data);
+    return one ? 1 : tct_parts_of(p->r.bytes);
 }
 
 tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
@@ -261,7 +262,7 @@ tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
     p.data = e->data;
     p.peer = e->peer;
     p.sends = e->mine.direction == TCT_SENDS;
-    p.parts = e->gpu->parts = parts_of(e, &p.r);
+    p.parts = e->gpu->parts = parts_of(e, &p);
     p.name = (uint64_t)(uintptr_t)e;
     e->gpu->cell = cell_of(&p, e->gpu->parted);
     if (status >= 0)
