@@ -43,7 +43,7 @@ TCT_BOTH int32_t tct_cells_of(int64_t bytes)
     const int64_t most = TCT_CELLS_MOST, b = bytes < most ? bytes : most;
     return b <= 0 ? 1 : (int32_t)((b + TCT_CELL_BYTES - 1) / TCT_CELL_BYTES);
 }
-/* Slots of a receive with so many cells each. */
+/* Slots of a receive with so many cells each: a power of two. */
 TCT_BOTH int32_t tct_cell_slots(int32_t each)
 {
     return each <= TCT_EAGER_MOST / TCT_CELL_BYTES ? TCT_SLOTS_OF_SMALL
@@ -53,8 +53,8 @@ TCT_BOTH int32_t tct_cell_slots(int32_t each)
 TCT_BOTH struct tct_numbered *tct_cells_slot(const tct_cells *c,
                                              uint64_t number)
 {
-    const uint64_t slots = (uint64_t)tct_cell_slots(c->each);
-    return c->slot + (int64_t)(number % slots) * c->each;
+    const uint64_t last = (uint64_t)tct_cell_slots(c->each) - 1;
+    return c->slot + (int64_t)(number & last) * c->each;
 }
 
 /* The message whose start clears the slot of `number`; 0: it is free. */

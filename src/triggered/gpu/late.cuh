@@ -7,9 +7,10 @@
 
 /* Tell the host which end is missing, in which message, and whether its bytes
  * are stored; all waits end then. */
-static __device__ inline void tct_wait_gives_up(const tct_wait_job &J,
-                                                const tct_parted *e,
-                                                uint64_t number, bool stored)
+static __device__ __noinline__ void tct_wait_gives_up(const tct_wait_job &J,
+                                                      const tct_parted *e,
+                                                      uint64_t number,
+                                                      bool stored)
 {
     tct_wait_board *b = J.board;
     if (tct_draw(J.claim) == 0) {
