@@ -104,8 +104,7 @@ TACIT_API tacit_status tacit_trigger_comm_create(tacit_world *world,
                                                  tacit_trigger_comm **out);
 
 /* From now on the buffers of requests may be on the GPU that is current now.
- * Such requests are for queues of kind KERNEL alone, at both ends; those of all
- * ranks, except for exchanges of neighbours, stay on the host. A buffer must
+ * Such requests are for queues of kind KERNEL alone, at both ends. A buffer must
  * stay until the requests of both its ends are freed. No second call is needed.
  * Cost        8 MiB of GPU memory.
  * Collective.  Errors UNSUPPORTED (no GPU, or GPUs without P2P), NO_MEMORY,
