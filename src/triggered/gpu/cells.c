@@ -34,6 +34,7 @@ bool tct_gpu_cells_run(tacit_trigger_queue *q, int count,
     for (int k = 0; k < count; k++)
         if (!gather(&job, started[k].request)) return false;
     if (job.count == 0) return false;
-    *error = tct_cells_run(&job, wait, q->comm->gpu->early, q->gpu->stream);
+    *error =
+        tct_cells_run(&job, wait, tct_gpu_queue_is_early(q), q->gpu->stream);
     return true;
 }

@@ -66,6 +66,13 @@ bool tct_gpu_cells_run(tacit_trigger_queue *q, int count,
                        const tct_started *started, const tct_wait_job *wait,
                        bool starts, bool waits, gpu_error *error);
 
+/* May its kernels be launched early? Not those of a solver, which may be in
+ * while nodes. */
+static inline bool tct_gpu_queue_is_early(const tacit_trigger_queue *q)
+{
+    return q->comm->gpu->early && !q->gpu->outbox;
+}
+
 /* Waits that give up tell it to the queue of a solver, too. */
 void tct_gpu_queue_tells(tacit_trigger_queue *q, const tct_gpu *of);
 

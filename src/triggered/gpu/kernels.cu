@@ -69,20 +69,21 @@ static __device__ inline void send_cells(const tct_part_copy &c)
         tct_cell_send(c.cells, i, c.number, c.from, c.bytes);
 }
 
-/* Cells of a message whose first one has come: a sender stores all of them
- * without waiting for anything, so that they come soon. */
-static __device__ inline void take_cells(const tct_part_copy &c)
+/* Cells of a message of `e` whose first one has come: a sender stores all of
+ * them without waiting for anything, so that they come soon, if it lives. */
+static __device__ inline void
+take_cells(const tct_wait_job &J, const tct_parted *e, const tct_part_copy &c)
 {
+    tct_wait w = {0, 0};
     for (int i = (int)threadIdx.x; i < c.count; i += THREADS)
         while (!tct_cell_take(c.cells, i, c.number, c.to, c.bytes))
-            tct_between_checks();
+            if (!tct_wait_goes_on(J, &w, e, c.number, false)) return;
 }
 
 static __device__ inline void copy(tct_part_copy c)
 {
     if (c.cells) {
-        if (c.sends) send_cells(c);
-        else take_cells(c);
+        send_cells(c);
         return;
     }
     copy_whole<tct_two>(c);
@@ -222,7 +223,8 @@ static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
         }
         if (ends) return;
         if (now != NONE) {
-            copy(c);
+            if (c.cells && !c.sends) take_cells(J, end_of(R, now), c);
+            else copy(c);
             __syncthreads();
             if (now % THREADS == (int)threadIdx.x)
                 tct_part_finish(end_of(R, now), s, c.way);

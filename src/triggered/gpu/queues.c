@@ -232,7 +232,7 @@ static void reduce_all(tacit_trigger_queue *q, int count, const tct_started *s)
                                     .count = r->count,
                                     .parts = r->scratch,
                                     .total = r->result};
-        fail(q, tct_reduce_run(&job, q->comm->gpu->early, q->gpu->stream),
+        fail(q, tct_reduce_run(&job, tct_gpu_queue_is_early(q), q->gpu->stream),
              "reducing");
     }
 }
