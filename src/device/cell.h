@@ -19,7 +19,7 @@ TCT_BOTH bool tct_cell_is_whole(const char *at, int64_t left)
 }
 
 /* Bytes one by one, in few instructions. */
-#if TCT_GPU_CODE
+#if TCT_ON_GPU
 #define TCT_ONE_BY_ONE _Pragma("unroll 1")
 #else
 #define TCT_ONE_BY_ONE

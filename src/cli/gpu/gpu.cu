@@ -4,6 +4,8 @@
 #include "cli/gpu/gpu.h"
 #include "cli/system/trip.h"
 #include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
 #include <tacit/cuda.h>
 
 enum { THREADS = 256, ROWS = 16 };
@@ -111,7 +113,8 @@ static bool can_be_early(void)
     if (can >= 0) return can != 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    can = major >= 9;
+    const char *wish = getenv("TACIT_EARLY"); /* 0: to compare */
+    can = major >= 9 && !(wish && strcmp(wish, "0") == 0);
     return can != 0;
 }
 
