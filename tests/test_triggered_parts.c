@@ -56,7 +56,8 @@ static void connect(int from, int k)
                         .other = &m->receiver,
                         .bytes = sizes[k],
                         .kind = kinds[k]};
-    tct_cells cells = {NULL, tct_cells_of(sizes[k]), tct_cells_of(sizes[k])};
+    tct_end_cells cells = {NULL, tct_cells_of(sizes[k]),
+                           tct_cells_of(sizes[k])};
     if (in_cells && tct_has_cells(sizes[k])) cells.slot = m->cell;
     for (int h = 0; h < 2 && sizes[k] <= TCT_EAGER_MOST && !cells.slot; h++)
         r.slot[h] = m->slot[h];
@@ -295,7 +296,7 @@ static void a_kernel_starts_and_waits(void **state)
  * of each start of it one more. */
 static void starts_clear_slots(int64_t bytes, uint64_t slots)
 {
-    const tct_cells c = {NULL, tct_cells_of(bytes), 1};
+    const tct_end_cells c = {NULL, tct_cells_of(bytes), 1};
     uint64_t cleared = 0;
     for (uint64_t n = 1; n <= slots; n++)
         assert_true(tct_cells_room(&c, &cleared, n));

@@ -30,8 +30,8 @@
  *             blocks it, a wait does: also a standard send that the receiver
  *             has not started may be pending after its start, until a wait. A
  *             send may be written to once its wait is over, a receive may be
- *             read. Standard sends of at most 8 KiB do not wait for their
- *             receiver, up to two messages ahead.
+ *             read. Standard sends of at most 8 KiB, and 64 KiB on GPUs, do
+ *             not wait for their receiver, up to two messages ahead.
  * Matching    The k-th match of a send to a rank with a tag is with that rank's
  *             k-th match of a receive from this one with this tag; the k-th
  *             request of all ranks made on a communicator is with the others'

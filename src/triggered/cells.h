@@ -26,11 +26,11 @@ enum {
 };
 
 /* Constants of an end. */
-typedef struct tct_cells {
+typedef struct tct_end_cells {
     struct tct_numbered *slot; /* [slots][each], NULL: no cells */
     int32_t each;              /* of a slot: of the receiver's bytes */
     int32_t count;             /* of a message */
-} tct_cells;
+} tct_end_cells;
 
 /* Has a message of so many bytes cells, and how many? At least one, which says
  * that an empty message has come. */
@@ -50,7 +50,7 @@ TCT_BOTH int32_t tct_cell_slots(int32_t each)
                                                    : TCT_SLOTS_OF_LARGE;
 }
 
-TCT_BOTH struct tct_numbered *tct_cells_slot(const tct_cells *c,
+TCT_BOTH struct tct_numbered *tct_cells_slot(const tct_end_cells *c,
                                              uint64_t number)
 {
     const uint64_t last = (uint64_t)tct_cell_slots(c->each) - 1;
@@ -58,25 +58,26 @@ TCT_BOTH struct tct_numbered *tct_cells_slot(const tct_cells *c,
 }
 
 /* The message whose start clears the slot of `number`; 0: it is free. */
-TCT_BOTH uint64_t tct_cells_after(const tct_cells *c, uint64_t number)
+TCT_BOTH uint64_t tct_cells_after(const tct_end_cells *c, uint64_t number)
 {
     const uint64_t slots = (uint64_t)tct_cell_slots(c->each);
     return number > slots ? number - slots + 1 : 0;
 }
 /* What a sender reads of `cleared`, which is NULL if it is ready; and may it
  * store message `number` then? */
-TCT_LANE uint64_t tct_cells_seen(const uint64_t *cleared)
+TCT_LANE uint64_t tct_cells_cleared(const uint64_t *cleared)
 {
     return cleared ? tct_signal_value(cleared) : UINT64_MAX;
 }
-TCT_BOTH bool tct_cells_fit(const tct_cells *c, uint64_t seen, uint64_t number)
+TCT_BOTH bool tct_cells_fit(const tct_end_cells *c, uint64_t seen,
+                            uint64_t number)
 {
     return seen >= tct_cells_after(c, number);
 }
-TCT_LANE bool tct_cells_room(const tct_cells *c, const uint64_t *cleared,
+TCT_LANE bool tct_cells_room(const tct_end_cells *c, const uint64_t *cleared,
                              uint64_t number)
 {
-    return tct_cells_fit(c, tct_cells_seen(cleared), number);
+    return tct_cells_fit(c, tct_cells_cleared(cleared), number);
 }
 
 /* --- cell i of a message ------------------------------------------------- */

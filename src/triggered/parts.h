@@ -41,7 +41,7 @@ typedef struct tct_part_state {
 /* An end in memory of its driver. */
 typedef struct tct_parted {
     tct_rendezvous r;
-    tct_cells cells; /* of a small message, in place of slots and window */
+    tct_end_cells cells; /* of a small message, in place of slots and window */
     char *data;
     int32_t peer, sends; /* is it a sender? */
     int32_t parts;

@@ -46,7 +46,7 @@ static __device__ inline bool open_end(const R &ends, cell_state<R> &S, int k)
     const bool sends = k < ends.sends;
     const uint64_t begun = tct_load_fresh(&p->begun);
     const uint64_t done = tct_load_fresh(&p->done);
-    const uint64_t seen = sends ? tct_cells_seen(e.cleared) : 0;
+    const uint64_t seen = sends ? tct_cells_cleared(e.cleared) : 0;
     const uint64_t number = begun + (ends.starts ? 1 : 0);
     const bool before = !ends.starts && done == begun;
     S.number[k] = number;

@@ -229,9 +229,9 @@ static bool connect(tacit_trigger_comm *c, const tct_trigger_end *e,
     p->r.own = (tct_end_signals *)(void *)g->block;
     p->r.other = (tct_end_signals *)(void *)there;
     if (tct_has_cells(p->r.bytes)) {
-        p->cells = (tct_cells){.slot = (void *)(block + SIGNALS),
-                               .each = tct_cells_of(receive->bytes),
-                               .count = tct_cells_of(p->r.bytes)};
+        p->cells = (tct_end_cells){.slot = (void *)(block + SIGNALS),
+                                   .each = tct_cells_of(receive->bytes),
+                                   .count = tct_cells_of(p->r.bytes)};
         return true;
     }
     p->r.window = open_window(c, e, block);

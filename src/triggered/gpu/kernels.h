@@ -39,7 +39,7 @@ typedef struct tct_wait_job {
 
 /* Constants of an end with cells: kernels read them from their arguments. */
 typedef struct tct_cell_end {
-    tct_cells cells;
+    tct_end_cells cells;
     tct_parted *parted;
     char *data;
     uint64_t *cleared; /* tct_part_cleared */
