@@ -319,7 +319,6 @@ static __global__ void __launch_bounds__(THREADS_MOST)
         take_all(ends, J, S);
     }
     const bool last = is_last_block(J);
-    tct_let_later_begin();
     if (last && k < ends.count) close_end(ends, S, k);
 }
 
