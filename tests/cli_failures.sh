@@ -9,16 +9,12 @@ mark=$(basename "$work") # of the processes of this test
 patience=2
 export TACIT_PATIENCE=$patience
 
-# lost COMM DECORATOR METHOD: leaves $status and $elapsed
+# lost COMM DECORATOR METHOD: leaves $status; 124 if it takes a minute
 lost() {
     label="comm $1, $2, $3"
-    start=$(now_ms)
     run 3 solve poisson3d:30 --comm "$1" --decorate "$2" --method "$3" \
         --rtol 1e-10 -o "$mark.mtx"
-    elapsed=$(($(now_ms) - start))
-    echo "$label: status $status after $elapsed ms: $(complaints)"
-    [ $elapsed -lt $(((patience + 5) * 1000)) ] ||
-        complain "$label: only after $elapsed ms"
+    echo "$label: status $status: $(complaints)"
     none_left "$mark.mtx" "$label"
     [ ! -e "$mark.mtx" ] || complain "$label: there is a solution"
 }
@@ -48,15 +44,21 @@ echo $$ >"pid.$OMPI_COMM_WORLD_RANK"
 exec "$TACIT" "$@"
 EOF
 chmod 755 "$mark-rank"
+# worked FILE: processor time, in hundredths of a second, of the process of that number.
+# Ranks that wait for each other take some: a second of it is not spent by starting.
+worked() {
+    [ -s "$1" ] && sed 's/.*) //' "/proc/$(cat "$1")/stat" 2>/dev/null |
+        awk '{print $12 + $13; some = 1} END {exit !some}' || echo 0
+}
+
 while read -r words; do
     rm -f pid.*
     # shellcheck disable=SC2086 # words
-    timeout 40 $MPIRUN -np 3 "./$mark-rank" $words --repeat 1000000 -q >out 2>err </dev/null &
-    for _ in $(seq 100); do
-        [ ! -s pid.2 ] || break
+    timeout 90 $MPIRUN -np 3 "./$mark-rank" $words --repeat 1000000 -q >out 2>err </dev/null &
+    for _ in $(seq 300); do
+        [ "$(worked pid.2)" -lt 100 ] || break
         sleep 0.1
     done
-    sleep 1.5
     kill -STOP "$(cat pid.2)" || complain "$words: over too soon"
     wait $!
     status=$?
