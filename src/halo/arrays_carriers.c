@@ -150,14 +150,17 @@ typedef struct {
     bool cells;      /* can they have cells? */
 } demand;
 
-/* Cells are for the boxes of one array. */
+/* Cells are for the boxes of one array, none of them empty. */
 static bool can_have_cells(const tacit_halo_arrays *a)
 {
     bool can = a->device->cells && a->count == 1;
     for (int d = 0; d < TACIT_HALO_DIRECTIONS && can; d++) {
         const tacit_halo_message *m = &a->one->message[d];
-        const tct_halo_copy box = {.row = m->extent[0] * a->one->shape.bytes};
-        if (m->peer >= 0) can = tct_halo_has_cells(&box);
+        const tct_halo_copy box = {.row = m->extent[0] * a->one->shape.bytes,
+                                   .rows = m->extent[1],
+                                   .planes = m->extent[2]};
+        if (m->peer < 0) continue;
+        can = tct_halo_has_cells(&box) && tct_halo_copy_bytes(&box) > 0;
     }
     return can;
 }
