@@ -125,6 +125,7 @@ template <class Rows>
 static __global__ void __launch_bounds__(THREADS)
     start(const __grid_constant__ Rows R)
 {
+    tct_await_earlier();
     start_part(end_of(R, (int)blockIdx.y), (int)blockIdx.x, 0);
 }
 
@@ -242,6 +243,7 @@ template <class Rows>
 static __global__ void __launch_bounds__(THREADS)
     wait(const __grid_constant__ Rows R, const __grid_constant__ tct_wait_job J)
 {
+    tct_await_earlier();
     wait_all(R, J, (int)blockIdx.x);
 }
 
@@ -259,6 +261,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ bool last;
     const int s = (int)blockIdx.x;
+    tct_await_earlier();
     start_part(end_of(R, (int)blockIdx.y), s,
                gridDim.x * gridDim.y <= AT_ONCE ? SOON : 0);
     __syncthreads();
@@ -286,35 +289,53 @@ static bool are_few(const tct_trigger_rows *rows, few_rows *out)
     return true;
 }
 
+/* By value: rows, and a job if the kernel waits. */
+template <class Rows>
+static gpu_error launch(const void *kernel, dim3 grid, Rows rows,
+                        const tct_wait_job *job, bool early, gpu_stream stream)
+{
+    tct_wait_job J = {};
+    if (job) J = *job;
+    void *arguments[] = {&rows, &J};
+    return gpu_launch_early(kernel, grid, THREADS, arguments, stream, early);
+}
+
 extern "C" gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
-                                     gpu_stream stream)
+                                     bool early, gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->count);
     few_rows few;
-    if (are_few(rows, &few)) start<<<grid, THREADS, 0, stream>>>(few);
-    else start<<<grid, THREADS, 0, stream>>>(*rows);
-    return gpu_last_error();
+    if (are_few(rows, &few))
+        return launch((const void *)start<few_rows>, grid, few, nullptr, early,
+                      stream);
+    return launch((const void *)start<tct_trigger_rows>, grid, *rows, nullptr,
+                  early, stream);
 }
 
 extern "C" gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
-                                    const tct_wait_job *job, gpu_stream stream)
+                                    const tct_wait_job *job, bool early,
+                                    gpu_stream stream)
 {
     const dim3 grid((unsigned)parts);
     few_rows few;
-    if (are_few(rows, &few)) wait<<<grid, THREADS, 0, stream>>>(few, *job);
-    else wait<<<grid, THREADS, 0, stream>>>(*rows, *job);
-    return gpu_last_error();
+    if (are_few(rows, &few))
+        return launch((const void *)wait<few_rows>, grid, few, job, early,
+                      stream);
+    return launch((const void *)wait<tct_trigger_rows>, grid, *rows, job, early,
+                  stream);
 }
 
 extern "C" gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
-                                        const tct_wait_job *job,
+                                        const tct_wait_job *job, bool early,
                                         gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->waited);
     few_rows few;
-    if (are_few(rows, &few)) exchange<<<grid, THREADS, 0, stream>>>(few, *job);
-    else exchange<<<grid, THREADS, 0, stream>>>(*rows, *job);
-    return gpu_last_error();
+    if (are_few(rows, &few))
+        return launch((const void *)exchange<few_rows>, grid, few, job, early,
+                      stream);
+    return launch((const void *)exchange<tct_trigger_rows>, grid, *rows, job,
+                  early, stream);
 }
 
 extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,

@@ -80,13 +80,15 @@ gpu_error tct_reduce_run(const tct_reduce_job *job, bool early,
 gpu_error tct_reduce_load(void);
 
 /* Start the messages of `rows`; no message has more than `parts`. */
-gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
+gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts, bool early,
                           gpu_stream stream);
 gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
-                         const tct_wait_job *job, gpu_stream stream);
+                         const tct_wait_job *job, bool early,
+                         gpu_stream stream);
 /* Start `rows`, and wait for all of them; none is in a list. */
 gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
-                             const tct_wait_job *job, gpu_stream stream);
+                             const tct_wait_job *job, bool early,
+                             gpu_stream stream);
 /* Write the ends of `rows` to `list` + `at`. */
 gpu_error tct_parts_list(const tct_trigger_rows *rows, tct_parted **list,
                          int at, gpu_stream stream);

@@ -92,7 +92,9 @@ static void add(rows *R, const tct_trigger_end *e)
 static void flush_starts(tacit_trigger_queue *q, rows *R)
 {
     if (R->now.count > 0)
-        fail(q, tct_parts_start(&R->now, R->parts, q->gpu->stream),
+        fail(q,
+             tct_parts_start(&R->now, R->parts, tct_gpu_queue_is_early(q),
+                             q->gpu->stream),
              "starting messages");
     R->now.count = R->parts = 0;
 }
@@ -209,14 +211,16 @@ static int visit_wait(tacit_trigger_queue *q, rows *R, int count,
 }
 
 typedef gpu_error launch(const tct_trigger_rows *rows, int parts,
-                         const tct_wait_job *job, gpu_stream stream);
+                         const tct_wait_job *job, bool early,
+                         gpu_stream stream);
 
 static void launch_wait(tacit_trigger_queue *q, rows *R, int waited, launch *by)
 {
     const tct_wait_job job = job_of(q);
     R->now.count = R->count;
     R->now.waited = waited;
-    fail(q, by(&R->now, R->parts, &job, q->gpu->stream),
+    fail(q,
+         by(&R->now, R->parts, &job, tct_gpu_queue_is_early(q), q->gpu->stream),
          "waiting for messages");
 }
 
