@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_triggered_parts.c - messages that several blocks carry
  * (triggered/parts.h), with threads in place of blocks: two ranks send to each
- * other, standard and ready and synchronous, through slots and windows, late
- * and early. A start is a round of all blocks, and so is a wait, which tries
+ * other, standard and synchronous, in cells and through windows, late and
+ * early. A start is a round of all blocks, and so is a wait, which tries
  * what is pending, as kernels do. */
 #include "device/protocol.h"
 #include "mpi_main.h"
@@ -26,7 +26,8 @@ static const tct_send_kind kinds[ENDS] = {TCT_SEND, TCT_SEND_SYNC, TCT_SEND,
 
 typedef struct {
     tct_end_signals sender, receiver;
-    char slot[2][TCT_EAGER_MOST], window[MOST];
+    char window[MOST];
+    uint64_t arrived[TCT_PARTS_MOST];
     struct tct_numbered cell[TCT_SLOTS_OF_SMALL * CELLS];
     char from[MOST], to[MOST];
     bool direct; /* the window is `to` */
@@ -41,7 +42,6 @@ typedef struct {
 } rank_;
 
 static rank_ ranks[RANKS];
-static bool in_cells;             /* small messages */
 static message wire[RANKS][ENDS]; /* from a rank to the other */
 
 static char byte_of(int rank, int k, int round, int64_t i)
@@ -58,9 +58,7 @@ static void connect(int from, int k)
                         .kind = kinds[k]};
     tct_end_cells cells = {NULL, tct_cells_of(sizes[k]),
                            tct_cells_of(sizes[k])};
-    if (in_cells && tct_has_cells(sizes[k])) cells.slot = m->cell;
-    for (int h = 0; h < 2 && sizes[k] <= TCT_EAGER_MOST && !cells.slot; h++)
-        r.slot[h] = m->slot[h];
+    if (tct_has_cells(sizes[k])) cells.slot = m->cell;
     m->direct = k % 2 == 0;
     if (sizes[k] > 0 && !cells.slot) r.window = m->direct ? m->to : m->window;
     tct_parted *s = &ranks[from].send[k], *t = &ranks[1 - from].receive[k];
@@ -70,7 +68,8 @@ static void connect(int from, int k)
     r.other = &m->sender;
     *t = (tct_parted){.r = r, .data = m->to, .peer = from};
     s->cells = t->cells = cells;
-    t->parts = m->direct && sizes[k] > 0 ? 1 : s->parts;
+    s->arrived = t->arrived = m->arrived;
+    t->parts = s->parts;
 }
 
 static void copy_cells(const tct_part_copy *c)
@@ -93,7 +92,7 @@ static bool look(tct_parted *e, int b, bool waited)
     if (e->part[b].done != e->part[b].begun) {
         if (c.cells) copy_cells(&c);
         else if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
-        tct_part_finish(e, b, c.way);
+        tct_part_finish(e, b);
     }
     return !waited || tct_part_waited(e, b, true);
 }
@@ -264,31 +263,23 @@ static void all_have_waited(void)
                 assert_int_equal(ranks[r].send[k].part[b].waited, ROUNDS);
 }
 
-static void run_both(void *(*text)(void *), int blocks)
-{
-    for (int k = 0; k < 2; k++) {
-        in_cells = k == 1;
-        run_all(text, blocks);
-    }
-}
-
 static void blocks_carry_parts(void **state)
 {
     (void)state;
-    run_both(run, BLOCKS);
+    run_all(run, BLOCKS);
     all_have_waited();
 }
 
 static void pending_sends_go_on_in_all_parts(void **state)
 {
     (void)state;
-    run_both(run_pending, BLOCKS);
+    run_all(run_pending, BLOCKS);
 }
 
 static void a_kernel_starts_and_waits(void **state)
 {
     (void)state;
-    run_both(run_exchanges, 2 * BLOCKS);
+    run_all(run_exchanges, 2 * BLOCKS);
     all_have_waited();
 }
 
@@ -324,7 +315,7 @@ static void parts_are_all_bytes(void **state)
         tct_parted e = {.r = {.bytes = bytes}, .parts = tct_parts_of(bytes)};
         int64_t at = 0;
         for (int s = 0; s < e.parts; s++) {
-            const tct_part_copy c = tct_part_of(&e, s, NULL, NULL, TCT_TO_SLOT);
+            const tct_part_copy c = tct_part_of(&e, s, NULL, NULL);
             assert_true(c.bytes == 0 || (int64_t)(uintptr_t)c.to == at);
             assert_int_equal(at % 128 * c.bytes, 0);
             at += c.bytes;

@@ -169,11 +169,18 @@ static size_t slots_bytes(int64_t bytes)
            sizeof(struct tct_numbered);
 }
 
+/* A receive that may be large has signals of its parts behind the slots. */
+static size_t window_at(int64_t bytes)
+{
+    const size_t parts =
+        tct_has_cells(bytes) ? 0 : TCT_PARTS_MOST * sizeof(uint64_t);
+    return SIGNALS + slots_bytes(bytes) + parts;
+}
+
 static size_t block_bytes(const tct_offer *o)
 {
     if (o->direction == TCT_SENDS) return SIGNALS;
-    return SIGNALS + slots_bytes(o->bytes) +
-           (o->gpu_direct ? 0 : (size_t)o->bytes);
+    return window_at(o->bytes) + (o->gpu_direct ? 0 : (size_t)o->bytes);
 }
 
 static tacit_status prepare(tacit_trigger_comm *c, tct_trigger_end *e,
@@ -208,8 +215,7 @@ static char *open_window(tacit_trigger_comm *c, const tct_trigger_end *e,
 {
     const bool sends = e->mine.direction == TCT_SENDS;
     const tct_offer *receive = sends ? &e->theirs : &e->mine;
-    if (!receive->gpu_direct)
-        return block + SIGNALS + slots_bytes(receive->bytes);
+    if (!receive->gpu_direct) return block + window_at(receive->bytes);
     if (!sends) return e->data;
     return tct_gpu_place_open(c, e->peer, &receive->gpu_window,
                               &e->gpu->used[1]);
@@ -234,6 +240,8 @@ static bool connect(tacit_trigger_comm *c, const tct_trigger_end *e,
                                    .count = tct_cells_of(p->r.bytes)};
         return true;
     }
+    p->arrived =
+        (uint64_t *)(void *)(block + SIGNALS + slots_bytes(receive->bytes));
     p->r.window = open_window(c, e, block);
     return p->r.window != NULL;
 }
@@ -252,14 +260,6 @@ static tct_cell_end cell_of(const tct_parted *p, tct_parted *on_gpu)
     return p->cells.slot ? e : none;
 }
 
-/* A message that arrives where it belongs has one part, as one in cells has. */
-static int parts_of(const tct_trigger_end *e, const tct_parted *p)
-{
-    const bool one = p->cells.slot ||
-                     (e->mine.direction != TCT_SENDS && p->r.window == e->data);
-    return one ? 1 : tct_parts_of(p->r.bytes);
-}
-
 tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
 {
     tct_parted p;
@@ -270,7 +270,7 @@ tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
     p.data = e->data;
     p.peer = e->peer;
     p.sends = e->mine.direction == TCT_SENDS;
-    p.parts = e->gpu->parts = parts_of(e, &p);
+    p.parts = e->gpu->parts = p.cells.slot ? 1 : tct_parts_of(p.r.bytes);
     p.name = (uint64_t)(uintptr_t)e;
     e->gpu->cell = cell_of(&p, e->gpu->parted);
     if (status >= 0)

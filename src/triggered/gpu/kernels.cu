@@ -118,7 +118,7 @@ static __device__ inline void start_part(tct_parted *e, int s, uint64_t cycles)
     if (!copies) return;
     copy(c);
     __syncthreads();
-    if (threadIdx.x == 0) tct_part_finish(e, s, c.way);
+    if (threadIdx.x == 0) tct_part_finish(e, s);
 }
 
 template <class Rows>
@@ -148,7 +148,7 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
     tct_part_copy c;
     tct_part_step step = tct_part_try(e, s, &c);
     if (step == TCT_PART_COPY && c.bytes == 0 && !c.cells) {
-        tct_part_finish(e, s, c.way);
+        tct_part_finish(e, s);
         step = TCT_PART_OVER;
     }
     if (step == TCT_PART_COPY && w.copies == NONE) {
@@ -228,7 +228,7 @@ static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
             else copy(c);
             __syncthreads();
             if (now % THREADS == (int)threadIdx.x)
-                tct_part_finish(end_of(R, now), s, c.way);
+                tct_part_finish(end_of(R, now), s);
             patience = {0, 0};
         } else if (w.left > 0) {
             const tct_part_state *p = &w.missing->part[s];
