@@ -3,13 +3,15 @@
 """Whole solves, from a matrix in memory to x, of Tacit and of PETSc in one run,
 in turn.
 
-usage: whole.py --tacit PROGRAM --petsc PEER [--rounds R] [--rtol T]
+usage: whole.py --tacit PROGRAM --petsc PEER [--clock LIBRARY] [--rounds R]
+                [--rtol T]
                 [--preconds none,jacobi] [--peers none,jacobi,icc] [MATRIX ...]
 
 PEER is bench/peer_petsc of this build. Each round runs every candidate once, in
 a process of its own, on one thread, with b = A x*, x* random. A time is the least of the
 rounds: of Tacit `time.whole` of a solve that is its process's only one, of
-PETSc set-up and a solve after a first one, which it need not pay for. A
+PETSc set-up and a solve after a first one, which it need not pay for. LIBRARY
+(processor_clock of this build) makes it processor time, for busy machines. A
 candidate of PETSc counts if its recomputed residual meets the tolerance. The
 table has ms, the ratios to PETSc's best, and their geometric means.
 
@@ -33,6 +35,7 @@ ENV = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
 
 
 def run(command, allowed=(0,)):
+    ENV["TACIT_CLOCK"] = "mpi" if "peer_petsc" in command[0] else ""
     done = subprocess.run(command, capture_output=True, text=True, env=ENV)
     if done.returncode not in allowed:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -81,6 +84,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--tacit", required=True)
     parser.add_argument("--petsc", required=True)
+    parser.add_argument("--clock")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rtol", type=float, default=1e-6)
     parser.add_argument("--preconds", type=lambda s: s.split(","),
@@ -89,6 +93,8 @@ def main():
                         default=["none", "jacobi", "icc"])
     parser.add_argument("matrix", nargs="*")
     a = parser.parse_args()
+    if a.clock:
+        ENV["LD_PRELOAD"] = os.path.abspath(a.clock)
     shared = os.environ.get("TACIT_MATRICES")
     matrices = a.matrix or GALLERY + (
         [os.path.join(shared, m) for m in SHARED] if shared else [])

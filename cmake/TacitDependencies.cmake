@@ -2,8 +2,14 @@
 # What others keep well: threads, MPI, METIS, PT-Scotch, zlib, liblzma, libzip,
 # cJSON. Sets TACIT_HAVE_ZIP and TACIT_HAVE_SUPERLU_DIST.
 find_package(Threads REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(LibLZMA REQUIRED)
+macro(tacit_find_package name package)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "${name} is missing: install ${package} (scripts/setup does)")
+  endif()
+endmacro()
+tacit_find_package(ZLIB zlib1g-dev)
+tacit_find_package(LibLZMA liblzma-dev)
 if(TACIT_MPI)
   find_package(MPI REQUIRED COMPONENTS C)
   # Ranks may outnumber processors: Open MPI has to be told.
@@ -30,7 +36,9 @@ function(tacit_find_plain target header library package)
     INTERFACE_LINK_LIBRARIES ${${target}_LIBRARY})
 endfunction()
 tacit_find_plain(tacit_metis metis.h metis libmetis-dev)
-tacit_find_plain(tacit_cjson cjson/cJSON.h cjson libcjson-dev)
+if(NOT SKBUILD) # of the program alone
+  tacit_find_plain(tacit_cjson cjson/cJSON.h cjson libcjson-dev)
+endif()
 
 # libzip's own CMake package asks for its programs, too.
 set(TACIT_HAVE_ZIP OFF)

@@ -208,7 +208,7 @@ accepted solve five.mtx small.mtx --precond none --reorder none --format csr -q
 printf '%s\n' "$array" '150 0' >none.mtx
 refused 2 'none.mtx' solve a.mtx none.mtx
 printf '%s\n' "$array" '2 2' 1 2 3 4 >short.mtx
-refused 2 'short.mtx: has 2 columns of 2 values, but the matrix has 150 rows' solve a.mtx short.mtx
+refused 2 'short.mtx: has 2 columns of 2 values, but 150 rows are wanted' solve a.mtx short.mtx
 refused 1 'y.petsc: a file of format' solve a.mtx b.mtx -o y.petsc
 [ -e y.petsc ] && complain 'a file in spite of an error'
 accepted solve a.mtx b1.mtx -q -o y.petsc

@@ -38,8 +38,10 @@ accepted solve poisson2d:9 --precond direct --kind ldlt
 printf '%s\n' '%%MatrixMarket matrix coordinate real symmetric' '4 4 6' '1 1 1' '2 1 -1' '2 2 1.5' '3 2 -0.5' '3 3 0.5' '4 1 1' >mna.mtx
 printf '%s\n' '%%MatrixMarket matrix coordinate real general' '3 3 5' '1 3 2' '2 1 3' '3 2 1' '1 2 1' '3 1 4' >rows.mtx
 for m in mna rows; do
+    how='L U of permuted rows, '
+    [ $m = rows ] || how="L D L', scaled, "
     accepted solve $m.mtx --method direct --rtol 1e-14
-    reports 'L U of permuted rows, '
+    reports "$how"
     accepted factor $m.mtx --kind lu --json r.json
     reports 'trial'
     valid_json r.json
@@ -47,13 +49,17 @@ for m in mna rows; do
     told 1 'a factor in files has no scales' factor $m.mtx --kind lu -o L.mtx
     for n in 2 3; do
         accepted solve $m.mtx --method direct --rtol 1e-14 --ranks $n --device host
-        reports 'L U of permuted rows, '
+        reports "$how"
     done
     for grid in 2x1x1 1x2x1 1x1x2; do
         accepted trsv $m.mtx --kind lu --grid $grid --ranks 2 --device host
     done
 done
-told 2 'kind lu' factor mna.mtx --kind ldlt
+accepted factor mna.mtx --kind ldlt --json r.json
+reports '3 positive, 1 negative'
+grep -q '"negative":[[:space:]]*1$' r.json || complain 'mna: no inertia in the report'
+told 1 'no pivots of 2 x 2' factor mna.mtx --kind ldlt -o L.mtx
+accepted trsv mna.mtx --kind ldlt --grid 1x1x2 --ranks 2 --device host
 printf '%s\n' '%%MatrixMarket matrix array real general' '3 1' 3 3 5 >b.mtx
 accepted factor rows.mtx --kind lu --solve b.mtx -o x.mtx
 [ "$(grep -v '^%' x.mtx | tr '\n' ' ')" = '3 1 1 1 1 ' ] || complain "rows: x is not 1 1 1"

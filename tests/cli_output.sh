@@ -32,6 +32,8 @@ for words in '3 --rtol 0' '1 --rtol 1e-9'; do
     got=$(sed -n 's/.*"all_solves":[[:space:]]*\[\(.*\)\].*/\1/p' repeat.json | tr ',' '\n' | wc -l)
     [ "$got" = "${words%% *}" ] || complain "--repeat 3, $words: $got times"
 done
+accepted info poisson2d:4 --shift 0.30000000000000004 --json bits.json
+[ "$(value bits.json shift)" = 0.30000000000000004 ] || complain 'JSON: a bit is lost'
 accepted solve poisson3d:12 --rhs ones --json ones.json
 [ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
 

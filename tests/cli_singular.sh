@@ -35,7 +35,9 @@ awk 'BEGIN { for (i = 1; i <= 40; i++) print i % 40 }' >zero.txt
 for how in none jacobi ic0 ic1 amg direct auto; do
     accepted solve zero.mtx zero.txt --precond "$how"
 done
+[ -s err ] && complain 'rows of zeros that are solved: a warning'
 told 3 'singular: b has a part of' solve zero.mtx ones
+[ "$(lines)" = 1 ] || complain "rows of zeros: $(lines) lines"
 
 # the null vector is no constant: nothing is projected
 awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
@@ -65,6 +67,16 @@ for np in 1 ${MPIRUN:+4}; do
     has err 'and so of 7 others'
 done
 
+# a weak pivot: of a factor a warning, of method direct, which refines, only the residual
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1e-7\n1 2 1\n2 1 1\n2 2 0.7\n' >weak.mtx
+accepted factor weak.mtx --kind lu
+has err 'the pivot of row 1 is 1 / 1.0e+07'
+[ "$(lines)" = 1 ] || complain "factor lu: $(lines) lines"
+accepted solve weak.mtx --method direct --rtol 1e-12
+[ -s err ] && complain 'method direct: of a solve without refinement'
+has out 'b is made up'
+grep -q 'no preconditioner' out && complain 'method direct: preconditioners'
+
 # a penalty of 1e10 on the diagonal of two rows of 40
 awk -v n=40 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
     for (i = 1; i <= n; i++) print i, i, i == 1 || i == n ? 1e10 : 2
@@ -79,6 +91,10 @@ accepted solve held.mtx ones --precond jacobi --norm scaled
 accepted factor poisson2d:4 -o L.mtx
 awk '/^%/ || NF != 1 { print; next } { print $1 == 3 ? "3.000000000001" : $1 }' L.perm >off.perm
 told 2 'is 3.0000000000010001, which is not whole' factor L.mtx --given --permutation off.perm
+
+# what a file holds stands in no sentence as it is
+printf '\033[2Jb\377\n' >part.txt
+told 2 "'?[2Jb?' is not a part number" solve poisson2d:4 --partition part.txt
 
 # values that were single precision
 awk -v n=9 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print n, n, 3 * n - 2

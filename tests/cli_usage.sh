@@ -33,7 +33,7 @@ accepted solve elasticity3d:2 --precond amg --coordinates points.mtx
 refused 2 'a point a line is wanted, for each 3 of 81 rows' solve elasticity3d:3 --precond amg --coordinates points.mtx
 { printf '%%%%MatrixMarket matrix array real general\n24 1\n' && yes 1 | head -n 24; } >ones.mtx
 accepted solve elasticity3d:2 --precond amg --near-null ones.mtx
-refused 2 'but the matrix has 64 rows' solve poisson3d:4 --precond amg --near-null ones.mtx
+refused 2 'but 64 rows are wanted' solve poisson3d:4 --precond amg --near-null ones.mtx
 refused 1 "did you mean 'float'" solve poisson3d:4 --precond amg --precond-precision flaot
 refused 1 'precond-precision belongs to' solve poisson3d:4 --precond-precision float
 refused 1 "did you mean 'chebyshev'" solve poisson3d:4 --precond amg --smoother chebychev

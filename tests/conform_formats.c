@@ -135,6 +135,76 @@ static void products_are_sums_of_products(void **state)
     every_case(check_product, 1);
 }
 
+/* --- |A| |x| -------------------------------------------------------------- */
+
+/* Values that formats store as floats, or as bytes. */
+static double short_number(int seed, int64_t i, int64_t j)
+{
+    return (double)(float)number(seed, i, j);
+}
+static double few_numbers(int seed, int64_t i, int64_t j)
+{
+    return floor(4.0 * number(seed, i, j)) + 0.5;
+}
+
+/* Half of the rows have b = 0: of an empty row that is 0 / 0. */
+static double b_at(int64_t i)
+{
+    return i % 2 ? 0.0 : number(78, i, 0);
+}
+
+/* The largest |b - A x| / (|A| |x| + |b|) of a row, of all ranks. */
+static double worst_row(const matrix_case *t)
+{
+    double worst = 0.0;
+    for (int64_t i = 0; i < t->f.n; i++) {
+        long double size;
+        const long double r = b_at(i) - exact_row(&t->f, i, &size);
+        const long double all = size + fabsl((long double)b_at(i));
+        if (r != 0.0L) worst = fmax(worst, (double)(fabsl(r) / all));
+    }
+    return worst;
+}
+
+static void expect_worst_row(const matrix_case *t)
+{
+    double *x = global_vector(t), *b = host_vector(t->n, 0.0);
+    for (size_t i = 0; i < t->n; i++)
+        b[i] = b_at(tacit_matrix_first_row(t->m) + (int64_t)i);
+    double *dx = device_vector(t->q, t->n, x),
+           *db = device_vector(t->q, t->n, b);
+    tacit_backward is = {.size = sizeof is};
+    OK(tacit_backward_error(t->A, db, dx, &is));
+    const double want = worst_row(t);
+    if (strcmp(TEST_DEVICE, "host") != 0) assert_true(isnan(is.componentwise));
+    else if (!(fabs(is.componentwise - want) <= 1e-12 * want))
+        fail_msg("%s: %.17g, not %.17g", t->what, is.componentwise, want);
+    free(x);
+    free(b);
+    tacit_queue_free(t->q, &dx);
+    tacit_queue_free(t->q, &db);
+}
+
+static void check_accuracy(matrix_case *t)
+{
+    matrix_case floats = *t, few = *t;
+    floats.f.value = short_number;
+    few.f.value = few_numbers;
+    open_case(&floats, TEST_DEVICE);
+    open_case(&few, TEST_DEVICE);
+    expect_worst_row(t);
+    expect_worst_row(&floats);
+    expect_worst_row(&few);
+    close_case(&few);
+    close_case(&floats);
+}
+
+static void backward_errors_are_by_rows(void **state)
+{
+    (void)state;
+    every_case(check_accuracy, 3);
+}
+
 /* Products that make sums, too, give the bits of one that does not. */
 static void check_sums(matrix_case *t)
 {
@@ -399,6 +469,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_sums_of_products),
+        cmocka_unit_test(backward_errors_are_by_rows),
         cmocka_unit_test(sums_change_no_product),
         cmocka_unit_test(panels_are_so_many_products),
         cmocka_unit_test(updates_are_as_good_as_new),

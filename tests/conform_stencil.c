@@ -142,10 +142,21 @@ static void expect_sums(const pair *p, const char *what, int count,
     free(b);
 }
 
+/* |A| |x| of a stencil is that of its rows. */
+static void expect_accuracy(const pair *p, const double *b, const double *x)
+{
+    tacit_backward is = {.size = sizeof is}, of_rows = {.size = sizeof of_rows};
+    OK(tacit_backward_error(p->A, b, x, &is));
+    OK(tacit_backward_error(p->stored, b, x, &of_rows));
+    assert_true(isnan(is.componentwise) == !on_host());
+    if (on_host()) assert_true(is.componentwise == of_rows.componentwise);
+}
+
 static void check_product(pair *p)
 {
     const size_t n = p->n;
     double *x = filled(p, n, 1), *r = filled(p, n, 2);
+    expect_accuracy(p, r, x);
     double *y = poisoned_vector(p->q, n), *z = poisoned_vector(p->q, n);
     double *a = poisoned_vector(p->q, 4), *b = poisoned_vector(p->q, 4);
     apply(p->stored, p->q, x, y);

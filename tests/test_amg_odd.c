@@ -227,6 +227,24 @@ static double star(int64_t i, int64_t j)
     return i != j ? -1.0 : i > 0 ? 1.0 : POINTS - 1.0;
 }
 
+/* Of D^-1 A of a grid, below 2. */
+static void steps_end_at_an_eigenvalue_that_suffices(void **state)
+{
+    (void)state;
+    problem p = {.m = gallery_matrix("poisson3d:20"), .q = open_queue("host")};
+    OK(tacit_operator_create(p.q, p.m, "sell@none", &p.A));
+    const size_t n = (size_t)tacit_operator_local_rows(p.A);
+    double *host = host_vector(n, 1.0 / 6.0), all = 0.0, some = 0.0;
+    double *inverse = device_vector(p.q, n, host);
+    OK(tct_amg_spectral_bound(p.A, inverse, 0.0, &all));
+    OK(tct_amg_spectral_bound(p.A, inverse, 1.5, &some));
+    assert_true(all > 1.9 && all < 2.0);
+    assert_true(some >= 1.5 && some < all);
+    tacit_queue_free(p.q, &inverse);
+    free(host);
+    close_problem(&p);
+}
+
 static void few_eigenvalues_are_found(void **state)
 {
     (void)state;
@@ -289,6 +307,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nor_do_parts_of_nodes),
         cmocka_unit_test(small_parts_do_not_hide_large_ones),
         cmocka_unit_test(few_eigenvalues_are_found),
+        cmocka_unit_test(steps_end_at_an_eigenvalue_that_suffices),
         cmocka_unit_test(nodes_are_as_they_are_at_any_scale),
         cmocka_unit_test(one_level_takes_new_values),
     };

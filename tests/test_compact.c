@@ -29,6 +29,16 @@ static int32_t picked(const void *of, int64_t k)
     return is_picked(of, k) ? c->from[k] : -1;
 }
 
+/* The same of a range. */
+static int64_t picked_of(const void *of, int64_t from, int64_t to, int32_t *out)
+{
+    const choice *c = of;
+    int64_t at = 0;
+    for (int64_t k = from; k < to; k++)
+        if (is_picked(of, k)) out[at++] = c->from[k];
+    return at;
+}
+
 static int threads = 1;
 
 static void check(int64_t count, unsigned share)
@@ -43,7 +53,7 @@ static void check(int64_t count, unsigned share)
     from[count] = list[count] = number[count] = -7;
     const int64_t listed = tct_compact(count, picked, &c, list);
     assert_int_equal(tct_enumerate(count, is_picked, &c, number), listed);
-    const int64_t in_place = tct_compact(count, picked, &c, from);
+    const int64_t in_place = tct_compact_ranges(count, picked_of, &c, from);
     assert_int_equal(in_place, listed);
     int64_t n = 0;
     for (int64_t k = 0; k < count; k++) {

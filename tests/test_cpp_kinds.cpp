@@ -139,12 +139,73 @@ template <class Matrix> void eigen_of(const tacit::world &w)
     REFUSED(TACIT_INVALID, "column-major", [&] { length(B.topRows(3)); });
 }
 
+using columns = Eigen::SparseMatrix<double>;
+using rows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+
+/* Has `m` the entries of `A`? */
+template <class Matrix> bool same(const tacit::matrix &m, const Matrix &A)
+{
+    const tacit_rows own = m.view();
+    const rows want = A;
+    bool equal = own.count == want.rows() && m.nonzeros() == want.nonZeros();
+    for (int i = 0; equal && i < want.rows(); i++)
+        for (std::int64_t k = own.ptr[i]; equal && k < own.ptr[i + 1]; k++)
+            equal = own.vals[k] == want.coeff(i, own.cols32[k]);
+    return equal;
+}
+
+/* Views and expressions of a matrix that is not symmetric, so that rows taken
+ * for columns would show. */
+void eigen_views()
+{
+    rows A(N, N), wide(2 * N, N);
+    for (int i = 0; i < N; i++) {
+        A.insert(i, i) = i + 2;
+        if (i > 1) A.insert(i, i - 2) = -i;
+    }
+    A.makeCompressed();
+    const columns C = A;
+    wide.topRows(N) = A;
+    wide.bottomRows(N) = 3.0 * A;
+    const Eigen::Map<const rows> map(N, N, A.nonZeros(), A.outerIndexPtr(),
+                                     A.innerIndexPtr(), A.valuePtr());
+    const Eigen::Ref<const rows> ref(A);
+    const Eigen::Ref<const columns> across(C);
+    for (const tacit::matrix &m :
+         {tacit::from_eigen(map), tacit::from_eigen(ref),
+          tacit::from_eigen(across), tacit::from_eigen(wide.topRows(N)),
+          tacit::from_eigen(A.block(0, 0, N, N)),
+          tacit::from_eigen(A.cast<int>()),
+          tacit::from_eigen(Eigen::MatrixXd(A).sparseView())})
+        CHECK(same(m, A));
+    CHECK(same(tacit::from_eigen(wide.bottomRows(N)), rows(3.0 * A)));
+    CHECK(same(tacit::from_eigen(C.transpose()), rows(A.transpose())));
+    CHECK(same(tacit::from_eigen(A.transpose()), rows(A.transpose())));
+    CHECK(same(tacit::from_eigen(2.0 * A + A), rows(3.0 * A)));
+    CHECK(same(tacit::from_eigen(A.triangularView<Eigen::Lower>()), A));
+    CHECK(same(tacit::from_eigen(A.selfadjointView<Eigen::Lower>()),
+               rows(A.selfadjointView<Eigen::Lower>())));
+
+    for (const tacit::matrix &m :
+         {tacit::borrow_eigen(A), tacit::borrow_eigen(map),
+          tacit::borrow_eigen(ref), tacit::borrow_eigen(wide.topRows(N))})
+        CHECK(same(m, A) && (m.view().vals == A.valuePtr() ||
+                             m.view().vals == wide.valuePtr()));
+    CHECK(tacit::borrow_eigen(C.transpose()).view().vals == C.valuePtr());
+    CHECK(same(tacit::borrow_eigen(wide.bottomRows(N)), rows(3.0 * A)));
+    REFUSED(TACIT_INVALID, "not square", [&] { tacit::from_eigen(wide); });
+    A.uncompress();
+    CHECK(same(tacit::from_eigen(A), A));
+    REFUSED(TACIT_INVALID, "makeCompressed", [&] { tacit::borrow_eigen(A); });
+}
+
 void eigen()
 {
     const tacit::world w;
-    eigen_of<Eigen::SparseMatrix<double>>(w);
-    eigen_of<Eigen::SparseMatrix<double, Eigen::RowMajor>>(w);
+    eigen_of<columns>(w);
+    eigen_of<rows>(w);
     eigen_of<Eigen::SparseMatrix<float, Eigen::RowMajor, std::int64_t>>(w);
+    eigen_views();
 }
 #endif
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_csr.c - allocation and sorting of compressed sparse rows. */
 #include "sparse/csr.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -215,9 +219,74 @@ static void test_no_memory(void **state)
     assert_int_equal(tct_memory_blocks(), 0);
 }
 
+/* Sizes below, in and above those that share large pages (base/slabs.h). */
+static size_t bytes_of(int i)
+{
+    return ((size_t)1 << (12 + i % 12)) + 1000 * (size_t)(i % 7);
+}
+
+static bool is_full_of(const unsigned char *p, size_t bytes, int value)
+{
+    for (size_t k = 0; k < bytes; k++)
+        if (p[k] != value) return false;
+    return true;
+}
+
+/* Each is written, every third is replaced, and none has changed another. */
+static void test_blocks_do_not_overlap(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 48 };
+    unsigned char *block[BLOCKS];
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = 0; i < BLOCKS; i++) {
+            if (turn > 0 && i % 3 != turn) continue;
+            if (turn > 0) tct_free(block[i]);
+            block[i] = tct_alloc(bytes_of(i + turn));
+            assert_non_null(block[i]);
+            assert_int_equal((uintptr_t)block[i] % 64, 0);
+            memset(block[i], i + 1, bytes_of(i + turn));
+        }
+    for (int i = 0; i < BLOCKS; i++) {
+        assert_true(is_full_of(block[i], bytes_of(i + i % 3), i + 1));
+        tct_free(block[i]);
+    }
+    assert_int_equal(tct_memory_blocks(), 0);
+}
+
+static atomic_bool stopped;
+
+static void *keep_asking(void *unused)
+{
+    while (!atomic_load(&stopped)) tct_free(tct_alloc(1 << 20));
+    return unused;
+}
+
+/* ... while another thread asks for memory, too. */
+static void test_forks_have_memory(void **state)
+{
+    (void)state;
+    pthread_t other;
+    int status = 0;
+    assert_int_equal(pthread_create(&other, NULL, keep_asking, NULL), 0);
+    for (int k = 0; k < 100 && status == 0; k++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60); /* where it waits forever */
+            _exit(tct_alloc(1 << 20) ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    atomic_store(&stopped, true);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks_do_not_overlap),
+        cmocka_unit_test(test_forks_have_memory),
         cmocka_unit_test(test_rows_are_cleared),
         cmocka_unit_test(test_ranges_are_checked),
         cmocka_unit_test(test_columns_take_the_width_they_need),

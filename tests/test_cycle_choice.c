@@ -45,7 +45,7 @@ static void k_is_taken_where_v_grows(void **state)
     amg a;
     open_amg(&a, slow, "auto", "flexible");
     const tacit_precond_info info = info_of(&a);
-    if (!begins(info.detail, "cycle k (foretold: "))
+    if (!begins(info.detail, "cycle k (predicted: "))
         fail_msg("%s", info.detail);
     assert_non_null(strstr(info.detail, "), smoother chebyshev(2)"));
     assert_true(info.varies);
@@ -67,7 +67,7 @@ static void an_update_keeps_it(void **state)
     OK(tacit_operator_update(a.p.A, a.p.m));
     OK(tacit_precond_update(a.M, a.p.m));
     const tacit_precond_info info = info_of(&a);
-    assert_true(begins(info.detail, "cycle k (foretold: "));
+    assert_true(begins(info.detail, "cycle k (predicted: "));
     assert_true(info.varies);
     assert_int_equal(solve_amg(&a, 1e-8), iterations_of(slow, "k", "flexible"));
     close_amg(&a);

@@ -25,10 +25,10 @@ static void fill(problem *p)
     }
 }
 
-static void open_problem(problem *p, const char *matrix, const char *format)
+/* `m` becomes the problem's. */
+static void open_matrix(problem *p, tacit_matrix *m, const char *format)
 {
-    *p = (problem){.result.size = sizeof p->result};
-    OK(tacit_matrix_open(test_world(), matrix, NULL, &p->m));
+    *p = (problem){.m = m, .result.size = sizeof p->result};
     OK(tacit_queue_create(test_world(), "host", 1, &p->q));
     OK(tacit_operator_create(p->q, p->m, format, &p->A));
     p->n = (size_t)tacit_operator_local_rows(p->A);
@@ -36,6 +36,13 @@ static void open_problem(problem *p, const char *matrix, const char *format)
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
     q_fill(p->q, p->n, 0.0, p->x);
     fill(p);
+}
+
+static void open_problem(problem *p, const char *matrix, const char *format)
+{
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_open(test_world(), matrix, NULL, &m));
+    open_matrix(p, m, format);
 }
 
 static tacit_status solve(problem *p, const char *method, const char *precond,
@@ -173,18 +180,6 @@ static tacit_matrix *beam(int64_t n)
     return m;
 }
 
-static void open_beam(problem *p, int64_t n)
-{
-    *p = (problem){.m = beam(n), .result.size = sizeof p->result};
-    OK(tacit_queue_create(test_world(), "host", 1, &p->q));
-    OK(tacit_operator_create(p->q, p->m, "auto", &p->A));
-    p->n = (size_t)tacit_operator_local_rows(p->A);
-    OK(tacit_queue_alloc(p->q, p->n, &p->b));
-    OK(tacit_queue_alloc(p->q, p->n, &p->x));
-    q_fill(p->q, p->n, 0.0, p->x);
-    fill(p);
-}
-
 static void expect_attained(problem *p, tacit_status status, bool wanted)
 {
     tacit_backward a = {.size = sizeof a};
@@ -213,7 +208,7 @@ static void rounding_ends_a_solve_well(void **state)
         expect_attained(&p, solve(&p, "cg", "jacobi", &stop), wanted);
         expect_attained(&p, solve(&p, "single", "none", &stop), wanted);
         close_problem(&p);
-        open_beam(&p, 1500);
+        open_matrix(&p, beam(1500), "auto");
         OK(tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
         q_fill(p.q, p.n, 0.0, p.x);
         const tacit_status status = tacit_precond_solve(
@@ -234,33 +229,47 @@ static tacit_status twice(void *ctx, tacit_queue *q, const double *x, double *y)
     return TACIT_OK;
 }
 
+/* The diagonal matrix (3, 2^-40), (1, 2^-40), ... times 2^e, two rows a rank,
+ * with b of the size of 2^f. */
+static void open_two_rows(problem *p, int e, int f)
+{
+    const int rank = tacit_world_rank(test_world());
+    const int ranks = tacit_world_size(test_world());
+    const int64_t ptr[] = {0, 1, 2}, col[] = {2 * rank, 2 * rank + 1};
+    const double val[] = {ldexp(rank == 0 ? 3.0 : 1.0, e), ldexp(1.0, e - 40)};
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_from_rows(test_world(), 2 * ranks, 2 * rank, 2, ptr, col,
+                              val, &m));
+    open_matrix(p, m, "csr");
+    p->x[0] = ldexp(1.0, f - e);
+    p->x[1] = ldexp(1.0, f - e + 10);
+    p->b[0] = ldexp(rank == 0 ? 4.0 : 1.0, f);
+    p->b[1] = ldexp(1.0, f - 30);
+}
+
 /* By definition, with scales near the ends of the range of doubles. */
 static void accuracy_is_by_definition(void **state)
 {
     (void)state;
-    for (int e = -1000; e <= 1000; e += 500) {
-        problem p;
-        tacit_backward a = {.size = sizeof a};
-        const double one = 1.0, scale = ldexp(1.0, e);
-        const int rank = tacit_world_rank(test_world());
-        const int64_t ptr[] = {0, 1}, col[] = {rank};
-        const double val[] = {scale * (rank == 0 ? 3.0 : 1.0)};
-        p = (problem){.result.size = sizeof p.result};
-        OK(tacit_matrix_from_rows(test_world(), tacit_world_size(test_world()),
-                                  rank, 1, ptr, col, val, &p.m));
-        OK(tacit_queue_create(test_world(), "host", 1, &p.q));
-        OK(tacit_operator_create(p.q, p.m, "csr", &p.A));
-        OK(tacit_queue_alloc(p.q, 1, &p.b));
-        OK(tacit_queue_alloc(p.q, 1, &p.x));
-        p.x[0] = one / scale;
-        p.b[0] = rank == 0 ? 4.0 : 1.0; /* r = 1 in the first row, |A||x| 3 */
-        OK(tacit_backward_error(p.A, p.b, p.x, &a));
-        assert_true(fabs(a.normwise - 1.0 / 7.0) < 1e-15);
-        p.b[0] = rank == 0 ? 3.0 : 1.0;
-        OK(tacit_backward_error(p.A, p.b, p.x, &a));
-        assert_true(a.normwise == 0.0 && a.residual == 0.0);
-        close_problem(&p);
-    }
+    for (int e = -900; e <= 900; e += 450)
+        for (int f = -800; f <= 800; f += 400) {
+            if (abs(f - e) > 1000) continue; /* x is not a double */
+            problem p;
+            tacit_backward a = {.size = sizeof a};
+            open_two_rows(&p, e, f);
+            /* r = 1 in the first row, |A| |x| 3, ||A|| ||x|| 3 2^10 */
+            OK(tacit_backward_error(p.A, p.b, p.x, &a));
+            assert_true(fabs(a.normwise - 1.0 / 3076.0) < 1e-18);
+            assert_true(fabs(a.componentwise - 1.0 / 7.0) < 1e-15);
+            p.b[0] = ldexp(tacit_world_rank(test_world()) ? 1.0 : 3.0, f);
+            OK(tacit_backward_error(p.A, p.b, p.x, &a));
+            assert_true(a.normwise == 0.0 && a.componentwise == 0.0);
+            assert_true(a.residual == 0.0 && isfinite(a.attainable));
+            p.b[1] = 0.0; /* r = A x there */
+            OK(tacit_backward_error(p.A, p.b, p.x, &a));
+            assert_true(a.componentwise == 1.0 && a.normwise < 1e-12);
+            close_problem(&p);
+        }
 }
 
 static void a_function_has_none(void **state)
@@ -277,7 +286,8 @@ static void a_function_has_none(void **state)
     q_fill(p.q, 5, 1.0, p.b);
     q_fill(p.q, 5, 1.0, p.x);
     OK(tacit_backward_error(p.A, p.b, p.x, &a));
-    assert_true(isnan(a.normwise) && fabs(a.residual - 1.0) < 1e-15);
+    assert_true(isnan(a.normwise) && isnan(a.componentwise));
+    assert_true(fabs(a.residual - 1.0) < 1e-15);
     a.size = 0;
     assert_int_equal(tacit_backward_error(p.A, p.b, p.x, &a), TACIT_INVALID);
     close_problem(&p);
@@ -310,14 +320,7 @@ static tacit_matrix *held_chain(int64_t n)
 
 static void open_chain(problem *p)
 {
-    *p = (problem){.m = held_chain(90), .result.size = sizeof p->result};
-    OK(tacit_queue_create(test_world(), "host", 1, &p->q));
-    OK(tacit_operator_create(p->q, p->m, "csr@none", &p->A));
-    p->n = (size_t)tacit_operator_local_rows(p->A);
-    OK(tacit_queue_alloc(p->q, p->n, &p->b));
-    OK(tacit_queue_alloc(p->q, p->n, &p->x));
-    q_fill(p->q, p->n, 0.0, p->x);
-    fill(p);
+    open_matrix(p, held_chain(90), "csr@none");
     if (tacit_world_rank(test_world()) == 0) p->b[0] = 1e10;
 }
 

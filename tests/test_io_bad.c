@@ -211,6 +211,7 @@ static void bad_metis(void **state)
     (void)state;
     static const bad_text cases[] = {
         {"3 2\n2\n1 3\n", {"2 of 3 vertices"}},
+        {"3 2\n2\n1 a\x1b[m\n2\n", {"bad:3:3", "'a?[m' is no whole number"}},
         {"3 2\n2\n1 3\n2\n1\n", {"bad:5:1", "follows the last vertex"}},
         {"3 2\n2\n1 4\n2\n", {"bad:3:3", "'4'", "no vertex"}},
         {"3 2\n2\n0 3\n2\n", {"bad:3:1", "'0'", "no vertex"}},

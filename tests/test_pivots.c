@@ -4,6 +4,7 @@
  * direct; singular matrices are refused.
  *
  * RUN: np=1,2,4 */
+#include "by_entries.h"
 #include "factor/matching.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
@@ -23,15 +24,7 @@ static int size_of(void)
 {
     return tacit_world_size(test_world());
 }
-static double noise(int64_t i, int64_t j)
-{
-    return tct_uniform((uint64_t)i + 1, (uint64_t)j + 1000) - 0.5;
-}
-
 /* --- matrices ------------------------------------------------------------- */
-
-/* Entry i, j of a matrix of n rows; 0: none. */
-typedef double (*entry_fn)(int64_t n, int64_t i, int64_t j);
 
 /* Symmetric, the last third of the diagonal is 0. */
 static double saddle(int64_t n, int64_t i, int64_t j)
@@ -77,53 +70,6 @@ static const struct {
            {"scaled", scaled, false},
            {"tiny", tiny, false}};
 enum { ZOO = sizeof zoo / sizeof *zoo };
-
-/* Rows [first, end) of `n`. */
-static tacit_matrix *rows_by(tacit_world *w, entry_fn a, int64_t n,
-                             int64_t first, int64_t end)
-{
-    const size_t most = (size_t)(n * (end - first + 1));
-    int64_t *ptr = tct_calloc(sizeof *ptr * (size_t)(end - first + 1)),
-            *cols = tct_alloc(sizeof *cols * most), count = 0;
-    double *vals = tct_alloc(sizeof *vals * most);
-    tacit_matrix *m = NULL;
-    for (int64_t i = first; i < end; i++) {
-        for (int64_t j = 0; j < n; j++) {
-            if (a(n, i, j) == 0.0) continue;
-            cols[count] = j;
-            vals[count++] = a(n, i, j);
-        }
-        ptr[i - first + 1] = count;
-    }
-    OK(tacit_matrix_from_rows(w, n, first, end - first, ptr, cols, vals, &m));
-    TCT_FREE(ptr, cols, vals);
-    return m;
-}
-
-/* All rows, on each rank. */
-static tacit_matrix *whole_by(tacit_world *w, entry_fn a, int64_t n)
-{
-    return rows_by(w, a, n, 0, n);
-}
-
-/* The largest |b - A x| of a row, over |A| |x| + |b| there. */
-static double backward_error(const tacit_matrix *m, const double *x,
-                             const double *b)
-{
-    tacit_rows rows;
-    double worst = 0.0;
-    OK(tacit_matrix_view_rows(m, &rows));
-    for (int64_t i = 0; i < rows.count; i++) {
-        double r = b[i], size = fabs(b[i]);
-        for (int64_t k = rows.ptr[i]; k < rows.ptr[i + 1]; k++) {
-            const double t = rows.vals[k] * x[rows.cols32[k]];
-            r -= t;
-            size += fabs(t);
-        }
-        if (size > 0.0 && !(fabs(r) / size <= worst)) worst = fabs(r) / size;
-    }
-    return worst;
-}
 
 /* --- matchings ------------------------------------------------------------ */
 
@@ -270,7 +216,7 @@ static void expect_product(entry_fn a, const tacit_factor_panels *P,
 static void products_are_the_permuted_matrix(void **state)
 {
     (void)state;
-    if (rank_of() > 0) return;
+    if (size_of() > 1) return;
     tacit_world *alone = NULL;
     OK(tacit_world_self(&alone));
     const size_t before = tct_memory_blocks();
@@ -301,7 +247,7 @@ enum { COLUMNS = 3, N = 300 };
 static void solves_are_backward_stable(void **state)
 {
     (void)state;
-    if (rank_of() > 0) return;
+    if (size_of() > 1) return;
     tacit_world *alone = NULL;
     OK(tacit_world_self(&alone));
     double *b = tct_alloc(COLUMNS * N * sizeof *b),
@@ -455,7 +401,7 @@ static void singular_ones_are_refused(void **state)
                {twins, {"comes to the pivot", "singular, or nearly"}},
                {too_few, {"comes to the pivot", "in only"}}};
     const tacit_factor_options o = {.size = sizeof o, .kind = TACIT_FACTOR_LU};
-    if (rank_of() > 0) return;
+    if (size_of() > 1) return;
     tacit_world *alone = NULL;
     OK(tacit_world_self(&alone));
     const size_t before = tct_memory_blocks();
@@ -581,7 +527,7 @@ static void real_ones_are_all_solved(void **state)
     (void)state;
     const char *folder = getenv("TACIT_MATRICES");
     int found = 0, pivoted = 0;
-    if (rank_of() > 0) return;
+    if (size_of() > 1) return;
     tacit_world *alone = NULL;
     OK(tacit_world_self(&alone));
     for (int k = 0; k < REAL; k++) {

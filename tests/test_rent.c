@@ -224,7 +224,7 @@ static void a_script_buys_keeps_and_undoes(void **state)
     (void)state;
     char format[16];
     script cheap = {.product = {1.0, 0.5}, .old = 1.0, .fresh = 0.5};
-    assert_string_equal(decided(&cheap, 100, format).outcome, "bought");
+    assert_string_equal(decided(&cheap, 100, format).outcome, "stored");
     assert_string_not_equal(format, "csr");
     script dear = {.product = {1.0, 0.5},
                    .sample = 1e6,
@@ -254,7 +254,7 @@ static void ranks_decide_alike(void **state)
                 .fresh = 0.5 * more / 4.0,
                 .build = 10.0};
     const tacit_decision d = decided(&s, 150, format);
-    assert_string_equal(d.outcome, "bought");
+    assert_string_equal(d.outcome, "stored");
     double extent[2] = {(double)d.products, -(double)d.products};
     assert_int_equal(tct_reduce_f64(w, TCT_MAX, 2, extent), TACIT_OK);
     assert_true(extent[0] == -extent[1]);

@@ -69,12 +69,16 @@ typedef struct tacit_factor_panels {
     const int32_t *row_order; /* [rows] ... with its rows permuted: row i is row
                                * row_order[i]; `original` numbers these rows
                                * and, as ever, the columns; NULL: unchanged */
+    const double *off_diagonal; /* [rows] of kind LDLT with pivots of 2 x 2:
+                                 * D's entry below `diagonal`'s, or 0; the
+                                 * two columns are of one panel, and L is 0
+                                 * between them. NULL: D is diagonal */
 } tacit_factor_panels;
 
 /* OK if `panels` are valid: sizes and starts; columns without a gap; rows
  * ascending, in range, and the columns of the panel first; parents above;
- * diagonals that are finite and not 0, L's of ones for kind LDLT; rows in tree
- * nodes that are the panel's or above it.
+ * diagonals that are finite and not 0, L's of ones for kind LDLT; pivots of 2 x
+ * 2 that are regular; rows in tree nodes that are the panel's or above it.
  * Cost        reads each row number and each entry of the diagonal.
  * Errors      INVALID (arrays that are missing or do not belong to the kind),
  *             INPUT (the fault, with its panel and row), NO_MEMORY. */
@@ -115,9 +119,18 @@ typedef struct tacit_factor_options {
  * same panel for pivots, and put columns without one into the panel above, until
  * all have one; the factor is of the matrix in the order found (`row_order`,
  * `row_scale`, `col_scale`), and keeps the matrix, so that tacit_factor_solve
- * refines each x until its backward error is rounding. A matrix that has no
- * pivot even so, or whose test system leaves more than 1e-14 after refinement,
- * is an error: singular, or nearly so.
+ * refines each x until its backward error is rounding, and warns where it
+ * leaves more than 1e-10. A matrix that has no pivot even so, or whose test
+ * system leaves more than 1e-14 after refinement, is an error: singular, or
+ * nearly so.
+ *
+ * LDLT goes on, too. The matching pairs rows (Duff and Pralet 2005), and the
+ * matrix is scaled to S A S; rows of a pair become neighbours, with one pattern.
+ * Each panel then takes its pivots, of 1 x 1 and 2 x 2, in the order of their
+ * size from its own rows (Bunch and Parlett 1971); smaller ones than 2^-26 are
+ * made that large. D has `off_diagonal`, and the matrix is kept for refinement,
+ * as by LU. If a test system leaves more than 1e-14 after it, that is an error:
+ * the matrix is singular, or kind LU may do.
  *
  * The order of rows is
  *   nd          nested dissection (METIS) to the end: the least fill
@@ -151,7 +164,8 @@ TACIT_API tacit_status tacit_factor_create(const tacit_matrix *matrix,
 TACIT_API void tacit_factor_destroy(tacit_factor **factor);
 
 /* The arrays of `factor`, owned by it, into `out`, whose size is set.
- * Errors      INVALID (the size of `out`). */
+ * Errors      INVALID (the size of `out`; it has no `off_diagonal`, and D needs
+ *             it). */
 TACIT_API tacit_status tacit_factor_view(const tacit_factor *factor,
                                          tacit_factor_panels *out);
 
@@ -182,10 +196,15 @@ typedef struct tacit_factor_info {
     double least_share; /* ... over the terms of its difference; others: 0    */
     double backward_error; /* of the system solved as a check of LDLT or LU   */
     int trials;       /* of kind LU: factorizations, if rows are permuted and
-                       * scaled for the sake of pivots; 0: they are not      */
-    int64_t repaired; /* ... pivots below 2^-40 of the largest scaled entry,
-                       * which were made that large                          */
+                       * scaled for the sake of pivots; of LDLT 1, if it is
+                       * scaled; 0: they are not                             */
+    int64_t repaired; /* ... pivots below 2^-40, of LDLT 2^-26, of the largest
+                       * scaled entry, which were made that large            */
     double refined_error; /* ... backward_error after iterative refinement    */
+    int64_t pairs;    /* of kind LDLT: pivots of 2 x 2                       */
+    int64_t positive; /* of kinds LLT and LDLT: positive and negative ...    */
+    int64_t negative; /* ... eigenvalues of D, and of A: its inertia; the
+                       * sign of `repaired` ones is unknown. Others: 0       */
 } tacit_factor_info;
 
 /* Describe `factor` in `out`, whose size is set.
@@ -242,10 +261,10 @@ typedef struct tacit_factor_solver_options {
  * Cost        about the flops of the factorization, by BLAS and LAPACK as in
  *             tacit_factor_create.
  * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue
- *             that is not on a GPU, or of several processes; kinds IC0 and
- *             ILU0, and factors with a row below a panel that its parent lacks,
- *             see tacit/foreign.h; 2^31 rows of all panels), NO_MEMORY,
- *             DEVICE. */
+ *             that is not on a GPU, or of several processes; pivots of 2 x
+ *             2; kinds IC0 and ILU0, and factors with a row below a panel that
+ *             its parent lacks, see tacit/foreign.h; 2^31 rows of all panels),
+ *             NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out);

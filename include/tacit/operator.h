@@ -270,10 +270,10 @@ TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
 /* A decision during solves. */
 typedef struct tacit_decision {
     const char *what;    /* a format */
-    const char *outcome; /* "bought", "refused", "undone", ... */
+    const char *outcome; /* "stored", "refused", "undone", ... */
     int64_t products;    /* before it                          */
     double cost;         /* seconds that it took               */
-    double gain;         /* seconds a product, as foretold; if undone, as
+    double gain;         /* seconds a product, as predicted; if undone, as
                           * measured */
 } tacit_decision;
 

@@ -346,12 +346,15 @@ typedef struct tacit_backward {
     double
         attainable; /* of `residual`: eps (||A|| ||x|| + ||b||) / ||b||, which
                         * rounding allows; ||A|| is the largest row sum */
+    double componentwise; /* max_i |b - A x|_i / (|A| |x| + |b|)_i, 0/0 being 0:
+                           * the change of each entry of A and b, relative to
+                           * it. A a function, or on a GPU: not known */
 } tacit_backward;
 
 /* The accuracy of `x` as a solution of A x = b, device vectors [A's local
  * rows], into `out`, whose size is set.
  * Collective.  Blocking.
- * Cost        a product, three norms, three vectors that are read.
+ * Cost        two products, three norms, four vectors, which are read.
  * Errors      INVALID (the size of `out`), NO_MEMORY, DEVICE, COMM. */
 TACIT_API tacit_status tacit_backward_error(const tacit_operator *A,
                                             const double *b, const double *x,

@@ -71,14 +71,19 @@ def _indices(A: Any) -> tuple[Any, Any]:
 def rows_of(A: Any, notes: list[str], ordered: bool = False) -> Rows:
     """The rows of a SciPy or NumPy matrix; `ordered`: columns of a csc matrix
     are never taken for rows. No copy of a csr matrix of doubles."""
+    if isinstance(A, np.ma.MaskedArray):
+        raise errors.TypeRefused("A is a masked array: fill it first")
     if not sparse.issparse(A):
         try:
             dense = np.asarray(A)
         except Exception as error:
             raise errors.TypeRefused(f"A is no matrix: {error}") from error
         if dense.ndim != 2:
+            what = f"has the shape {dense.shape}"
+            if dense.ndim == 0:
+                what = f"is {type(A).__name__}"
             raise errors.InvalidError(
-                f"A has the shape {dense.shape}: expected a square matrix"
+                f"A {what}: expected a square matrix, a name or a function"
             )
         A = sparse.csr_matrix(doubles(dense, "A", notes))
     if A.ndim != 2:
@@ -133,10 +138,15 @@ def guess_of(x0: Any, b: Any, notes: list[str]) -> Any:
         raise errors.InvalidError(
             f"x0 has the shape {guess.shape}, b {b.shape}: expected the same"
         )
-    # the sum tells of most, without an array as long
-    if not np.isfinite(guess.sum()) and not np.isfinite(guess).all():
-        raise errors.InputError("x0 holds numbers that are not finite")
     return np.array(guess, order="F", copy=True)
+
+
+def require_finite(x0: Any) -> None:
+    """InputError for a guess that a solve cannot start from."""
+    if x0 is None:
+        return
+    if not np.isfinite(np.asarray(x0, dtype=np.float64)).all():
+        raise errors.InputError("x0 holds numbers that are not finite")
 
 
 def like(b: Any, x: Any) -> Any:

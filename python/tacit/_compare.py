@@ -80,8 +80,10 @@ def compare(
     (8, True)
     """
     given = isinstance(A, Operator)
+    if given:
+        A.refuse_options(device=device, threads=threads)
     operator = A if given else Operator(
-        A, device=device, threads=threads, _check=True
+        A, device=device, threads=threads, _look=True
     )
     try:
         operator.require_symmetric()

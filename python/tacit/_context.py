@@ -13,10 +13,12 @@ import os
 import threading
 import warnings
 from ctypes import byref, c_void_p
-from typing import Any, Callable
+from typing import Any, Callable, Self
+
+from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
-from ._library import check, error_set, lib, say, text, whole, word
+from ._library import check, lib, say, set_error, text, whole, word
 
 _exiting = False
 
@@ -27,7 +29,16 @@ def _leave() -> None:
     _exiting = True
 
 
-class Handle:
+class NoCopy:
+    """Objects that own one of the library's."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "objects of the library cannot be copied or pickled: make another"
+        )
+
+
+class Handle(NoCopy):
     """A pointer of the library, with what it borrows."""
 
     def __init__(
@@ -47,12 +58,6 @@ class Handle:
         self.lock: Any = lock if lock is not None else needs[0].lock
         for needed in needs:
             needed._users += 1
-
-    def __copy__(self) -> "Handle":
-        raise TypeError("objects of the library cannot be copied: make another")
-
-    def __deepcopy__(self, _: Any) -> "Handle":
-        return self.__copy__()
 
     def close(self) -> None:
         """Destroy it now, or as soon as nothing borrows it."""
@@ -172,16 +177,29 @@ class Context:
         except Exception as error:
             raised = error
             codes = [c for c, k in errors.BY_STATUS.items() if isinstance(error, k)]
-            line = f"rank {self.rank}: {error}".encode("utf-8", "replace")
-            status = error_set(
-                codes[0] if codes else -1, ctypes.c_char_p(b"%s"),
-                ctypes.c_char_p(line[:900]),
+            status = set_error(
+                codes[0] if codes else -1, f"rank {self.rank}: {error}"
             )
         status = lib.tacit_world_agree(self.world.pointer, status)
         if raised is not None:
             raise raised
         check(status)
         return out
+
+    def require_same(self, values: dict[str, float]) -> None:
+        """InvalidError on all ranks if one has another number. Collective."""
+        both = [float(v) for v in values.values()]
+        most = (ctypes.c_double * (2 * len(both)))(*both, *(-v for v in both))
+        check(
+            lib.tacit_world_reduce(self.world.pointer, 2, len(most), most)
+        )
+        for k, name in enumerate(values):
+            least = -most[len(both) + k]
+            if least != most[k]:
+                raise errors.InvalidError(
+                    f"{name}: {least:g} on one rank and {most[k]:g} on "
+                    "another: expected the same"
+                )
 
     def close(self) -> None:
         """Destroy both, after all that borrows them. Collective."""
@@ -208,6 +226,27 @@ class Context:
                 "all ranks, or use `with`",
                 ResourceWarning,
             )
+
+
+class Local(NoCopy, LinearOperator):
+    """A linear operator; with several ranks it takes each one's rows."""
+
+    context: Context
+
+    def matvec(self, x: Any) -> Any:
+        """Its product with x, [rows], or this rank's rows. Collective."""
+        if self.context.ranks == 1:
+            return super().matvec(x)
+        return self._matvec(x)
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
 
 def probe(device: str) -> bool:

@@ -71,6 +71,9 @@ class Outcome(Error):
         self.x = x
         self.report = report
 
+    def __reduce__(self) -> Any:
+        return type(self), (str(self), self.x, self.report)
+
 
 class NotConverged(Outcome, RuntimeError):
     """The iteration limit, or no further progress."""
@@ -86,6 +89,13 @@ class Breakdown(Outcome, ArithmeticError):
 
 class Interrupted(Outcome, KeyboardInterrupt):
     """Ctrl-C during a solve."""
+
+    status = "INTERRUPTED"
+
+
+class RankError(Outcome, RuntimeError):
+    """The callback of another rank raised an exception, which ended the solve;
+    the sentence names the rank and the exception."""
 
     status = "INTERRUPTED"
 

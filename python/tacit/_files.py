@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of, rows_of
-from ._context import Handle, context_of
+from ._context import Handle, NoCopy, context_of
 from ._library import check, lib, text, word
 from ._operator import make_matrix, open_matrix
 
@@ -26,7 +26,7 @@ def _array(address: int | None, count: int, kind: Any) -> Any:
     if not address or count == 0:
         return np.zeros(0, dtype=kind)
     size = count * np.dtype(kind).itemsize
-    memory = (ctypes.c_char * size).from_address(address)
+    memory: Any = (ctypes.c_char * size).from_address(address)
     return np.frombuffer(memory, dtype=kind).copy()
 
 
@@ -115,7 +115,7 @@ def _open(name: str, shift: float) -> Any:
     return out
 
 
-class Factor:
+class Factor(NoCopy):
     """Triangular factors of a matrix; see `factor`."""
 
     def __init__(self, A: Any, kind: str, order: str | None, threads: int):

@@ -14,6 +14,7 @@ from ._context import Context, context_of
 from ._files import _take
 from ._library import check, lib
 from ._operator import make_matrix
+from ._triangle import one_triangle
 
 
 def _numbers(rows: Any, count: int, first: int) -> Any:
@@ -74,7 +75,8 @@ def fix(
     Columns of these rows go to b, and become 0, as the rows do, but for the
     diagonal: the largest one of the other rows. Zeros stay stored, so that
     `Solver.update` takes other values, fixed alike. Returns a csr_array and an
-    array; A and b stay. Collective. Errors: InvalidError with the row (out of
+    array; A and b stay. Collective. Errors:
+    InputError (A has one triangle alone), InvalidError with the row (out of
     range, with two values, a value not finite), TypeRefused, NoMemory.
 
     >>> import numpy, tacit
@@ -103,6 +105,12 @@ def _fix(c: Context, A: Any, b: Any, rows: Any, values: Any) -> tuple[Any, Any]:
             right = columns_of(b, given.shape[0], "b", notes)
             return named, _values(values, len(named)), right
 
+        alone = one_triangle(c, matrix)
+        if alone is not None:
+            raise errors.InputError(
+                f"A has one triangle alone, the {alone} one: fix needs the "
+                "whole matrix"
+            )
         named, wanted, right = c.together(take)
         made = np.array(right, order="F", copy=True)
         for column in range(_columns_of_all(c, made)):

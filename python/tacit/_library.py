@@ -179,8 +179,14 @@ for _name, (_result, _arguments) in _SIGNATURES.items():
     _function.argtypes = _arguments
     setattr(lib, _name, _function)
 
-error_set = _library.tacit_error_set  # variadic: its arguments are made by hand
-error_set.restype = _S
+_error_set = _library.tacit_error_set  # variadic: its arguments are made by hand
+_error_set.restype = _S
+
+
+def set_error(status: int, line: str) -> int:
+    """Make `line` this thread's sentence; returns `status`."""
+    sentence = ctypes.c_char_p(line.encode("utf-8", "replace")[:900])
+    return int(_error_set(status, ctypes.c_char_p(b"%s"), sentence))
 
 
 def optional(name: str, result: Any, arguments: list[Any]) -> Any:
@@ -229,7 +235,7 @@ def word(value: Any, what: str) -> bytes:
 def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
     """A whole number of the caller's."""
     try:
-        number = operator.index(value)
+        number = least - 1 if value is True else operator.index(value)
     except TypeError:
         number = least - 1
     if not least <= number <= most:

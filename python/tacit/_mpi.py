@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, byref, c_int, c_void_p
-from typing import Any
+from typing import Any, Callable
 
 from . import _errors as errors
 from ._library import check, optional
@@ -29,8 +29,8 @@ def _check_one_mpi() -> None:
         )
 
 
-def world_of(comm: Any) -> c_void_p:
-    """A world of the processes of an mpi4py communicator. Collective."""
+def _mpi_of(comm: Any) -> Any:
+    """The module mpi4py.MPI, if `comm` is one of its communicators."""
     wrong = errors.InvalidError(
         f"comm is {type(comm).__name__}: expected a communicator of mpi4py"
     )
@@ -44,6 +44,41 @@ def world_of(comm: Any) -> c_void_p:
         ) from None
     if not isinstance(comm, MPI.Comm):
         raise wrong
+    return MPI
+
+
+def agree(comm: Any, work: Callable[[], Any], same: dict[str, Any]) -> Any:
+    """The result of `work`, of this rank alone, after all ranks have it, and
+    all have the same strings of `same`. Without `comm` that of this process.
+    Collective."""
+    if comm is None:
+        return work()
+    _mpi_of(comm)
+    out, raised = None, None
+    try:
+        out = work()
+    except Exception as error:
+        raised = error
+    mine = None if raised is None else str(raised)
+    words = {name: str(value) for name, value in same.items()}
+    heard = comm.allgather((mine, words))
+    if raised is not None:
+        raise raised
+    for rank, (fault, others) in enumerate(heard):
+        if fault is not None:
+            raise errors.InvalidError(f"rank {rank}: {fault}")
+        for name, value in words.items():
+            if others[name] != heard[0][1][name]:
+                raise errors.InvalidError(
+                    f"{name} is {heard[0][1][name]} on rank 0 and "
+                    f"{others[name]} on rank {rank}: expected the same"
+                )
+    return out
+
+
+def world_of(comm: Any) -> c_void_p:
+    """A world of the processes of an mpi4py communicator. Collective."""
+    MPI = _mpi_of(comm)
     wide = MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_void_p)
     kind: Any = c_void_p if wide else c_int
     make = optional("tacit_world_from_mpi", c_int, [kind, POINTER(c_void_p)])

@@ -7,7 +7,7 @@ import ctypes
 import os
 import time
 from ctypes import byref, c_void_p
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,10 +15,14 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
 from . import _structs as st
+from ._accuracy import accuracy_of
 from ._arrays import Rows, at, columns_of, rows_of
-from ._context import Context, Handle, context_of, own_context
-from ._library import check, error_set, lib, text, whole, word
+from ._context import Context, Handle, Local, context_of, own_context
+from ._function import Function
+from ._library import check, lib, text, whole, word
+from ._mpi import agree
 from ._report import describe
+from ._triangle import one_triangle, refusal
 from ._watch import Watch
 
 
@@ -41,10 +45,7 @@ def make_matrix(
     first, total = 0, count
     if context.ranks > 1:
         first, total = _place(context, count)
-    if order != total:
-        raise errors.InvalidError(
-            f"A is {total} x {order}: expected a square matrix"
-        )
+    context.together(lambda: _require_square(total, order))
     wide = rows.ptr.dtype.itemsize > 4
     kind = "triangle" if triangle else "rows"
     make = getattr(lib, f"tacit_matrix_from_{kind}{'' if wide else '32'}")
@@ -62,6 +63,13 @@ def make_matrix(
     made = Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
     made.keeps = rows if borrow else None
     return made
+
+
+def _require_square(rows: int, columns: int) -> None:
+    if rows != columns:
+        raise errors.InvalidError(
+            f"A is {rows} x {columns}: expected a square matrix"
+        )
 
 
 def _place(context: Context, count: int) -> tuple[int, int]:
@@ -89,71 +97,54 @@ def open_matrix(context: Context, name: str, shift: float) -> Handle:
     return Handle(pointer, lib.tacit_matrix_destroy, (context.world,))
 
 
-class Function:
-    """A Python function y = f(x) as an operator; its exception is kept, and
-    ends the solve."""
+def _kind(A: Any) -> str:
+    if isinstance(A, (str, os.PathLike)):
+        return str(A)
+    return "a function" if _is_map(A) else "a matrix"
 
-    def __init__(
-        self,
-        context: Context,
-        f: Callable[[Any], Any],
-        rows: int,
-        norm: float,
-        varies: bool = False,
-    ) -> None:
-        self._f = f
-        self._rows = rows
-        self._context = context
-        self.raised: BaseException | None = None
-        self._apply = st.Apply(self._call)
-        self.struct = st.new(
-            st.OperatorFunction, apply=self._apply, norm=norm, varies=varies
-        )
-        pointer = c_void_p()
-        with Watch(None, 1) as watch:  # signals are no exceptions in callbacks
-            status = lib.tacit_operator_from_function(
-                context.queue.pointer, rows, byref(self.struct), byref(pointer)
+
+def _rows_of_function(A: Any, rows: Any) -> int:
+    """Its rows; refused if they are not known, or A is not as it should be."""
+    if isinstance(A, LinearOperator):
+        if A.shape[0] != A.shape[1]:
+            raise errors.InvalidError(
+                f"A has the shape {A.shape}: expected a square operator"
             )
-        watch.raise_kept()
-        self.settle(status)
-        self.handle = Handle(
-            pointer, lib.tacit_operator_destroy, (context.queue,)
+        if np.dtype(A.dtype or float).kind == "c":
+            raise errors.TypeRefused("A is complex: Tacit solves real systems")
+        rows = A.shape[0]
+    if rows is None:
+        raise errors.InvalidError(
+            "A is a function: give the number of rows, rows=n"
         )
-
-    def settle(self, status: int) -> int:
-        """`check`, but what the function raised comes out again."""
-        raised, self.raised = self.raised, None
-        if raised is not None:
-            self._context.spoiled = True
-            raise raised
-        return check(status)
-
-    def _call(self, _ctx: Any, _queue: Any, x: int, y: int) -> int:
-        try:
-            size = 8 * self._rows
-            source: Any = (ctypes.c_char * size).from_address(x)
-            target: Any = (ctypes.c_char * size).from_address(y)
-            # a copy, since the function may keep what it is given
-            given = np.frombuffer(source, dtype=np.float64).copy()
-            if not given.any():  # as of a first guess of zeros
-                np.frombuffer(target, dtype=np.float64)[:] = 0.0
-                return 0
-            made = np.asarray(self._f(given))
-            if made.size != self._rows or made.dtype.kind not in "fiub":
-                raise errors.InvalidError(
-                    f"the function returned {made.dtype} of shape "
-                    f"{made.shape}: expected {self._rows} real numbers"
-                )
-            np.frombuffer(target, dtype=np.float64)[:] = made.reshape(-1)
-            return 0
-        except BaseException as error:
-            self.raised = error
-            line = f"the function raised {type(error).__name__}: {error}"
-            sentence = ctypes.c_char_p(line.encode("utf-8", "replace")[:900])
-            return int(error_set(-1, ctypes.c_char_p(b"%s"), sentence))
+    return whole(rows, "rows")
 
 
-class Operator(LinearOperator):
+def _check(
+    A: Any, rows: Any, norm: Any, shift: Any, triangle: Any, solves: Any
+) -> None:
+    """Refuse options that do not belong to such an A."""
+    if shift and not isinstance(A, str):
+        raise errors.InvalidError(
+            "shift is for names of matrices: add it to A itself"
+        )
+    if triangle not in _TRIANGLES:
+        raise errors.InvalidError(
+            f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
+        )
+    for what, given in (("rows", rows), ("norm", norm)):
+        if given and not _is_map(A):
+            raise errors.InvalidError(f"{what} is for functions")
+    if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
+        raise errors.InvalidError("triangle is for matrices with entries")
+    if _is_map(A):
+        _rows_of_function(A, rows)
+        if not isinstance(norm, (int, float)) or not norm >= 0.0:
+            raise errors.InvalidError(f"norm is {norm!r}: expected 0 or more")
+    whole(solves, "solves", 1, 2**62)
+
+
+class Operator(Local):
     """A matrix, or a linear function, as the library multiplies by it.
 
     A       a square SciPy matrix of any format or a NumPy array; the name of a
@@ -201,7 +192,7 @@ class Operator(LinearOperator):
         comm: Any = None,
         _context: Context | None = None,
         _take: bool = False,
-        _check: bool = False,
+        _look: bool = False,
         _borrow: bool = False,
         _alone: bool = False,
     ) -> None:
@@ -217,20 +208,21 @@ class Operator(LinearOperator):
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
         self._why_not = ""
+        self.alone: str | None = None  # the triangle that A has alone
+        given = null_space if isinstance(null_space, str) else (
+            null_space is not None
+        )
+        agree(
+            None if _context is not None else comm,
+            lambda: _check(A, rows, norm, shift, triangle, solves),
+            {"A": _kind(A), "format": format, "shift": shift,
+             "triangle": triangle, "solves": solves, "null_space": given,
+             "device": str(device).split("(")[0]},
+        )
         find = own_context if alone else context_of
         c = _context or find(device, threads, comm)
         self.context = c
         self.name = A if isinstance(A, str) else None
-        if shift and not isinstance(A, str):
-            raise errors.InvalidError(
-                "shift is for names of matrices: add it to A itself"
-            )
-        if triangle not in _TRIANGLES:
-            raise errors.InvalidError(
-                f"triangle is {triangle!r}: expected 'upper', 'lower' or None"
-            )
-        if triangle and (_is_map(A) or isinstance(A, (str, os.PathLike))):
-            raise errors.InvalidError("triangle is for matrices with entries")
         self._triangle = _TRIANGLES[triangle]
         self._borrow = _borrow
         try:
@@ -239,8 +231,7 @@ class Operator(LinearOperator):
                     self._make_function(A, rows, norm)
                 else:
                     self._make_matrix(
-                        A, shift, format, _take, _check,
-                        whole(solves, "solves", 1, 2**62),
+                        A, shift, format, _take, _look, int(solves)
                     )
                 if null_space is not None:
                     self._declare_null_space(null_space)
@@ -258,21 +249,7 @@ class Operator(LinearOperator):
                 "a Python function is an operator on the host: device='host'"
             )
         f = A.matvec if isinstance(A, LinearOperator) else A
-        if isinstance(A, LinearOperator):
-            if A.shape[0] != A.shape[1]:
-                raise errors.InvalidError(
-                    f"A has the shape {A.shape}: expected a square operator"
-                )
-            if np.dtype(A.dtype or float).kind == "c":
-                raise errors.TypeRefused(
-                    "A is complex: Tacit solves real systems"
-                )
-            rows = A.shape[0]
-        if rows is None:
-            raise errors.InvalidError(
-                "A is a function: give the number of rows, rows=n"
-            )
-        self.local_rows = rows = whole(rows, "rows")
+        self.local_rows = rows = _rows_of_function(A, rows)
         self.function = Function(c, f, self.local_rows, norm)
         self.handle = self.function.handle
         total = _place(c, self.local_rows)[1] if c.ranks > 1 else rows
@@ -300,6 +277,7 @@ class Operator(LinearOperator):
             start = time.perf_counter()
             self._check_symmetric(A, turned)
             self.check_seconds = time.perf_counter() - start
+        self._find_triangle()
         m = self.matrix.pointer
         self.local_rows = int(lib.tacit_matrix_local_rows(m))
         total = int(lib.tacit_matrix_global_rows(m))
@@ -353,10 +331,36 @@ class Operator(LinearOperator):
         else:
             check(status)
 
+    def _find_triangle(self) -> None:
+        """Note it if A, which was not found symmetric, is one alone."""
+        if self.symmetric or self._triangle:
+            return
+        if self._rows is None and self.symmetric is None:
+            return  # a file, not looked at
+        assert self.matrix is not None
+        self.alone = one_triangle(self.context, self.matrix)
+
+    def require_whole(self) -> None:
+        """InputError if A has one triangle alone: methods that take A for
+        symmetric would solve no system of the caller's."""
+        if self.alone is not None:
+            raise errors.InputError(refusal(self.alone))
+
     def require_symmetric(self) -> None:
-        """InputError with the library's sentence if the check has failed."""
+        """InputError if the check has failed, with its sentence, or if A has
+        one triangle alone."""
+        self.require_whole()
         if self.symmetric is False:
             raise errors.InputError(self._why_not)
+
+    def refuse_options(self, **given: Any) -> None:
+        """InvalidError for options of another operator than this one."""
+        for name, value in given.items():
+            plain = np.ndim(value) == 0 and (not value or value == "auto")
+            if not plain:
+                raise errors.InvalidError(
+                    f"{name} is for a new operator: this one has its own"
+                )
 
     def require_open(self) -> None:
         if self._closed:
@@ -377,6 +381,15 @@ class Operator(LinearOperator):
 
     def _adjoint(self) -> "LinearOperator":
         return self
+
+    def accuracy(self, x: Any, b: Any) -> dict[str, float | None]:
+        """How well x solves A x = b, both [local rows]: `residual`,
+        ||b - A x|| / ||b||; `backward_error`, the relative change of A and b
+        after which x is exact, and `componentwise_backward_error`, that of each
+        entry; `attainable`, the residual that rounding allows. None: not known,
+        as of a function, or entry by entry on a GPU. Two products. Collective."""
+        self.require_open()
+        return accuracy_of(self, x, b)
 
     # --- new values
 
@@ -448,12 +461,6 @@ class Operator(LinearOperator):
         if self._own:
             c.close()
 
-    def __enter__(self) -> "Operator":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
 
 def apply_handle(
     context: Context, handle: Handle, function: Function | None, v: Any
@@ -468,7 +475,7 @@ def apply_handle(
 
             status = through_device(c, v, y, handle)
         if function is not None:
-            function.settle(status)
+            c.together(lambda: function.settle(status))
         check(status)
     watch.raise_kept()
     return y

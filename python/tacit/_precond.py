@@ -13,9 +13,11 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from . import _errors as errors
 from . import _structs as st
 from ._arrays import at, columns_of
-from ._context import Handle
+from ._context import Handle, Local
 from ._library import check, lib, whole, word
-from ._operator import Function, Operator, apply_handle
+from ._function import Function
+from ._mpi import agree
+from ._operator import Operator, apply_handle
 from ._report import precond_info, precond_of
 
 
@@ -71,7 +73,7 @@ class Options:
         self.struct.near_null = at(array)
 
 
-class Preconditioner(LinearOperator):
+class Preconditioner(Local):
     """M, an approximate inverse of A; `M @ r` applies it, and SciPy's methods
     take it.
 
@@ -103,13 +105,20 @@ class Preconditioner(LinearOperator):
     ) -> None:
         self._own = not isinstance(A, Operator)
         self._closed = False
+        told = {k: v for k, v in options.items() if np.ndim(v) == 0}
+        agree(
+            comm if self._own else A.context.comm,
+            lambda: None if self._own else A.require_open(),
+            {"name": name, "options": sorted(told.items())},
+        )
         if isinstance(A, Operator):
-            A.require_open()
+            A.refuse_options(device=device, threads=threads, comm=comm)
             self.operator = A
         else:
             self.operator = Operator(
-                A, device=device, threads=threads, comm=comm, _check=True
+                A, device=device, threads=threads, comm=comm, _look=True
             )
+        self.context = self.operator.context
         try:
             self._set_up(name, options)
         except BaseException:

@@ -80,12 +80,11 @@ def describe(handle: Any) -> dict[str, Any]:
     """tacit_operator_describe as a dict."""
     info = st.new(st.OperatorInfo)
     lib.tacit_operator_describe(handle.pointer, byref(info))
-    return {
-        name: text(value) if isinstance(value, bytes) else value
-        for name, value in (
-            (name, getattr(info, name)) for name in _OPERATOR_INFO
-        )
-    }
+    out = {}
+    for name in _OPERATOR_INFO:
+        value = getattr(info, name)
+        out[name] = text(value) if type(value) is bytes else value
+    return out
 
 
 def history_of(r: st.Result, kept: Any) -> list[float | None] | None:
@@ -93,7 +92,8 @@ def history_of(r: st.Result, kept: Any) -> list[float | None] | None:
     method did not look at; of the first 65,536."""
     if kept is None:
         return None
-    return [_number(float(value)) for value in kept[: r.history]]
+    values: list[float | None] = kept[: r.history].tolist()
+    return [v if v == v else None for v in values]
 
 
 def result_of(r: st.Result, mixed: bool, kept: Any = None) -> dict[str, Any]:
@@ -128,7 +128,8 @@ def result_of(r: st.Result, mixed: bool, kept: Any = None) -> dict[str, Any]:
         "rescued_at": r.rescued_at if r.rescued_by else None,
         "made": made or None,
         "attainable": r.attainable if r.attainable > 0.0 else None,
-        "backward_error": None,
+        "backward_error": None,  # Operator.accuracy, of two products
+        "componentwise_backward_error": None,
         "null_vectors": r.null_vectors,
         "outside": r.outside if r.null_vectors > 0 else None,
         "breakdown": broken,

@@ -8,14 +8,13 @@ import math
 from ctypes import byref, c_void_p
 from typing import Any
 
-from scipy.sparse.linalg import LinearOperator
-
 from . import _device as dev
 from . import _errors as errors
 from . import _structs as st
-from ._context import Handle
+from ._context import Handle, Local
 from ._library import check, lib, message, warn
-from ._operator import Function, Operator
+from ._function import Function
+from ._operator import Operator
 from ._precond import Options
 from ._watch import Watch
 
@@ -28,7 +27,7 @@ def _after(pointer: Any, count: int) -> int | None:
     return None if start is None else int(start) + 8 * count
 
 
-class Runs(LinearOperator):
+class Runs(Local):
     """The part of `tacit.Solver` that runs; pointers are the device's."""
 
     operator: Operator
@@ -82,6 +81,7 @@ class Runs(LinearOperator):
             self.operator.context.spoiled = True
             self._raise_kept(watch)
             check(status)
+        watch.hear_ranks(self.operator.context)
         return status, said, results
 
     def _run_once(

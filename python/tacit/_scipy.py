@@ -26,8 +26,9 @@ def _prepare(A: Any, tight: bool, M: Any = None) -> Operator:
         A = aslinearoperator(A) if hasattr(A, "shape") else np.asarray(A)
     format = "auto@none" if tight else "auto"
     alone = M is not None and not isinstance(M, Preconditioner)
+    norm = _TINY if isinstance(A, LinearOperator) else 0.0
     return Operator(
-        A, device="host", format=format, norm=_TINY, _alone=alone
+        A, device="host", format=format, norm=norm, _alone=alone
     )
 
 
@@ -212,7 +213,7 @@ def minres(
     if shift:
         A = _shifted(A, shift)
     if check and not isinstance(A, (LinearOperator, Operator)):
-        with Operator(A, device="host", _check=True) as checked:
+        with Operator(A, device="host", _look=True) as checked:
             checked.require_symmetric()
     x, info = _run("minres", A, b, x0, M, callback, rtol, 0.0, maxiter)
     if show:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from ctypes import byref, c_void_p
-from difflib import get_close_matches
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -15,9 +14,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from ._arrays import at, columns_of, guess_of, like
+from ._arguments import is_own, refuse_unknown, settings_of, target
+from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
 from ._library import check, lib, say, whole, word
+from ._mpi import agree
 from ._operator import Operator
 from ._precond import Preconditioner, function_of, make, split_name
 from ._report import Report, describe, path_of, precond_info, precond_of
@@ -29,35 +30,10 @@ _MOST = 2**62
 _OUTCOMES = {1: errors.NotConverged, 3: errors.Breakdown}
 
 
-def _target(value: Any, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not number >= 0.0:
-        raise errors.InvalidError(f"{what} is {value!r}: expected 0 or more")
-    return min(number, 1e300)
-
-
-def _is_own(precond: Any) -> bool:
-    """Is it applied by a function of the caller's?"""
-    named = precond is None or isinstance(precond, (str, Preconditioner))
-    return not named
-
-
-def _refuse_unknown(keywords: dict[str, Any]) -> None:
-    known = [*signature(Solver.__init__).parameters]
-    known += [*signature(Operator.__init__).parameters]
-    for name in keywords:
-        if name in known:
-            continue
-        same = {"tol": "rtol", "maxiter": "max_iterations", "M": "precond"}
-        public = [k for k in known if k != "self" and k[0] != "_"]
-        near = same.get(name) or next(
-            iter(get_close_matches(name, public)), None
-        )
-        hint = f": did you mean {near!r}?" if near else ""
-        raise TypeError(f"no keyword argument {name!r}{hint}")
+@cache
+def _known() -> tuple[str, ...]:
+    of_solver = signature(Solver.__init__).parameters
+    return (*of_solver, *signature(Operator.__init__).parameters)
 
 
 class Solver(Runs):
@@ -102,28 +78,40 @@ class Solver(Runs):
         settings: dict[str, Any] | None = None,
         **of_operator: Any,
     ) -> None:
-        self.rtol, self.atol = _target(rtol, "rtol"), _target(atol, "atol")
-        self.max_iterations = whole(
-            max_iterations, "max_iterations", 1, _MOST
-        )
         self._closed = False
-        self._solves = whole(solves, "solves", 1, _MOST)
         self._auto = method == "auto"
-        self._settings = dict(settings or {})
         self._own = not isinstance(A, Operator)
         self._asked = precond
-        _refuse_unknown(of_operator)
+
+        def take() -> None:
+            self.rtol, self.atol = target(rtol, "rtol"), target(atol, "atol")
+            self.max_iterations = whole(
+                max_iterations, "max_iterations", 1, _MOST
+            )
+            self._solves = whole(solves, "solves", 1, _MOST)
+            self._settings = settings_of(settings)
+            refuse_unknown(of_operator, _known())
+            if isinstance(A, Operator):
+                A.require_open()
+                A.refuse_options(**of_operator)
+
+        comm = of_operator.get("comm") if self._own else A.context.comm
+        agree(comm, take, {
+            "method": method, "settings": settings, "check": check,
+            "precond": "a function" if is_own(precond) else
+            getattr(precond, "name", precond),
+        })
         plain = precond is None or (
             isinstance(precond, str) and precond in ("none", "jacobi")
         )
         if isinstance(A, Operator):
-            A.require_open()
             self.operator = A
         else:
             self.operator = Operator(
-                A, _take=plain and method != "direct", _check=check,
-                solves=self._solves, _alone=_is_own(precond), **of_operator,
+                A, _take=plain and method != "direct", _look=check,
+                solves=self._solves, _alone=is_own(precond), **of_operator,
             )
+        self.context = self.operator.context
         self.notes = list(self.operator.notes)
         start = time.perf_counter()
         try:
@@ -146,6 +134,7 @@ class Solver(Runs):
         self._function = None
         self._race = None
         if self._auto and A.symmetric is False:
+            A.require_whole()
             method = "direct"
             self.notes.append("A is not symmetric: solved by its LU factors")
         elif self._auto:
@@ -186,7 +175,8 @@ class Solver(Runs):
                 word(str(value), str(name)),
             )
             check(lib.tacit_solver_set(pointer, *words))
-        if method == "minres" and self._asked == "auto":
+        named = self._asked if isinstance(self._asked, str) else ""
+        if method == "minres" and named == "auto":
             self._asked = self._plain_precond(pointer)
         self._set_precond(self._asked)
         # on a GPU the fastest loop, as the program has it
@@ -268,32 +258,40 @@ class Solver(Runs):
         x0        first guess, shaped as b; zeros
         callback  called as callback(iteration, relative_residual), for several
                   columns with the column as a third argument; a true result
-                  ends the solve, an exception comes out of this call
+                  ends the solve, an exception comes out of this call, on other
+                  ranks as RankError
         converged called alike: a convergence test besides rtol and atol, which
                   may be 0; a true result ends the solve as converged, stop
-                  "monitor". With several ranks it must be true on one and
-                  raise on none; not for method "direct"
+                  "monitor". With several ranks it must be true on one; not for
+                  method "direct"
 
         The report's result has `history`, the relative residual of each
-        iteration. Returns x, shaped as b, and the report. Raises NotConverged, Breakdown,
-        and Interrupted after Ctrl-C: all of them have x and report.
+        iteration. Returns x, shaped as b, and the report. Raises NotConverged,
+        Breakdown, RankError, and Interrupted after Ctrl-C on any rank: all of
+        them have x and report.
         """
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
         self.operator.require_open()
-        limits = (
-            self.rtol if rtol is None else _target(rtol, "rtol"),
-            self.atol if atol is None else _target(atol, "atol"),
-            self.max_iterations if max_iterations is None
-            else whole(max_iterations, "max_iterations", 1, _MOST),
-        )
-        for what, f in (("callback", callback), ("converged", converged)):
-            if f is not None and not callable(f):
-                raise errors.InvalidError(f"{what} is {f!r}, no function")
+        functions = {"callback": callback, "converged": converged}
+
+        def limit() -> tuple[float, float, int]:
+            for what, f in functions.items():
+                if f is not None and not callable(f):
+                    raise errors.InvalidError(f"{what} is {f!r}, no function")
+            return (
+                self.rtol if rtol is None else target(rtol, "rtol"),
+                self.atol if atol is None else target(atol, "atol"),
+                self.max_iterations if max_iterations is None
+                else whole(max_iterations, "max_iterations", 1, _MOST),
+            )
+
         if dev.is_foreign(b):
-            return self._solve_there(b, x0, callback, converged, limits)
+            return self._solve_there(b, x0, callback, converged, limit())
         notes: list[str] = []
-        given, x = self._take(b, x0, notes)
+        given, x, limits = self._take(
+            b, x0, notes, limit, converged is not None
+        )
         if _sees is not None:
             _sees.x = x
         for note in notes:
@@ -306,21 +304,33 @@ class Solver(Runs):
                 run = self._run(at(given), at(x), columns, watch, limits)
             else:
                 run = self._run_by_buffers(given, x, columns, watch, limits)
+            if run[0] == 3:  # looked at only now, since it is long
+                c.together(lambda: require_finite(x0))
         return self._conclude(run, like(b, x), given.ndim > 1, watch)
 
-    def _take(self, b: Any, x0: Any, notes: list[str]) -> tuple[Any, Any]:
-        """b and the first guess as the library takes them."""
+    def _take(
+        self, b: Any, x0: Any, notes: list[str], limit: Any, decides: bool
+    ) -> tuple[Any, Any, Any]:
+        """b, the first guess and the limits as the library takes them."""
 
-        def take() -> tuple[Any, Any]:
+        def take() -> tuple[Any, Any, Any]:
             given = columns_of(b, self.operator.local_rows, "b", notes)
-            return given, guess_of(x0, given, notes)
+            if self.handle is None:
+                require_finite(x0)
+            return given, guess_of(x0, given, notes), limit()
 
         c = self.operator.context
         if c.ranks == 1:
             return take()
         with c:
-            given, x = c.together(take)
-        return given, x
+            given, x, limits = c.together(take)
+            columns = 0 if given.ndim == 1 else given.shape[1]
+            c.require_same({
+                "the columns of b": columns, "rtol": limits[0],
+                "atol": limits[1], "max_iterations": limits[2],
+                "whether converged is given": decides,
+            })
+        return given, x, limits
 
     def _solve_there(
         self, b: Any, x0: Any, callback: Callback | None,
@@ -355,6 +365,8 @@ class Solver(Runs):
         self._raise_kept(watch)
         say()
         report = report_of(self, results, several, watch.history)
+        if watch.elsewhere is not None:
+            raise errors.RankError(watch.elsewhere, x, report)
         if watch.ctrl_c:
             raise errors.Interrupted(
                 "interrupted by Ctrl-C: x and report are in this exception",
@@ -435,12 +447,6 @@ class Solver(Runs):
         if self._own:
             self.operator.close()
 
-    def __enter__(self) -> "Solver":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
 
 def solve(
     A: Any,
@@ -459,8 +465,9 @@ def solve(
 
     A and the keywords are those of `tacit.Solver`, b, x0, callback and
     converged those of its `solve`. A csr matrix of doubles with ascending
-    columns is used in place, and must not change meanwhile. The residual
-    b - A x is formed anew before a solve ends.
+    columns is used in place, and no other thread may change it meanwhile; with
+    functions of the caller's, which could, it is copied. The residual b - A x
+    is formed anew before a solve ends.
 
     >>> import numpy, scipy.sparse, tacit
     >>> A = scipy.sparse.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (100, 100))
@@ -468,14 +475,16 @@ def solve(
     >>> bool(abs(A @ x - 1).max() < 1e-6), report["result"]["stop"]
     (True, 'rtol')
     """
+    called = callback is not None or converged is not None or is_own(precond)
     if isinstance(A, Operator):
+        A.refuse_options(device=device)
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, **keywords
         )
     else:
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, device=device,
-            **{"solves": _columns(b), "_borrow": True, **keywords},
+            **{"solves": _columns(b), "_borrow": not called, **keywords},
         )
     with solver:
         return solver.solve(b, x0, callback=callback, converged=converged)

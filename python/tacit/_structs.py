@@ -183,6 +183,7 @@ class Backward(ctypes.Structure):
         ("residual", c_double),
         ("normwise", c_double),
         ("attainable", c_double),
+        ("componentwise", c_double),
     ]
 
 
@@ -304,6 +305,9 @@ class FactorInfo(ctypes.Structure):
         ("trials", c_int),
         ("repaired", c_int64),
         ("refined_error", c_double),
+        ("pairs", c_int64),
+        ("positive", c_int64),
+        ("negative", c_int64),
     ]
 
 

@@ -10,6 +10,8 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _structs as st
+from ._context import Context
+from ._library import lib, message, set_error
 
 Callback = Callable[..., Any]
 _HISTORY_MOST = 65536
@@ -30,10 +32,12 @@ class Watch:
         self._old: Any = None
         self._columns = columns
         self.first_column = 0  # of a run with fewer columns
-        self._function = st.Monitor(self._see)
+        asked = callback is not None or converged is not None
+        self._function = st.Monitor(self._see if asked else self._look)
         self.raised: BaseException | None = None
         self.ctrl_c = False
         self.asked = False
+        self.elsewhere: str | None = None  # of a callback on another rank
         if columns > 1:
             self._column_function = st.ColumnMonitor(self._see_column)
 
@@ -76,6 +80,10 @@ class Watch:
             self.raised = error
         return self._end() or int(done)
 
+    def _look(self, _ctx: Any, iteration: int, residual: float) -> int:
+        """Without callbacks, for signals."""
+        return -1 if self.ctrl_c or self.raised is not None else 0
+
     def _see(self, _ctx: Any, iteration: int, residual: float) -> int:
         if self._columns > 1:  # of the first one, alone
             return self._see_column(None, 0, iteration, residual)
@@ -85,6 +93,21 @@ class Watch:
         self, _ctx: Any, column: int, iteration: int, residual: float
     ) -> int:
         return self._ask(iteration, residual, column + self.first_column)
+
+    def hear_ranks(self, c: Context) -> None:
+        """A run that ended on one rank ends on all. Collective."""
+        if c.ranks == 1:
+            return
+        mine = 2 if self.ctrl_c else 0
+        if self.raised is not None:
+            kind = type(self.raised).__name__
+            mine = set_error(
+                -1, f"rank {c.rank}: the callback raised {kind}: {self.raised}"
+            )
+        heard = lib.tacit_world_agree(c.world.pointer, mine)
+        if heard < 0:
+            self.elsewhere = message()
+        self.ctrl_c = self.ctrl_c or heard == 2
 
     # Python calls handlers between instructions, so also where an exception
     # would be lost between the library and the callback: they raise nothing.

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several ranks by mpi4py, each with its rows:  run -n 3 -m mpi4py ranks.py"""
 
+import os
+import re
+import signal
 import sys
 
 import numpy as np
+import scipy.sparse
 import tacit
 from mpi4py import MPI
 from problems import laplacian, residual
@@ -25,7 +29,7 @@ def raises(kind, match, call):
     try:
         call()
     except kind as error:
-        assert match in str(error), str(error)
+        assert re.search(match, str(error)), str(error)
     else:
         raise AssertionError(f"no {kind.__name__}")
 
@@ -81,6 +85,28 @@ raises(tacit.NotConverged, "after 2 iterations", lambda: tacit.solve(
 raises(tacit.InvalidError, "communicator", lambda: tacit.solve(A, b, comm=3))
 
 
+if size > 1:
+    for kind, match, keywords in (
+        (tacit.InvalidError, "method is cg", {"method": "minres"}),
+        (tacit.InvalidError, "precond is amg", {"precond": "jacobi"}),
+        (tacit.InvalidError, "triangle is", {"triangle": "left"}),
+        (tacit.InvalidError, "rtol: 1e-08 .* 0.001", {"rtol": 1e-3}),
+        (tacit.InvalidError, "max_iterations", {"max_iterations": 0}),
+        (tacit.InvalidError, "solves", {"solves": 2}),
+        (tacit.InvalidError, "whether converged", {"converged": print}),
+        ((TypeError, tacit.InvalidError), "keyword", {"tol": 1e-3}),
+    ):
+        given = {"method": "cg", "precond": "amg", **(keywords if last else {})}
+        raises(kind, match, lambda: tacit.solve(
+            A[own], b[own], comm=comm, **given))
+with tacit.Operator(A[own], comm=comm) as operator:
+    assert np.allclose(whole(operator @ b[own]), A @ b)
+    with tacit.Preconditioner(operator, "jacobi") as M:
+        assert np.allclose(M @ b[own], b[own] / A.diagonal()[own])
+    with tacit.Solver(operator, precond="jacobi") as solver:
+        assert residual(A, whole(solver @ b[own]), b) < 2e-8
+
+
 class Own(Exception):
     pass
 
@@ -90,10 +116,50 @@ def fail(iteration, relative):
         raise Own("on one rank")
 
 
+def ends_on_all(match, call):
+    """An exception of the last rank comes out there, and names it elsewhere."""
+    kind = Own if last else tacit.Error
+    raises(kind, "on one rank" if last else f"rank {size - 1}: {match} Own", call)
+
+
+for precond in ("none", "amg", "auto"):
+    ends_on_all("the callback raised", lambda: tacit.solve(
+        A[own], b[own], comm=comm, precond=precond, callback=fail))
+ends_on_all("the callback raised", lambda: tacit.solve(
+    A[own], np.column_stack([b[own]] * 2), comm=comm, precond="none",
+    callback=lambda k, r, column: fail(k, r)))
+ends_on_all("the callback raised", lambda: tacit.solve(
+    A[own], b[own], comm=comm, precond="none", rtol=0.0, converged=fail))
+calls = []
+
+
+def scale(x):
+    calls.append(1)
+    if last and len(calls) == 12:
+        raise Own("on one rank")
+    return 2.0 * x
+
+
+ends_on_all("the function raised", lambda: [tacit.solve(
+    scale, b[own], rows=len(b[own]), comm=comm) for _ in range(9)])
+with tacit.Operator(lambda x: scale(x), rows=len(b[own]), comm=comm,
+                    norm=2.0) as operator:
+    calls[:] = [1] * 11
+    kind = Own if last else tacit.Error
+    raises(kind, "on one rank", lambda: operator @ b[own])
+if size > 1:
+    raises(tacit.InvalidError, "give the number of rows", lambda: tacit.solve(
+        lambda x: x, b[own], rows=None if last else len(b[own]), comm=comm))
 try:
-    x, report = tacit.solve(A[own], b[own], comm=comm, precond="none",
-                            callback=fail)
-    assert not last and report["result"]["stop"] == "interrupted"
-except Own:
-    assert last
+    tacit.solve(A[own], b[own], comm=comm, precond="none", callback=lambda k, r: (
+        os.kill(os.getpid(), signal.SIGINT) if last and k == 3 else None))
+    raise AssertionError("not interrupted")
+except tacit.Interrupted as outcome:
+    assert outcome.x.shape == b[own].shape
+half = scipy.sparse.tril(A, format="csr")
+raises(tacit.InputError, "lower", lambda: tacit.solve(half[own], b[own], comm=comm))
+raises(tacit.InvalidError, "a square matrix", lambda: tacit.Operator(
+    half[own][:, :-1] if last else half[own], comm=comm))
+x, _ = tacit.solve(half[own], b[own], comm=comm, triangle="lower")
+assert residual(A, whole(x), b) < 2e-8
 sys.stdout.write(f"rank {rank} of {size}: passed\n")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bad input: an exception with one sentence, never a crash."""
 
+import copy
 import gc
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -41,7 +43,8 @@ def test_shape_of_the_guess():
     ((A * 1j, b), "A is complex"), ((A, b * 1j), "b is complex"),
     ((A, np.array(["x"] * 100)), "type"), ((A, np.array([None] * 100)), "b"),
     ((A, sparse.csr_matrix(b).T), "toarray"),
-    ((A, np.ma.masked_equal(b, 2)), "masked"),
+    ((A, np.ma.masked_equal(b, 2)), "b is a masked"),
+    ((np.ma.masked_equal(A.toarray(), 0), b), "A is a masked"),
     ((linalg.aslinearoperator(A * 1j), b), "complex"),
     ((np.array([[object()]]), b), "A"),
 ])
@@ -113,20 +116,29 @@ def test_names_and_numbers():
     refused(ValueError, "rtol", A, b, rtol=-1)
     refused(ValueError, "rtol", A, b, rtol="small")
     refused(ValueError, "rtol", A, b, rtol=np.nan)
-    for wrong in (-1, 0, 1.5, None, "9", 2**70):
+    refused(ValueError, "rtol", A, b, rtol=True)
+    for wrong in (-1, 0, 1.5, None, "9", 2**70, True):
         refused(ValueError, "max_iterations", A, b, max_iterations=wrong)
     refused(ValueError, "step", A, b, method="sstep", settings={"steps": 99})
     refused(ValueError, "shift", A, b, shift=1.0)
+    for keywords in ({"device": "host"}, {"threads": 1}, {"triangle": "upper"}):
+        refused(ValueError, "is for a new operator", tacit.Operator(A), b,
+                **keywords)
+    with pytest.raises(tacit.InvalidError, match="threads is for a new"):
+        tacit.Preconditioner(tacit.Operator(A), "jacobi", threads=1)
     refused(ValueError, "rows", lambda x: x, b)
+    for wrong in (-1.0, "x", np.nan):
+        refused(ValueError, "norm", lambda x: x, b, rows=100, norm=wrong)
     refused(ValueError, "no such|poisson", "poison3d:8", b)
     refused(OSError, "absent", "absent.mtx", b)
     for keywords in ({"threads": "2"}, {"threads": -1}, {"method": 3},
                      {"precond": 3}, {"format": 1}, {"callback": 3},
-                     {"settings": {"foo": 1}}, {"comm": "world"},
+                     {"settings": {"foo": 1}}, {"settings": [1]},
+                     {"norm": 2.0}, {"rows": 100}, {"comm": "world"},
                      {"device": "host\0"}, {"solves": 0}):
         refused(ValueError, ".", A, b, **keywords)
     refused(ValueError, "x0", A, b, x0=np.full(100, np.nan))
-    refused(ValueError, "shape|matrix", None, b)
+    refused(ValueError, "A is NoneType: expected a square matrix", None, b)
     for options in ({"kycle": "v"}, {"near_null": np.zeros(100)},
                     {"near_null": np.ones(5)}, {"degree": "many"}):
         with pytest.raises(tacit.Error):
@@ -151,6 +163,28 @@ def test_symmetry_is_checked_with_row_and_column():
     refused(ValueError, "row 1, column 2", bad, b, method="cg")
     x, _ = tacit.solve(bad, b, method="direct")
     assert residual(bad, x, b) < 1e-10
+
+
+@pytest.mark.parametrize("half, name", [
+    (sparse.tril(A), "lower"), (sparse.triu(A).tocsr(), "upper"),
+    (sparse.tril(A).tocsr() + 0.0 * A, "lower"),  # zeros are stored above
+])
+def test_one_triangle_is_not_taken_for_the_matrix(half, name, tmp_path):
+    for keywords in ({}, {"method": "cg"}, {"method": "minres"},
+                     {"check": False, "method": "cg"}, {"precond": "amg"}):
+        refused(ValueError, f"the {name} one: say triangle='{name}'",
+                half, b, **keywords)
+    for use in (lambda: tacit.cg(half, b), lambda: tacit.minres(half, b),
+                lambda: tacit.amg(half), lambda: tacit.compare(half, b),
+                lambda: tacit.fix(half, b, [3])):
+        with pytest.raises(tacit.InputError, match="one triangle alone"):
+            use()
+    sparse.save_npz(tmp_path / "half.npz", sparse.csr_matrix(half))
+    refused(ValueError, name, str(tmp_path / "half.npz"), b)
+    x, report = tacit.solve(half, b, method="direct")  # as it is
+    assert residual(half, x, b) < 1e-12
+    x, _ = tacit.solve(sparse.diags(np.arange(1.0, 101.0)), b)
+    assert np.allclose(x * np.arange(1.0, 101.0), 1.0)
 
 
 def test_functions_that_return_nonsense():
@@ -192,6 +226,20 @@ def test_closed_objects():
                 lambda: M @ b, lambda: F.solve(b), lambda: F.info):
         with pytest.raises(tacit.ClosedError, match="closed"):
             use()
+
+
+def test_copies_and_pickles():
+    for made in (tacit.Operator(A), tacit.Solver(A), tacit.amg(A),
+                 tacit.factor(A)):
+        for use in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="copied or pickled"):
+                use(made)
+    with pytest.raises(tacit.NotConverged) as raised:
+        tacit.solve(A, b, max_iterations=2)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value)
+    assert again.report == raised.value.report
+    assert np.array_equal(again.x, raised.value.x)
 
 
 def test_objects_go_in_any_order():
@@ -259,6 +307,25 @@ def test_threads_share_a_solver():
         thread.join()
     assert not wrong
     assert residual(A, solver.solve(b)[0], b) < 1e-7
+
+
+def test_a_matrix_changed_behind_its_back():
+    M = A.copy()
+
+    def change(*_):  # nothing that is used
+        M.indices[:] = 10**9
+        M.data[:] = np.nan
+
+    for keywords in ({"callback": change}, {"converged": change, "rtol": 1e-8},
+                     {"precond": lambda r: change() or r}):
+        M = A.copy()
+        x, _ = tacit.solve(M, b, **{"precond": "jacobi", **keywords})
+        assert residual(A, x, b) < 1e-7 and M.indices[0] == 10**9
+    M = A.copy()
+    with tacit.Solver(M, precond="ic0") as solver:
+        change()
+        assert residual(A, solver.solve(b)[0], b) < 1e-7
+        refused(ValueError, r"cols.0. is 1000000000, of row 1", M, b)
 
 
 def test_fork():

@@ -121,6 +121,32 @@ def test_own_preconditioners():
         assert residual(A, x, b) < CONVERGED
         named = "function" if M in own else "ic0"
         assert report["path"]["precond"] == named
+    x, _ = tacit.solve(A, b, method="minres", precond=np.diag(D))
+    assert residual(A, x, b) < CONVERGED
+
+
+def test_accuracy():
+    x, _ = tacit.solve(A, b, rtol=1e-3)
+    r = b - A @ x
+    norm = abs(A).sum(axis=1).max() * abs(x).max() + abs(b).max()
+    with tacit.Operator(A) as operator:
+        found = operator.accuracy(x, b)
+        assert operator.accuracy(x[:, None], b[:, None]) == found
+        for wrong in (x[1:], np.column_stack([x, x])):
+            with pytest.raises(tacit.InvalidError, match="x has"):
+                operator.accuracy(wrong, b)
+        with pytest.raises(tacit.TypeRefused, match="masked"):
+            operator.accuracy(np.ma.masked_less(x, 0), b)
+    assert found == pytest.approx({
+        "residual": residual(A, x, b),
+        "backward_error": abs(r).max() / norm,
+        "componentwise_backward_error":
+            (abs(r) / (abs(A) @ abs(x) + abs(b))).max(),
+        "attainable": np.finfo(float).eps * norm / np.linalg.norm(b),
+    }, rel=1e-6)
+    product = tacit.Operator(linalg.aslinearoperator(A)).accuracy(x, b)
+    assert product["residual"] == pytest.approx(found["residual"])
+    assert product["componentwise_backward_error"] is None
 
 
 def test_indefinite_goes_on_by_minres():

@@ -12,15 +12,24 @@
 /* --- status ------------------------------------------------------------- */
 
 #define FAIL(code, ...) return tacit_error_set((code), __VA_ARGS__)
+/* Of a caller's arguments: in functions that callers know by name. */
 #define REQUIRE(cond)                                                         \
     do {                                                                      \
         if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond); \
+    } while (0)
+/* Of this library's own calls. */
+#define ENSURE(cond)                                               \
+    do {                                                           \
+        if (!(cond)) return tct_library_fault(__FILE__, __LINE__); \
     } while (0)
 #define TRY(call)                                \
     do {                                         \
         tacit_status try_status_ = (call);       \
         if (try_status_ < 0) return try_status_; \
     } while (0)
+
+/* INVALID, with a sentence on a fault of the library itself. */
+tacit_status tct_library_fault(const char *file, int line);
 
 /* Replace the message of the last error (with a peer's sentence or a file's
  * name). */

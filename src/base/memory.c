@@ -4,6 +4,7 @@
  * block's size. */
 #include "base/base.h"
 #include "base/room.h"
+#include "base/slabs.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static atomic_size_t blocks;
 static atomic_long fail_at;
 
 typedef struct {
-    void *base; /* of posix_memalign */
+    void *base;     /* as it was allocated */
+    tct_slab *slab; /* it is in; NULL: of posix_memalign */
     size_t bytes;
 } block_head;
 
@@ -34,19 +36,31 @@ static bool is_available(size_t bytes)
     return bytes < 16 * HUGE_PAGE || bytes <= tct_memory_available();
 }
 
+/* Memory of its own, in large pages as far as it fills them. */
+static char *apart(size_t bytes, void **base)
+{
+    const bool large = bytes >= 2 * HUGE_PAGE;
+    const size_t align = large ? HUGE_PAGE : LINE;
+    const size_t whole =
+        large ? (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : bytes;
+    const size_t lead = LINE; /* the header precedes the data */
+    if (posix_memalign(base, align, whole + align + lead) != 0) return NULL;
+    char *data = (char *)*base + (large ? align : lead);
+    if (large) madvise(data, whole, MADV_HUGEPAGE);
+    return data;
+}
+
 void *tct_alloc(size_t bytes)
 {
     if (must_fail() || bytes > SIZE_MAX / 2 || !is_available(bytes))
         return NULL;
-    const bool large = bytes >= 4 * HUGE_PAGE;
-    const size_t align = large ? HUGE_PAGE : LINE;
-    const size_t lead = LINE; /* the header precedes the data */
-    void *base = NULL;
-    if (posix_memalign(&base, align, bytes + align + lead) != 0) return NULL;
-    char *data = (char *)base + (large ? align : lead);
-    if (large) madvise(data, bytes, MADV_HUGEPAGE);
+    tct_slab *slab = NULL;
+    void *base = tct_slab_take(bytes + LINE, &slab);
+    char *data = base ? (char *)base + LINE : apart(bytes, &base);
+    if (!data) return NULL;
     block_head *head = (block_head *)(void *)(data - LINE);
     head->base = base;
+    head->slab = slab;
     head->bytes = bytes;
     tct_memory_count((int64_t)bytes);
     atomic_fetch_add(&blocks, 1);
@@ -66,7 +80,8 @@ void tct_free(void *p)
     block_head *head = (block_head *)(void *)((char *)p - LINE);
     tct_memory_count(-(int64_t)head->bytes);
     atomic_fetch_sub(&blocks, 1);
-    free(head->base);
+    if (head->slab) tct_slab_give(head->slab, head->base, head->bytes + LINE);
+    else free(head->base);
 }
 
 void tct_memory_keep(void *p, bool kept)
@@ -106,8 +121,21 @@ void tct_release_pages(void *p, size_t bytes)
     if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-/* Below this malloc decides: the check takes some us. */
-static const double LITTLE = 0x1p20;
+/* Below this malloc decides: the check takes some us, some 100 us in nested
+ * groups. A check stands for the requests after it, up to GRANTED bytes of
+ * them, if there is far more. */
+static const double LITTLE = 0x1p20, GRANTED = 0x1p26, FAR_MORE = 64.0;
+static _Atomic double granted;
+
+/* Take `bytes` of what the last check has granted, if that suffices. */
+static bool is_granted(double bytes)
+{
+    double left = atomic_load(&granted);
+    while (bytes <= left)
+        if (atomic_compare_exchange_weak(&granted, &left, left - bytes))
+            return true;
+    return false;
+}
 
 static tacit_status require_room(double bytes, double room, const char *what)
 {
@@ -120,8 +148,10 @@ static tacit_status require_room(double bytes, double room, const char *what)
 
 tacit_status tct_memory_require(double bytes, const char *what)
 {
-    if (bytes <= LITTLE) return TACIT_OK;
-    return require_room(bytes, (double)tct_memory_available(), what);
+    if (bytes <= LITTLE || is_granted(bytes)) return TACIT_OK;
+    const double room = (double)tct_memory_available();
+    atomic_store(&granted, room > FAR_MORE * GRANTED ? GRANTED : 0.0);
+    return require_room(bytes, room, what);
 }
 
 tacit_status tct_memory_require_of(int ranks, double bytes, const char *what)

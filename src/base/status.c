@@ -9,6 +9,33 @@ static _Thread_local char message[1024];
 static tacit_log_fn log_fn;
 static void *log_ctx;
 
+/* --- text ----------------------------------------------------------------- */
+
+/* Bytes of the printable character at `s`, in UTF-8, a tab or a new line; 0:
+ * there is none. */
+static int character_at(const unsigned char *s)
+{
+    const int bytes = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] == '\t' || s[0] == '\n') return 1;
+    if (bytes == 1) return s[0] >= ' ' && s[0] != 0x7f;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || (s[0] == 0xc2 && s[1] < 0xa0)) return 0;
+    for (int k = 1; k < bytes; k++)
+        if ((s[k] & 0xc0) != 0x80) return 0;
+    return bytes;
+}
+
+/* Words of files and names stand in sentences, and may hold anything. */
+static void make_printable(char *text)
+{
+    for (unsigned char *s = (unsigned char *)text; *s;) {
+        const int bytes = character_at(s);
+        if (bytes == 0) *s = '?';
+        s += bytes ? bytes : 1;
+    }
+}
+
+/* --- the last error ------------------------------------------------------- */
+
 tacit_status tacit_error_set(tacit_status status, const char *format, ...)
 {
     char text[sizeof message]; /* the arguments may point into `message` */
@@ -16,13 +43,23 @@ tacit_status tacit_error_set(tacit_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    make_printable(text);
     memcpy(message, text, sizeof message);
     return status;
+}
+
+tacit_status tct_library_fault(const char *file, int line)
+{
+    const char *slash = strrchr(file, '/');
+    FAIL(TACIT_INVALID,
+         "a fault of this library, at line %d of %s: please report it", line,
+         slash ? slash + 1 : file);
 }
 
 void tct_set_error_message(const char *text)
 {
     snprintf(message, sizeof message, "%s", text);
+    make_printable(message);
 }
 
 char tct_user_call_begin(void)
@@ -95,5 +132,6 @@ void tct_log(int level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    make_printable(text);
     log_fn(log_ctx, level, text);
 }

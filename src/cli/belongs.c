@@ -149,7 +149,7 @@ enum {
 
 /* clang-format off */
 #define MADE "a factor that is made here, and --given takes one from files"
-#define OF_BENCH "bench with a MATRIX"
+#define OF_BENCH "bench with a MATRIX, and none is given"
 #define OF_WHOLE "whole steps, and --no-compute or --no-communication leaves a part out"
 #define OF_RANKS "several processes, and here is one"
 #define OF_INFO "a MATRIX, and gallery is a list"

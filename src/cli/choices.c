@@ -35,7 +35,7 @@ FIXED(basis,
     {"monomial", "powers of A, from moments: for up to 4 steps", NULL, false})
 FIXED(kind,
     {"llt", "A = L L', of a positive definite matrix", NULL, false},
-    {"ldlt", "A = L D L', of a symmetric matrix, without pivoting", NULL, false},
+    {"ldlt", "A = L D L', of a symmetric matrix", NULL, false},
     {"lu", "A = L U, of permuted rows if it needs pivots", NULL, false},
     {"ic0", "L L' with the entries of A, of a positive definite matrix", NULL, false},
     {"ilu0", "L U with the entries of A, without pivoting", NULL, false})

@@ -117,7 +117,7 @@ static const cli_option table[] = {
 
 {"Processes", "grid", 0, CLI_SHAPE, ON_trsv, AT(grid), "PxxPyxPz|auto",
  "of processes that solve with the factor: Pz grids, a power of two, of Px x Py "
- "each (auto, fewest messages foreseen; with --device cuda 1x1xPz, and others "
+ "each (auto, fewest predicted messages; with --device cuda 1x1xPz, and others "
  "with --comm peer)", NULL, 0, 0, 0},
 {"Processes", "blocks", 0, CLI_TEXT, ON_jacobi, AT(blocks), "PXxPY[xPZ]",
  "of the grid along x, y and z, one a process (auto: slabs of rows or planes "

@@ -22,6 +22,8 @@ typedef struct tct_block_ops {
     void (*multiply_pass)(const tct_block *B, const tct_op *op,
                           void (*range)(const tct_op *op, size_t from,
                                         size_t to, double *sums));
+    /* y = |B| x, x not negative, on the host. OPTIONAL */
+    void (*magnitude)(const tct_block *B, const double *x, double *y);
     /* MULTIPLY_ADD. Ghost blocks only. */
     void (*multiply_add)(const tct_block *B, const tct_op *op);
     /* A copy with values rounded to floats, in the same memory, made through

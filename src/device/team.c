@@ -276,7 +276,7 @@ static void close_seat(tct_team_seat *s)
 
 tacit_status tct_team_create(int threads, tct_team **out)
 {
-    REQUIRE(threads >= 1 && threads <= TCT_TEAM_MOST);
+    ENSURE(threads >= 1 && threads <= TCT_TEAM_MOST);
     tct_team *t =
         tct_calloc(sizeof *t + (size_t)threads * sizeof(tct_team_seat));
     if (!t) FAIL(TACIT_NO_MEMORY, "no memory for %d threads", threads);

@@ -22,9 +22,11 @@ static tacit_status check_arrays(const tacit_factor_panels *P)
     const bool has_upper =
         P->kind == TACIT_FACTOR_LU || P->kind == TACIT_FACTOR_ILU0;
     if (has_upper != (P->upper != NULL) ||
-        (P->kind == TACIT_FACTOR_LDLT) != (P->diagonal != NULL))
+        (P->kind == TACIT_FACTOR_LDLT) != (P->diagonal != NULL) ||
+        (P->off_diagonal && !P->diagonal))
         FAIL(TACIT_INVALID, "factor: `upper` is for kinds LU and ILU0, which "
-                            "have it, and `diagonal` for LDLT");
+                            "have it, and `diagonal` for LDLT, with or "
+                            "without `off_diagonal`");
     if ((int)P->kind < TACIT_FACTOR_LLT || (int)P->kind > TACIT_FACTOR_ILU0)
         FAIL(TACIT_INVALID, "factor: its kind is %d, of 0 to %d", (int)P->kind,
              TACIT_FACTOR_ILU0);
@@ -152,12 +154,49 @@ static tacit_status check_numbers(const tacit_factor_panels *P,
 
 static tacit_status check_scales(const tacit_factor_panels *P)
 {
-    const double *all[] = {P->diagonal, P->row_scale, P->col_scale};
+    const double *all[] = {P->off_diagonal ? NULL : P->diagonal, P->row_scale,
+                           P->col_scale};
     const char *const names[] = {"D", "row_scale", "col_scale"};
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; all[a] && i < P->rows; i++)
             if (!isfinite(all[a][i]) || all[a][i] == 0.0)
                 BROKEN("%s of row %" PRId64 " is %g", names[a], i, all[a][i]);
+    return TACIT_OK;
+}
+
+/* Check the pivot of row `k` of panel `K`, of 2 x 2 if D has an entry below
+ * it. */
+static tacit_status check_pivot(const tacit_factor_panels *P, int32_t K,
+                                int64_t k)
+{
+    const double d = P->diagonal[k], e = P->off_diagonal[k];
+    const int64_t h = P->row_start[K + 1] - P->row_start[K];
+    if (e == 0.0 && isfinite(d) && d != 0.0) return TACIT_OK;
+    if (e == 0.0) BROKEN("D of row %" PRId64 " is %g", k, d);
+    if (k + 1 >= P->first[K + 1])
+        BROKEN("the pivot of 2 x 2 from row %" PRId64 " on ends in another "
+               "panel",
+               k);
+    const double p = d / e, q = P->diagonal[k + 1] / e;
+    if (!isfinite(e) || !isfinite(p) || !isfinite(q) || p * q == 1.0 ||
+        P->off_diagonal[k + 1] != 0.0)
+        BROKEN("the pivot of 2 x 2 from row %" PRId64 " on is singular, or "
+               "not finite, or another begins in it",
+               k);
+    if (P->value[P->value_start[K] + (k - P->first[K]) * (h + 1) + 1] != 0.0)
+        BROKEN("L is not 0 between the rows of the pivot of 2 x 2 from row "
+               "%" PRId64 " on",
+               k);
+    return TACIT_OK;
+}
+
+static tacit_status check_blocks(const tacit_factor_panels *P)
+{
+    for (int32_t K = 0; P->off_diagonal && K < P->panels; K++)
+        for (int64_t k = P->first[K]; k < P->first[K + 1]; k++) {
+            TRY(check_pivot(P, K, k));
+            if (P->off_diagonal[k] != 0.0) k++;
+        }
     return TACIT_OK;
 }
 
@@ -170,6 +209,7 @@ static tacit_status check_panels(const tacit_factor_panels *P, int32_t *of)
         TRY(check_pivots(P, K, P->value));
         TRY(check_pivots(P, K, P->upper));
     }
+    TRY(check_blocks(P));
     TRY(check_scales(P));
     TRY(check_numbers(P, P->original, of));
     return check_numbers(P, P->row_order, of);

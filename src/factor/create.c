@@ -6,6 +6,7 @@
 #include "matrix/matrix.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 static tacit_status check_options(const tacit_factor_options *o)
 {
@@ -101,6 +102,7 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     if (!L->order.old) TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
+    TRY(tct_factor_open_pairs(L, F));
     TRY(tct_factor_outline(L, F, o->width));
     TRY(tct_factor_require_memory(
         L, A, L->info.bytes,
@@ -109,9 +111,12 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     TRY(tct_factor_list_rows(L, F));
     TRY(tct_factor_open_matched(L, A));
     clock_in(&start, &L->info.symbolic_seconds);
+    TRY(tct_factor_open_pivots(L));
     TRY(tct_factor_numeric(L, F, A));
+    TRY(tct_factor_take_pivots(L));
     if (L->trial) TRY(tct_factor_learn(L, F));
     if (L->trial) return TACIT_OK; /* the next one has another order */
+    tct_factor_count_signs(L);
     tct_factor_show(L);
     TRY(tct_factor_branch(L));
     TRY(o->kind == TACIT_FACTOR_LLT ? tct_check_definite(L, A)
@@ -154,28 +159,49 @@ tacit_status tct_factor_make(const tct_entries *A,
     return TACIT_OK;
 }
 
+tacit_status tct_factor_tell_both(tacit_status status, const char *why)
+{
+    char now[400];
+    if (status != TACIT_INPUT) return status;
+    snprintf(now, sizeof now, "%s", tacit_error_message());
+    FAIL(status, "%s: %s", why, now);
+}
+
+static tacit_status advise_lu(void)
+{
+    char why[400];
+    snprintf(why, sizeof why, "%s", tacit_error_message());
+    FAIL(TACIT_INPUT, "%s: take the pivots of kind lu", why);
+}
+
 /* Without a row order first, so that factors that need none have no scales. */
 static tacit_status make_any(const tct_csr *A, int exponent,
-                             const tacit_factor_options *o, tacit_factor **out)
+                             const tacit_factor_options *o, bool may_pair,
+                             tacit_factor **out)
 {
     tct_entries E;
     tacit_status status = tct_entries_open(A, !tct_has_upper(o->kind), &E);
     if (status >= 0) status = tct_entries_scale(&E, exponent);
     if (status >= 0) status = tct_factor_make(&E, o, NULL, out);
     tct_entries_close(&E);
-    if (status != TACIT_INPUT || o->kind != TACIT_FACTOR_LU) return status;
-    return tct_factor_make_matched(A, exponent, o, out);
+    if (status != TACIT_INPUT) return status;
+    if (o->kind == TACIT_FACTOR_LU)
+        return tct_factor_make_matched(A, exponent, o, out);
+    if (o->kind == TACIT_FACTOR_LDLT && may_pair)
+        return tct_factor_make_paired(A, exponent, o, out);
+    if (o->kind == TACIT_FACTOR_LDLT) return advise_lu();
+    return status;
 }
 
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     const tacit_factor_options *options,
-                                    tacit_factor **out)
+                                    bool may_pair, tacit_factor **out)
 {
     tacit_factor_options o;
     TRY(tct_factor_options_read(options, &o));
     TRY(check_matrix(matrix, o.kind));
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
-    return make_any(&matrix->A, exponent, &o, out);
+    return make_any(&matrix->A, exponent, &o, may_pair, out);
 }
 
 tacit_status tacit_factor_create(const tacit_matrix *matrix,
@@ -183,7 +209,9 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                  tacit_factor **out)
 {
     REQUIRE(matrix != NULL && out != NULL);
-    return tct_factor_create_near(matrix, 0, options, out);
+    TRY(tct_factor_create_near(matrix, 0, options, true, out));
+    tct_factor_warn(*out);
+    return TACIT_OK;
 }
 
 /* --- solving -------------------------------------------------------------- */

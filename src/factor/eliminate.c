@@ -23,12 +23,28 @@ static void update_llt(const tct_dense *D, const tct_strip *by, double beta,
                     beta, to->lower + w, to->ld);
 }
 
+/* Columns j and j + 1 of L D, whose pivot is one of 2 x 2. */
+static void scale_pair(const tct_strip *by, int64_t j, int64_t m, double *out)
+{
+    const double *x = by->lower + j * by->ld, *y = x + by->ld,
+                 d = by->diagonal[j], e = by->other[j], g = by->diagonal[j + 1];
+    for (int64_t i = 0; i < m; i++) {
+        out[j * m + i] = x[i] * d + y[i] * e;
+        out[(j + 1) * m + i] = x[i] * e + y[i] * g;
+    }
+}
+
 /* `out` [m columns of `by`] = U' of its first m rows, U' = L D. */
 static void scale(const tct_strip *by, int64_t m, double *out)
 {
-    for (int64_t j = 0; j < by->width; j++)
+    for (int64_t j = 0; j < by->width; j++) {
+        if (by->other && by->other[j] != 0.0) {
+            scale_pair(by, j++, m, out);
+            continue;
+        }
         for (int64_t i = 0; i < m; i++)
             out[j * m + i] = by->lower[j * by->ld + i] * by->diagonal[j];
+    }
 }
 
 void tct_strip_update(const tct_dense *D, const tct_strip *by, double beta,
@@ -122,6 +138,7 @@ int64_t tct_strip_eliminate(const tct_dense *D, const tct_strip *s,
                             double *scratch)
 {
     if (is_llt(s)) return eliminate_llt(D, s);
+    if (s->other) return tct_strip_pivot(D, s);
     for (int64_t j = 0; j < s->width; j += COLUMNS) {
         const int64_t left = s->width - j;
         const tct_strip now = part(s, j, left < COLUMNS ? left : COLUMNS, j),

@@ -17,7 +17,10 @@ typedef struct tct_strip {
     double *lower;      /* L, or its values before elimination        */
     double *upper;      /* U'; NULL: L' or D L'                       */
     double *diagonal;   /* D [width] for kind LDLT, else NULL         */
-    double least;       /* kind LU: a smaller pivot gets this size; 0 */
+    double *other;      /* with pivots of 2 x 2: D's entries below the
+                         * diagonal [width]; NULL                     */
+    int32_t *number;    /* ... numbers of the columns [width]         */
+    double least;       /* a smaller pivot gets this size; 0          */
     int32_t *row, *col; /* of a trial [width], see tct_strip_try; NULL  */
 } tct_strip;
 
@@ -29,7 +32,8 @@ static inline tct_strip tct_strip_below(const tct_strip *s, int64_t rows)
                        .ld = s->ld,
                        .lower = s->lower + rows,
                        .upper = s->upper ? s->upper + rows : NULL,
-                       .diagonal = s->diagonal};
+                       .diagonal = s->diagonal,
+                       .other = s->other};
 }
 
 /* `to` becomes beta `to` minus the update by the columns of `by`, which starts
@@ -44,6 +48,13 @@ void tct_strip_update(const tct_dense *dense, const tct_strip *by, double beta,
  * kind LDLT. */
 int64_t tct_strip_eliminate(const tct_dense *dense, const tct_strip *s,
                             double *scratch);
+
+/* --- pivot_pairs.c -------------------------------------------------------- */
+
+/* Kind LDLT with `other`: eliminate the columns of `s`, rows and columns of its
+ * square exchanged for pivots of 1 x 1 and 2 x 2, and `number` with them.
+ * Returns as tct_strip_eliminate. */
+int64_t tct_strip_pivot(const tct_dense *dense, const tct_strip *s);
 
 /* --- trial.c -------------------------------------------------------------- */
 

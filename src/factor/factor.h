@@ -20,6 +20,8 @@
  * [LSC03] Li, Saad and Chow, "Crout versions of ILU for general sparse
  * matrices",
  *         SIAM J. Sci. Comput. 25 (2003).
+ * [BP71]  Bunch and Parlett, "Direct methods for solving symmetric indefinite
+ *         systems of linear equations", SIAM J. Numer. Anal. 8 (1971).
  * [OP64]  Oettli and Prager, "Compatibility of approximate solution of linear
  *         equations with given error bounds for coefficients and right-hand
  *         sides", Numer. Math. 6 (1964). */
@@ -179,6 +181,9 @@ double tct_front_flops(const tct_fronts *F, int32_t f);
 tacit_status tct_fronts_create(const tct_graph *g, tct_nesting *x,
                                tct_fronts *out);
 void tct_fronts_clear(tct_fronts *F);
+/* Sort the rows below each front.
+ * Errors      NO_MEMORY. */
+tacit_status tct_fronts_sort(tct_fronts *F);
 
 /* Is merging worth `zeros` zeros among the `stored` values of `width`
  * columns? */
@@ -191,7 +196,7 @@ struct tacit_factor {
     tct_nesting order;
     int64_t *first, *row_start, *value_start;
     int32_t *parent, *row, *node;
-    double *value, *upper, *diagonal;
+    double *value, *upper, *diagonal, *off_diagonal;
     double *inverse; /* [rows] inverse pivots if each row is a panel, with
                       * values stored by row; else NULL */
     bool in_place;   /* rows are not permuted                                */
@@ -200,11 +205,17 @@ struct tacit_factor {
     int exponent;    /* the matrix is scaled by 2^-exponent                  */
     tct_matching match; /* of rows and columns, or no arrays                 */
     double least_pivot; /* smaller ones get this size; 0: they are errors    */
+    double weakness;    /* the largest multiplier, and the row of its pivot, */
+    int64_t weak_row;   /* from 1; of kinds LDLT and LU                      */
     tct_entries system; /* the matched matrix, owned                         */
     bool trial;         /* of pivots: see matched.c                          */
     int32_t *trial_row, *trial_col; /* [rows] the row and column that pivoting
                                      * brings to each place               */
-    int64_t left_out; /* ... columns without a pivot, which now are elsewhere */
+    const struct tct_pairs *pairs;  /* while pivots of 2 x 2 are sought, else
+                                    * NULL; borrowed */
+    int32_t *number;  /* [rows] ... the column that is at each place         */
+    int64_t left_out; /* of a trial: columns without a pivot, which now are
+                       * elsewhere                                          */
     int32_t *b_row;   /* [rows] if matched: row of b of each row, and ...  */
     double *b_scale, *x_scale; /* ... its scales                             */
     tct_branches branches;     /* of an exact factor */
@@ -222,11 +233,15 @@ static inline bool tct_is_incomplete(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_IC0 || kind == TACIT_FACTOR_ILU0;
 }
+/* Returns `status`; INPUT then has the sentences of both attempts, `why` and the
+ * last one. */
+tacit_status tct_factor_tell_both(tacit_status status, const char *why);
 /* tacit_factor_create for 2^-exponent `matrix`; reported pivots are those of
- * `matrix`. */
+ * `matrix`. Unless `may_pair`, kind LDLT has no pivots of 2 x 2, which GPUs do
+ * not solve with. */
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     const tacit_factor_options *options,
-                                    tacit_factor **out);
+                                    bool may_pair, tacit_factor **out);
 /* A pivot, or a sum of its terms, scaled back to the given matrix. */
 double tct_as_given(const tacit_factor *L, double value);
 /* "lu" */
@@ -265,7 +280,8 @@ typedef struct tct_factor_rows {
     tct_matching match;
     tct_nesting order; /* no arrays: to be found */
     bool exchanges;    /* a trial: rows are exchanged within panels */
-    int trials;        /* before it */
+    const struct tct_pairs *pairs; /* of kind LDLT; borrowed */
+    int trials;                    /* before it */
 } tct_factor_rows;
 
 /* Make a factor of the requested kind; logs an unsymmetric pattern. `rows` NULL:
@@ -284,6 +300,8 @@ void tct_factor_take_rows(tacit_factor *L, tct_factor_rows *rows);
 /* Room and places of a matched factor, in the new order.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A);
+/* Find the rows and scales of b and x again, in another order. */
+void tct_factor_place_rows(tacit_factor *L);
 /* Solve a test system, into the info.
  * Errors      INPUT (it has no solution), NO_MEMORY. */
 tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A);
@@ -291,6 +309,24 @@ tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A);
  * next front. L->trial remains true if there are any changes.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_learn(tacit_factor *L, const tct_fronts *F);
+
+/* --- paired.c ------------------------------------------------------------- */
+
+/* L D L' of 2^-exponent `A`, scaled, with pivots of 1 x 1 and 2 x 2 from the rows
+ * of each panel.
+ * Errors      as tacit_factor_create. */
+tacit_status tct_factor_make_paired(const tct_csr *A, int exponent,
+                                    const tacit_factor_options *o,
+                                    tacit_factor **out);
+/* Nothing without L->pairs: before panels are cut, put pairs first in fronts;
+ * before elimination, make room for the pivots' order and blocks; after it, take
+ * their order.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_open_pairs(tacit_factor *L, tct_fronts *F);
+tacit_status tct_factor_open_pivots(tacit_factor *L);
+tacit_status tct_factor_take_pivots(tacit_factor *L);
+/* Count the signs of pivots into the info: kinds LLT and LDLT. */
+void tct_factor_count_signs(tacit_factor *L);
 
 /* --- refined.c ------------------------------------------------------------ */
 
@@ -324,10 +360,11 @@ tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
 #define TCT_PIVOT_REPAIRED 0x1p-40
 #define TCT_PIVOT_TAKEN    0x1p-26
 
-/* Measure the loss of accuracy of kinds LDLT and LU into `info`, with a
- * warning: see tacit_factor_create.
+/* Measure the loss of accuracy of kinds LDLT and LU into `info`.
  * Errors      INPUT, NO_MEMORY. */
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
+/* Warn of that loss, which a solve without refinement has. */
+void tct_factor_warn(const tacit_factor *L);
 /* Keep the least ratio of a pivot to its terms in the info, for kind LU.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_note_pivots(tacit_factor *L);

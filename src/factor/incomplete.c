@@ -12,10 +12,16 @@
 
 static const char *const what = "an incomplete factor";
 
-/* Scratch: positions of rows in the current column (-1: absent), and for each
- * column how many of its rows have been processed. */
+/* Scratch: where rows of the current column are in `value` and `upper`, and the
+ * entry of each column that is processed next. Updates of rows that it
+ * lacks go to the first LACKS elements, by turns: a branch could not be
+ * predicted. */
+enum { LACKS = 8 };
 typedef struct {
-    int32_t *place, *used; /* [rows] */
+    int32_t *place;        /* [rows] */
+    int64_t *next;         /* [rows] */
+    double *value, *upper; /* [LACKS + the longest column]; upper: or NULL */
+    int64_t updates;       /* of rows that it has */
 } progress;
 
 /* --- pattern -------------------------------------------------------------- */
@@ -26,6 +32,12 @@ typedef struct {
     const tct_entries *A;
 } filling;
 
+/* The place of row `i` of A. */
+static int32_t now_of(const tacit_factor *L, int32_t i)
+{
+    return L->in_place ? i : L->order.now[i];
+}
+
 static void count_range(void *work, int64_t from, int64_t to)
 {
     const filling *f = work;
@@ -34,7 +46,7 @@ static void count_range(void *work, int64_t from, int64_t to)
     for (int64_t i = from; i < to; i++) {
         int64_t count = 1;
         for (int64_t k = A->ptr[x->old[i]]; k < A->ptr[x->old[i] + 1]; k++)
-            count += x->now[A->col[k]] > i;
+            count += now_of(f->L, A->col[k]) > i;
         f->L->row_start[i + 1] = count;
     }
 }
@@ -83,7 +95,7 @@ static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
     L->row[from] = (int32_t)i;
     L->value[from] = 0.0;
     for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++) {
-        const int32_t j = L->order.now[A->col[k]];
+        const int32_t j = now_of(L, A->col[k]);
         if (j == i) L->value[from] = A->value[k] * (1.0 + L->info.shift);
         if (j <= i) continue;
         ascend = ascend && j > L->row[at - 1];
@@ -127,40 +139,67 @@ static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
 
 /* As take_off if column k is much longer than column j, such as that of a dense
  * row: the rows of column j are searched in it. */
-static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
+static void take_by_search(const tacit_factor *L, int64_t j, int32_t k,
+                           int64_t at, progress *p)
 {
     const double *u = L->upper ? L->upper : L->value;
     const double l_jk = L->value[at], u_kj = u[at];
-    const int64_t last = L->row_start[k + 1];
-    int64_t count = 0;
-    for (int64_t to = L->row_start[j]; to < L->row_start[j + 1]; to++) {
+    const int64_t last = L->row_start[k + 1], from = L->row_start[j];
+    for (int64_t to = from; to < L->row_start[j + 1]; to++) {
         at = find_row(L, at, last, L->row[to]);
         if (at == last) break;
         if (L->row[at] != L->row[to]) continue;
-        L->value[to] -= L->value[at] * u_kj;
-        if (L->upper) L->upper[to] -= L->upper[at] * l_jk;
-        count++;
+        p->value[LACKS + to - from] -= L->value[at] * u_kj;
+        if (L->upper) p->upper[LACKS + to - from] -= L->upper[at] * l_jk;
+        p->updates++;
     }
-    L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
 }
 
-/* Update column j, at the positions `place` [rows], by column k, whose entry of
- * row j is `at`. */
-static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
-                     const int32_t *place)
+/* to[place[row]] -= `by` times n entries of a column; returns how many of these
+ * rows the current column has. */
+static int64_t subtract(int64_t n, const int32_t *row, const double *column,
+                        double by, const int32_t *place, double *to)
+{
+    int64_t count = 0;
+    for (int64_t e = 0; e < n; e++) {
+        const int32_t position = place[row[e]];
+        to[position] -= column[e] * by;
+        count += position >= LACKS;
+    }
+    return count;
+}
+
+/* Update column j by column k, whose entry of row j is `at`. */
+static void take_off(const tacit_factor *L, int32_t k, int64_t at, progress *p)
 {
     const double *u = L->upper ? L->upper : L->value;
     const double l_jk = L->value[at], u_kj = u[at];
-    const int64_t to = L->row_start[j];
-    int64_t count = 0;
-    for (int64_t e = at; e < L->row_start[k + 1]; e++) {
-        const int32_t position = place[L->row[e]];
-        if (position < 0) continue;
-        L->value[to + position] -= L->value[e] * u_kj;
-        if (L->upper) L->upper[to + position] -= L->upper[e] * l_jk;
-        count++;
+    const int64_t n = L->row_start[k + 1] - at;
+    p->updates +=
+        subtract(n, L->row + at, L->value + at, u_kj, p->place, p->value);
+    if (L->upper)
+        subtract(n, L->row + at, L->upper + at, l_jk, p->place, p->upper);
+}
+
+/* Column j into the scratch, or back. */
+static void begin_column(const tacit_factor *L, int64_t j, progress *p)
+{
+    const int64_t from = L->row_start[j], n = L->row_start[j + 1] - from;
+    for (int64_t e = 0; e < n; e++) {
+        p->place[L->row[from + e]] = (int32_t)(LACKS + e);
+        p->value[LACKS + e] = L->value[from + e];
+        if (L->upper) p->upper[LACKS + e] = L->upper[from + e];
     }
-    L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
+}
+
+static void end_column(tacit_factor *L, int64_t j, progress *p)
+{
+    const int64_t from = L->row_start[j], n = L->row_start[j + 1] - from;
+    for (int64_t e = 0; e < n; e++) {
+        p->place[L->row[from + e]] = L->row[from + e] % LACKS;
+        L->value[from + e] = p->value[LACKS + e];
+        if (L->upper) L->upper[from + e] = p->upper[LACKS + e];
+    }
 }
 
 /* Finish the pivot at the head of column j; false: it fails. `weight` is the
@@ -187,52 +226,56 @@ static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
     return true;
 }
 
-/* The entry of row j in column k, which has advanced to it; -1: none, the entry
+/* The entry of row j in column k, which advances past it; -1: none, the entry
  * of A is on one side of the diagonal only. */
-static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
-                       int64_t j)
+static int64_t next_of(const tacit_factor *L, progress *p, int32_t k, int64_t j)
 {
     const int64_t end = L->row_start[k + 1];
-    int64_t at = L->row_start[k] + 1 + p->used[k];
+    int64_t at = p->next[k];
     while (at < end && L->row[at] < j) at++;
-    p->used[k] = (int32_t)(at - L->row_start[k] - 1);
-    return at < end && L->row[at] == j ? at : -1;
+    const bool found = at < end && L->row[at] == j;
+    p->next[k] = at + found;
+    return found ? at : -1;
 }
 
 /* Compute column j; false: the pivot fails. Longer columns are scanned, much
  * longer ones searched. */
 enum { MUCH = 16 };
 static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
-                        const progress *p, double *weight)
+                        progress *p, double *weight)
 {
     const double *u = L->upper ? L->upper : L->value;
     const int64_t from = L->row_start[j], to = L->row_start[j + 1];
     const double diagonal = L->value[from];
     const int32_t old = L->order.old[j];
     *weight = 0.0;
-    for (int64_t e = from; e < to; e++)
-        p->place[L->row[e]] = (int32_t)(e - from);
+    begin_column(L, j, p);
     for (int64_t i = A->ptr[old]; i < A->ptr[old + 1]; i++) {
-        const int32_t k = L->order.now[A->col[i]];
+        const int32_t k = now_of(L, A->col[i]);
         if (k >= j) continue;
         const int64_t at = next_of(L, p, k, j);
         if (at < 0) continue;
         *weight += fabs(L->value[at] * u[at]);
         if (L->row_start[k + 1] - at > MUCH * (to - from))
-            take_by_search(L, j, k, at);
-        else take_off(L, j, k, at, p->place);
+            take_by_search(L, j, k, at, p);
+        else take_off(L, k, at, p);
     }
-    for (int64_t e = from; e < to; e++) p->place[L->row[e]] = -1;
+    end_column(L, j, p);
     return divide(L, j, diagonal, *weight);
 }
 
 /* Compute all columns; returns the first failed pivot's column, with its
  * `weight`, or `rows`. */
-static int64_t find_values(tacit_factor *L, const tct_entries *A,
-                           const progress *p, double *weight)
+static int64_t find_values(tacit_factor *L, const tct_entries *A, progress *p,
+                           double *weight)
 {
-    memset(p->place, 0xff, (size_t)A->rows * sizeof *p->place);
-    memset(p->used, 0, (size_t)A->rows * sizeof *p->used);
+    for (int64_t j = 0; j < A->rows; j++) {
+        p->place[j] = (int32_t)(j % LACKS);
+        p->next[j] = L->row_start[j] + 1;
+    }
+    memset(p->value, 0, LACKS * sizeof *p->value);
+    if (p->upper) memset(p->upper, 0, LACKS * sizeof *p->upper);
+    p->updates = 0;
     for (int64_t j = 0; j < A->rows; j++)
         if (!find_column(L, A, j, p, weight)) return j;
     return A->rows;
@@ -241,12 +284,13 @@ static int64_t find_values(tacit_factor *L, const tct_entries *A,
 /* Use the smallest shift of 0, 1e-3, 2e-3, 4e-3, ... with positive pivots; this
  * ends, since a diagonally dominant matrix has them. */
 static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
-                                    const progress *p, int64_t *failed)
+                                    progress *p, int64_t *failed)
 {
     double *shift = &L->info.shift, weight = 0.0;
     for (;;) {
-        L->info.flops = (double)(L->row_start[A->rows] - A->rows);
         const int64_t bad = find_values(L, A, p, &weight);
+        L->info.flops = (double)(L->row_start[A->rows] - A->rows) +
+                        (L->upper ? 4.0 : 2.0) * (double)p->updates;
         *failed = bad == A->rows ? -1 : L->order.old[bad];
         if (*failed < 0) break;
         if (L->upper)
@@ -300,14 +344,6 @@ static int64_t most_below(const void *of, int64_t from, int64_t to)
     return most;
 }
 
-static bool are_in_place(const void *of, int64_t from, int64_t to)
-{
-    const tacit_factor *L = of;
-    for (int64_t j = from; j < to; j++)
-        if (L->order.old[j] != j) return false;
-    return true;
-}
-
 /* Set parents, tree nodes and row counts. */
 static void describe(tacit_factor *L, int32_t levels)
 {
@@ -318,7 +354,6 @@ static void describe(tacit_factor *L, int32_t levels)
                      name_range,
                      &(naming){L, L->order.start[k], L->order.node[k]});
     L->most = n > 0 ? tct_parallel_max(n, TCT_SHORT, most_below, L) : 0;
-    L->in_place = n > 0 && tct_parallel_all(n, TCT_SHORT, are_in_place, L);
     L->first[n] = n;
     info->depth = levels;
     info->nonzeros = L->row_start[n];
@@ -329,6 +364,14 @@ static void describe(tacit_factor *L, int32_t levels)
                                      4.0 * (double)L->row_start[n] +
                                      48.0 * (double)n;
     info->dense = tct_dense_own.name;
+}
+
+static bool are_in_place(const void *of, int64_t from, int64_t to)
+{
+    const tacit_factor *L = of;
+    for (int64_t j = from; j < to; j++)
+        if (L->order.old[j] != j) return false;
+    return true;
 }
 
 static tacit_status open_arrays(tacit_factor *L, int64_t n)
@@ -347,12 +390,14 @@ static void clear_range(void *work, int64_t from, int64_t to)
 }
 
 static tacit_status build(tacit_factor *L, const tct_entries *A,
-                          tct_rows_order order, int leaves, const progress *p,
+                          tct_rows_order order, int leaves, progress *p,
                           int64_t *failed)
 {
     const tct_graph g = {A->rows, A->ptr, A->col};
     const double start = tct_seconds();
     TRY(tct_nesting_by(&g, order, leaves, &L->order));
+    L->in_place =
+        A->rows > 0 && tct_parallel_all(A->rows, TCT_SHORT, are_in_place, L);
     const double ordered = tct_seconds();
     TRY(open_arrays(L, A->rows));
     TRY(count_rows(L, A));
@@ -364,6 +409,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     describe(
         L, tct_levels_find(A->rows, L->row_start, L->row, 1, false, p->place));
     const double found = tct_seconds();
+    TRY(TCT_ALLOC(LACKS + L->most + 1, what, &p->value));
+    if (L->upper) TRY(TCT_ALLOC(LACKS + L->most + 1, what, &p->upper));
     TRY(find_with_shift(L, A, p, failed));
     L->info.order_seconds = ordered - start;
     L->info.symbolic_seconds = found - ordered;
@@ -398,9 +445,9 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
     L->info.rows = A->rows;
     L->info.order = tct_rows_orders[found];
     tacit_status status = TCT_ALLOC(A->rows, what, &p.place);
-    if (status >= 0) status = TCT_ALLOC(A->rows, what, &p.used);
+    if (status >= 0) status = TCT_ALLOC(A->rows, what, &p.next);
     if (status >= 0) status = build(L, A, found, leaves, &p, failed);
-    TCT_FREE(p.place, p.used);
+    TCT_FREE(p.place, p.next, p.value, p.upper);
     if (status < 0) tacit_factor_destroy(&L);
     else *out = L;
     return status;

@@ -20,30 +20,39 @@ void tct_factor_take_rows(tacit_factor *L, tct_factor_rows *rows)
     L->match = rows->match;
     L->order = rows->order;
     L->trial = rows->exchanges;
-    L->least_pivot = L->trial ? TCT_PIVOT_TAKEN : TCT_PIVOT_REPAIRED;
+    L->pairs = rows->pairs;
+    L->least_pivot =
+        L->trial || L->pairs ? TCT_PIVOT_TAKEN : TCT_PIVOT_REPAIRED;
     L->info.trials = rows->trials + 1;
     rows->match = (tct_matching){.row = NULL};
     rows->order = (tct_nesting){.leaves = 0};
 }
 
-tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A)
+void tct_factor_place_rows(tacit_factor *L)
 {
     const tct_matching *m = &L->match;
+    for (int64_t k = 0; k < L->info.rows; k++) {
+        const int32_t j = L->order.old[k];
+        L->b_row[k] = m->row[j];
+        L->b_scale[k] = m->row_scale[m->row[j]];
+        L->x_scale[k] = m->col_scale[j];
+    }
+}
+
+tacit_status tct_factor_open_matched(tacit_factor *L, const tct_entries *A)
+{
     const int64_t n = L->info.rows;
-    if (!m->row) return TACIT_OK;
-    L->info.bytes += 48.0 * (double)n + 20.0 * (double)A->ptr[n];
+    if (!L->match.row) return TACIT_OK;
+    L->info.bytes +=
+        48.0 * (double)n + (L->pairs ? 12.0 : 20.0) * (double)A->ptr[n];
     TRY(TCT_ALLOC(n, what, &L->b_row));
     TRY(TCT_ALLOC(n, what, &L->b_scale));
     TRY(TCT_ALLOC(n, what, &L->x_scale));
     if (L->trial) TRY(TCT_ALLOC(n, what, &L->trial_row));
     if (L->trial) TRY(TCT_ALLOC(n, what, &L->trial_col));
-    for (int64_t k = 0; k < n; k++) {
-        const int32_t j = L->order.old[k];
-        L->b_row[k] = m->row[j];
-        L->b_scale[k] = m->row_scale[m->row[j]];
-        L->x_scale[k] = m->col_scale[j];
-        if (L->trial) L->trial_row[k] = L->trial_col[k] = (int32_t)k;
-    }
+    for (int64_t k = 0; L->trial && k < n; k++)
+        L->trial_row[k] = L->trial_col[k] = (int32_t)k;
+    tct_factor_place_rows(L);
     return TACIT_OK;
 }
 
@@ -143,8 +152,6 @@ static void take_rows(tacit_factor **trial, tct_factor_rows *rows)
 
 /* Residual, beside |A| |x| + |b|, that refinement must come below. */
 #define RESIDUAL_MOST 1e-14
-/* First residual that is worth a warning. */
-#define RESIDUAL_LARGE 1e-10
 
 /* Count the repaired pivots; returns the row of the last, or -1. */
 static int64_t count_repaired(tacit_factor *L)
@@ -182,19 +189,19 @@ static tacit_status judge_pivots(tacit_factor *L)
 static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
 {
     const tacit_factor_info *info = &L->info;
+    if (!(R->norm <= RESIDUAL_MOST) && !L->upper)
+        FAIL(TACIT_INPUT,
+             "the matrix is singular, or nearly so, or needs the pivots of "
+             "kind lu: scaled and with pivots of 2 x 2, %" PRId64 " made "
+             "larger, a solve leaves a residual of %.1e: solve another matrix, "
+             "A + shift I",
+             info->repaired, R->norm);
     if (!(R->norm <= RESIDUAL_MOST))
         FAIL(TACIT_INPUT,
              "the matrix is singular, or nearly so: with rows permuted and "
              "scaled for large pivots, the least of row %" PRId64 ", a solve "
              "leaves a residual of %.1e: solve another matrix, A + shift I",
              info->least_row + 1, R->norm);
-    if (!(info->backward_error < RESIDUAL_LARGE))
-        tct_log(TCT_WARN,
-                "factor %s: a solve leaves a residual of %.1e, of %.1e after "
-                "iterative refinement, which triangular solves by themselves "
-                "do not have",
-                tct_factor_kind_name(L->panels.kind), info->backward_error,
-                info->refined_error);
     return TACIT_OK;
 }
 
@@ -217,7 +224,7 @@ static void make_b(const tacit_factor *L, const tct_entries *A, double *b)
 tacit_status tct_factor_judge_matched(tacit_factor *L, const tct_entries *A)
 {
     tct_refinement R;
-    TRY(judge_pivots(L));
+    if (L->upper) TRY(judge_pivots(L));
     tacit_status status = tct_refinement_open(L, &R);
     for (int k = 0; k < 2 && status >= 0; k++) {
         if (k == 0) make_b(L, A, R.v);
@@ -275,12 +282,7 @@ tacit_status tct_factor_make_matched(const tct_csr *A, int exponent,
     const tacit_status status = make_by_trials(A, exponent, o, &rows, &L);
     tct_matching_clear(&rows.match);
     tct_nesting_clear(&rows.order);
-    if (status == TACIT_INPUT) {
-        char now[400];
-        snprintf(now, sizeof now, "%s", tacit_error_message());
-        FAIL(status, "%s: %s", why, now);
-    }
-    TRY(status);
+    TRY(tct_factor_tell_both(status, why));
     tacit_factor_info *info = &L->info;
     info->order_seconds =
         tct_seconds() - start - info->symbolic_seconds - info->numeric_seconds;

@@ -124,6 +124,8 @@ static tct_strip strip_of(const tct_numeric *N, int32_t q)
         .lower = L->value + L->value_start[q],
         .upper = N->sides > 1 ? L->upper + L->value_start[q] : NULL,
         .diagonal = L->diagonal ? L->diagonal + L->first[q] : NULL,
+        .other = L->pairs ? L->off_diagonal + L->first[q] : NULL,
+        .number = L->pairs ? L->number + L->first[q] : NULL,
         .least = L->least_pivot,
         .row = L->trial_row ? L->trial_row + L->first[q] : NULL,
         .col = L->trial_col ? L->trial_col + L->first[q] : NULL};

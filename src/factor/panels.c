@@ -33,7 +33,8 @@ static tacit_status cut_fronts(tacit_factor *L, const tct_fronts *F,
     for (int32_t f = 0; f < F->count; f++) {
         const int64_t w = tct_front_width(F, f), end = F->first[f + 1];
         const int32_t pieces = L->panel[f + 1] - L->panel[f];
-        const int64_t even = (w + pieces - 1) / pieces;
+        const int64_t even = /* no cut goes through a pair */
+            L->pairs ? width : (w + pieces - 1) / pieces;
         for (int32_t q = L->panel[f]; q < L->panel[f + 1]; q++) {
             const int64_t left = end - L->first[q];
             const int64_t own = left < even ? left : even;
@@ -108,7 +109,7 @@ static tacit_status describe(tacit_factor *L, const tct_fronts *F)
                   4.0 * (double)L->row_start[info->panels] +
                   32.0 * (double)info->panels + 8.0 * (double)info->rows;
     if (L->panels.kind == TACIT_FACTOR_LDLT)
-        info->bytes += 8.0 * (double)info->rows;
+        info->bytes += (L->pairs ? 16.0 : 8.0) * (double)info->rows;
     TRY(TCT_ALLOC(info->panels, what, &depth));
     info->depth = depth_of(L, info->panels, depth);
     tct_free(depth);
@@ -117,7 +118,9 @@ static tacit_status describe(tacit_factor *L, const tct_fronts *F)
 
 tacit_status tct_factor_outline(tacit_factor *L, const tct_fronts *F, int width)
 {
-    TRY(cut_fronts(L, F, width ? width : TCT_WIDTH_USUAL));
+    if (width == 0) width = TCT_WIDTH_USUAL;
+    if (L->pairs && width > 1) width -= width % 2;
+    TRY(cut_fronts(L, F, width));
     find_panel_parents(L, F);
     return describe(L, F);
 }
@@ -138,12 +141,13 @@ void tct_factor_show(tacit_factor *L)
         .value = L->value,
         .upper = L->upper,
         .diagonal = L->diagonal,
+        .off_diagonal = L->off_diagonal,
         .leaves = L->order.leaves,
         .node = L->node,
         .original = L->order.old,
         .row_scale = L->match.row_scale,
         .col_scale = L->match.col_scale,
-        .row_order = L->match.row};
+        .row_order = L->upper ? L->match.row : NULL};
 }
 
 tacit_status tct_factor_branch(tacit_factor *L)
@@ -171,6 +175,11 @@ tacit_status tacit_factor_view(const tacit_factor *factor,
 {
     REQUIRE(factor != NULL && out != NULL);
     TRY(tct_check_sized("tacit_factor_panels", out));
+    if (factor->off_diagonal &&
+        out->size <= offsetof(tacit_factor_panels, off_diagonal))
+        FAIL(TACIT_INVALID,
+             "tacit_factor_view: D has blocks of 2 x 2, which the caller's "
+             "header does not know: compile with a newer one, or take kind lu");
     tct_write_sized(&factor->panels, sizeof factor->panels, out);
     return TACIT_OK;
 }
@@ -199,6 +208,7 @@ void tacit_factor_destroy(tacit_factor **factor)
     tct_lent_team_destroy(&L->lent);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
              L->value, L->upper, L->trial_row, L->trial_col, L->b_row,
-             L->b_scale, L->x_scale, L->diagonal, L->inverse, L->panel, L);
+             L->b_scale, L->x_scale, L->diagonal, L->off_diagonal, L->number,
+             L->inverse, L->panel, L);
     *factor = NULL;
 }

@@ -16,15 +16,13 @@ static const char *const what = "the check of a factor's pivots";
     "nothing is pivoted here: permute or scale the matrix so that its " \
     "diagonal is safe, or solve another one, A + shift I"
 
-/* The advice after a bad pivot; none of kind LU, which goes on with other rows
- * (matched.c). */
+/* The advice after a bad pivot; none of kinds LU and LDLT, which go on with
+ * other pivots (matched.c, paired.c). */
 static const char *advice(const tacit_factor *L, bool singular)
 {
-    if (L->panels.kind == TACIT_FACTOR_LU) return "";
-    if (L->panels.kind == TACIT_FACTOR_LDLT)
-        return singular ? ": the matrix is singular, or needs the pivots of "
-                          "kind lu, or solve another one, A + shift I"
-                        : ": take the pivots of kind lu";
+    if (L->panels.kind == TACIT_FACTOR_LU ||
+        L->panels.kind == TACIT_FACTOR_LDLT)
+        return "";
     return singular ? ": the matrix is singular, or " ADVICE : ": " ADVICE;
 }
 
@@ -144,7 +142,6 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
             tct_note_pivot(L, c, p, w->weight[c]);
         }
     }
-    tct_warn_of_pivots(L);
     return TACIT_OK;
 }
 
@@ -187,15 +184,10 @@ static tacit_status judge_solve(tacit_factor *L, const weights *w)
 {
     const double error = L->info.backward_error;
     const char *kind = tct_factor_kind_name(L->panels.kind);
-    if (error < BACKWARD_SMALL) return TACIT_OK;
     const int64_t row = original_of(L, w->column) + 1;
-    if (error < BACKWARD_LEAST) {
-        tct_log(TCT_WARN,
-                "factor %s: a solve leaves a residual of %.1e: the pivot of "
-                "row %" PRId64 " is 1 / %.1e of what it is to eliminate",
-                kind, error, row, w->largest);
-        return TACIT_OK;
-    }
+    L->weak_row = row;
+    L->weakness = w->largest;
+    if (error < BACKWARD_LEAST) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "factor %s: a solve leaves a residual of %.1e: the pivot of row "
          "%" PRId64 " is 1 / %.1e of what it is to eliminate%s",
@@ -250,6 +242,37 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
     tct_free(w.weight);
     if (status >= 0) status = try_solve(L, A, &w);
     return status;
+}
+
+/* --- warnings ------------------------------------------------------------- */
+
+static void warn_of_matched(const tacit_factor *L)
+{
+    const tacit_factor_info *info = &L->info;
+    if (info->backward_error < BACKWARD_SMALL) return;
+    tct_log(TCT_WARN,
+            "factor %s: a solve leaves a residual of %.1e, of %.1e after "
+            "iterative refinement, which triangular solves by themselves do "
+            "not have",
+            tct_factor_kind_name(L->panels.kind), info->backward_error,
+            info->refined_error);
+}
+
+void tct_factor_warn(const tacit_factor *L)
+{
+    const tacit_factor_kind kind = L->panels.kind;
+    const double error = L->info.backward_error;
+    if (kind != TACIT_FACTOR_LDLT && kind != TACIT_FACTOR_LU) return;
+    if (L->match.row) {
+        warn_of_matched(L);
+        return;
+    }
+    tct_warn_of_pivots(L);
+    if (error < BACKWARD_SMALL) return;
+    tct_log(TCT_WARN,
+            "factor %s: a solve leaves a residual of %.1e: the pivot of row "
+            "%" PRId64 " is 1 / %.1e of what it is to eliminate",
+            tct_factor_kind_name(kind), error, L->weak_row, L->weakness);
 }
 
 /* --- of L L' -------------------------------------------------------------- */

@@ -13,6 +13,8 @@ enum { STEPS = 10 };
  * leave less of. */
 #define ROUNDING 0x1p-50
 #define FALLING  0.5
+/* Residual, beside |A| |x| + |b|, of an x that is no solution. */
+#define RESIDUAL_MOST 1e-10
 
 tacit_status tct_refinement_open(const tacit_factor *L, tct_refinement *R)
 {
@@ -87,12 +89,24 @@ void tct_refine(tct_refinement *R, tct_team *team, const tct_entries *A)
     while (step(R, team, A)) continue;
 }
 
+/* A factor that passed its tests may fail for one right-hand side. */
+static void warn(const tacit_factor *L, double norm)
+{
+    if (norm <= RESIDUAL_MOST) return;
+    tct_log(TCT_WARN,
+            "a solve with a factor %s leaves a residual of %.1e beside |A| |x| "
+            "+ |b|: the matrix is singular, or nearly so: solve another "
+            "matrix, A + shift I, or scale it",
+            tct_factor_kind_name(L->panels.kind), norm);
+}
+
 tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
                                       int columns, const double *B, size_t ldb,
                                       double *X, size_t ldx)
 {
     const tct_matching *m = &L->match;
     const int64_t n = L->info.rows;
+    double worst = 0.0;
     tct_refinement R;
     tacit_status status = tct_refinement_open(L, &R);
     for (size_t c = 0; status >= 0 && c < (size_t)columns; c++) {
@@ -100,9 +114,11 @@ tacit_status tct_factor_solve_refined(const tacit_factor *L, tct_team *team,
         for (int64_t j = 0; j < n; j++)
             b[j] = B[c * ldb + (size_t)m->row[j]] * m->row_scale[m->row[j]];
         tct_refine(&R, team, &L->system);
+        if (!(R.norm <= worst)) worst = R.norm;
         for (int64_t j = 0; j < n; j++)
             X[c * ldx + (size_t)j] = x[j] * m->col_scale[j];
     }
     tct_refinement_close(&R);
+    if (status >= 0) warn(L, worst);
     return status;
 }

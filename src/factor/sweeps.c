@@ -352,11 +352,29 @@ void tct_sweep_down(const tct_sweeps *s, int64_t c, double *X, double *T)
     if (c > 1) w.dense->end();
 }
 
-/* Divide by D. */
-static void divide(const tacit_factor_panels *P, int64_t c, double *X)
+/* Rows x and y by [d e; e g], whose e is the largest. */
+static void divide_pair(double d, double e, double g, int64_t c, double *x)
 {
-    for (int64_t k = 0; P->diagonal && k < P->rows; k++)
-        for (int64_t j = 0; j < c; j++) X[k * c + j] /= P->diagonal[k];
+    const double p = d / e, q = g / e, t = 1.0 / ((p * q - 1.0) * e);
+    double *y = x + c;
+    for (int64_t j = 0; j < c; j++) {
+        const double first = t * (q * x[j] - y[j]);
+        y[j] = t * (p * y[j] - x[j]);
+        x[j] = first;
+    }
+}
+
+void tct_divide_by_pivots(int64_t rows, const double *d, const double *e,
+                          int64_t c, double *X)
+{
+    for (int64_t k = 0; k < rows; k++) {
+        if (e && e[k] != 0.0) {
+            divide_pair(d[k], e[k], d[k + 1], c, X + k * c);
+            k++;
+            continue;
+        }
+        for (int64_t j = 0; j < c; j++) X[k * c + j] /= d[k];
+    }
 }
 
 void tct_sweep_up(const tct_sweeps *s, int64_t c, double *X, double *T)
@@ -364,7 +382,9 @@ void tct_sweep_up(const tct_sweeps *s, int64_t c, double *X, double *T)
     sweep w = sweep_of(s, c, X, T);
     w.value = s->P->upper ? s->P->upper : s->P->value;
     if (c > 1) w.dense->begin(1);
-    divide(s->P, c, X);
+    if (s->P->diagonal)
+        tct_divide_by_pivots(s->P->rows, s->P->diagonal, s->P->off_diagonal, c,
+                             X);
     do_what_is_above(&w);
     run(&w, w.branches, branch_piece);
     if (c > 1) w.dense->end();

@@ -27,6 +27,10 @@ int64_t tct_sweeps_scratch(const tct_sweeps *s, int threads);
  * [tct_sweeps_scratch][c] is scratch. */
 void tct_panels_down(const tct_sweeps *s, int64_t c, double *X, double *T);
 void tct_panels_up(const tct_sweeps *s, int64_t c, double *X, double *T);
+/* X = D^-1 X for rows of `c` columns; D has the diagonal `d` and, unless NULL,
+ * the entries `e` below it. */
+void tct_divide_by_pivots(int64_t rows, const double *d, const double *e,
+                          int64_t c, double *X);
 /* The same without `inverse`. */
 void tct_sweep_down(const tct_sweeps *s, int64_t c, double *X, double *T);
 void tct_sweep_up(const tct_sweeps *s, int64_t c, double *X, double *T);

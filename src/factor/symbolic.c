@@ -332,8 +332,8 @@ static void unite_rows(const pattern *p, tct_fronts *F)
     }
 }
 
-/* Sort the rows of all fronts together: transpose twice. */
-static tacit_status sort_rows(tct_fronts *F)
+/* All fronts together: transpose twice. */
+tacit_status tct_fronts_sort(tct_fronts *F)
 {
     int64_t *at = NULL;
     int32_t *fronts = NULL;
@@ -384,7 +384,7 @@ static tacit_status make_fronts(pattern *p, tct_fronts *F)
     find_front_parents(p, F);
     unite_rows(p, F);
     find_turns(p, F);
-    return sort_rows(F);
+    return tct_fronts_sort(F);
 }
 
 tacit_status tct_fronts_create(const tct_graph *g, tct_nesting *x,

@@ -97,7 +97,7 @@ static tacit_status unknown(const char *name)
 
 tacit_status tct_gallery_open(const char *name, tct_gallery_matrix **out)
 {
-    REQUIRE(name != NULL && out != NULL);
+    ENSURE(name != NULL && out != NULL);
     const char *arguments = NULL;
     const tct_gallery *family = tct_gallery_find(name, &arguments);
     if (!family) return unknown(name);
@@ -236,8 +236,8 @@ static tacit_status two_passes(const tct_gallery_matrix *g, const void *data,
 tacit_status tct_gallery_lengths(const tct_gallery_matrix *g, int64_t first,
                                  int64_t rows, int64_t *length)
 {
-    REQUIRE(g != NULL && length != NULL && first >= 0 && rows >= 0);
-    REQUIRE(first <= g->rows - rows);
+    ENSURE(g != NULL && length != NULL && first >= 0 && rows >= 0);
+    ENSURE(first <= g->rows - rows);
     void *part = NULL;
     if (g->maker->part) TRY(g->maker->part(g->data, first, rows, &part));
     const tacit_status status =
@@ -249,8 +249,8 @@ tacit_status tct_gallery_lengths(const tct_gallery_matrix *g, int64_t first,
 tacit_status tct_gallery_fill(const tct_gallery_matrix *g, int64_t first,
                               int64_t rows, tct_csr *out)
 {
-    REQUIRE(g != NULL && out != NULL && out->ptr == NULL);
-    REQUIRE(first >= 0 && rows >= 0 && first <= g->rows - rows);
+    ENSURE(g != NULL && out != NULL && out->ptr == NULL);
+    ENSURE(first >= 0 && rows >= 0 && first <= g->rows - rows);
     TRY(tct_memory_require(tct_gallery_bytes(g, rows) * (g->guessed ? 0.8 : 1),
                            g->name));
     void *part = NULL;

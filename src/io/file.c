@@ -47,7 +47,8 @@ tacit_status tacit_file_write(tacit_world *world, const char *path,
                               const char *text)
 {
     REQUIRE(world != NULL && path != NULL);
-    REQUIRE(world->rank != 0 || text != NULL);
+    const int rank = world->rank;
+    REQUIRE(rank != 0 || text != NULL);
     tct_sink *s = NULL;
     TRY(tct_sink_open(world, path, false, &s));
     tacit_status status =

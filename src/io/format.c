@@ -65,7 +65,7 @@ void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
 tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows)
 {
     FAIL(TACIT_INPUT,
-         "%s: has %lld %s, but the matrix has %lld rows: give a vector of that "
+         "%s: has %lld %s, but %lld rows are wanted: give a vector of that "
          "length",
          path, (long long)values, values == 1 ? "value" : "values",
          (long long)rows);
@@ -83,8 +83,8 @@ tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
         return tct_wrong_length(path, rows, v->rows);
     if (rows != v->rows)
         FAIL(TACIT_INPUT,
-             "%s: has %lld columns of %lld %s, but the matrix has %lld rows: "
-             "give columns of that length",
+             "%s: has %lld columns of %lld %s, but %lld rows are wanted: give "
+             "columns of that length",
              path, (long long)cols, (long long)rows,
              rows == 1 ? "value" : "values", (long long)v->rows);
     if (cols < 1 || cols > INT_MAX)

@@ -281,7 +281,7 @@ static tacit_status read_opened(tacit_world *w, const char *path, opened *o,
 tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
                              tct_file_info *info)
 {
-    REQUIRE(w != NULL && path != NULL && out != NULL);
+    ENSURE(w != NULL && path != NULL && out != NULL);
     path = tct_input_path(path);
     opened o = {0};
     tct_csr A = {0};
@@ -357,9 +357,9 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
                              int64_t rows, int64_t first, int64_t count,
                              double *out)
 {
-    REQUIRE(w != NULL && path != NULL && rows >= 0);
-    REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
-    REQUIRE(count == 0 || out != NULL);
+    ENSURE(w != NULL && path != NULL && rows >= 0);
+    ENSURE(first >= 0 && count >= 0 && first <= rows - count);
+    ENSURE(count == 0 || out != NULL);
     tct_vectors v = {.rows = rows, .first = first, .count = count, .out = out};
     return read_columns(w, path, guess, &v);
 }
@@ -368,9 +368,9 @@ tacit_status tct_read_vectors(tacit_world *w, const char *path, bool guess,
                               int64_t rows, int64_t first, int64_t count,
                               int *columns, double **out)
 {
-    REQUIRE(w != NULL && path != NULL && rows >= 0);
-    REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
-    REQUIRE(columns != NULL && out != NULL);
+    ENSURE(w != NULL && path != NULL && rows >= 0);
+    ENSURE(first >= 0 && count >= 0 && first <= rows - count);
+    ENSURE(columns != NULL && out != NULL);
     tct_vectors v = {
         .rows = rows, .first = first, .count = count, .many = true};
     const tacit_status status = read_columns(w, path, guess, &v);

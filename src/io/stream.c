@@ -280,7 +280,7 @@ static tacit_status build(tct_stream *s, const char *path)
 
 tacit_status tct_stream_open(const char *path, tct_stream **out)
 {
-    REQUIRE(path != NULL && out != NULL);
+    ENSURE(path != NULL && out != NULL);
     tct_stream *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "%s: no memory to open it", path);
     s->fd = -1;

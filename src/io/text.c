@@ -119,7 +119,7 @@ tacit_status tct_text_bad_word(const tct_text *t, const char *line,
 {
     char word[32];
     int n = 0;
-    for (; n < 28 && at[n] > ' ' && at[n] <= '~'; n++) word[n] = at[n];
+    for (; n < 28 && !strchr(" \t\r\n", at[n]); n++) word[n] = at[n];
     word[n] = '\0';
     FAIL(TACIT_INPUT, "%s:%lld:%lld: '%s' %s", t->path, (long long)t->line,
          (long long)(at - line + 1), word, why);

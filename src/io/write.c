@@ -114,7 +114,7 @@ tacit_status tct_write_matrix(tacit_world *w, const char *path,
                               const tct_write_options *options,
                               const tct_csr *A)
 {
-    REQUIRE(w != NULL && path != NULL && A != NULL && A->ptr != NULL);
+    ENSURE(w != NULL && path != NULL && A != NULL && A->ptr != NULL);
     const tct_write_options *o = options ? options : &none;
     const tct_file_format *f = NULL;
     tct_sink *s = NULL;
@@ -138,8 +138,8 @@ tacit_status tct_write_vectors(tacit_world *w, const char *path,
                                int64_t count, int columns, const double *x,
                                int64_t stride)
 {
-    REQUIRE(w != NULL && path != NULL && rows >= 0 && count >= 0);
-    REQUIRE(columns >= 1 && stride >= count && (count == 0 || x != NULL));
+    ENSURE(w != NULL && path != NULL && rows >= 0 && count >= 0);
+    ENSURE(columns >= 1 && stride >= count && (count == 0 || x != NULL));
     const tct_file_format *f = NULL;
     tct_sink *s = NULL;
     TRY(choose(w, path, options ? options : &none, columns, &f));
@@ -153,7 +153,7 @@ tacit_status tct_write_vectors(tacit_world *w, const char *path,
 tacit_status tct_check_writable(tacit_world *w, const char *path,
                                 const tct_write_options *options, int vectors)
 {
-    REQUIRE(w != NULL && path != NULL && vectors >= 0);
+    ENSURE(w != NULL && path != NULL && vectors >= 0);
     const tct_file_format *f = NULL;
     TRY(choose(w, path, options ? options : &none, vectors, &f));
     return tct_sink_check(w, path);

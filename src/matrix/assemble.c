@@ -110,7 +110,6 @@ static tacit_status from_triangle(tacit_world *world, tct_range mine,
                                   const tct_rows_given *rows,
                                   tacit_triangle triangle, tacit_matrix **out)
 {
-    REQUIRE(world && out);
     TCT_THREADS_AT_MOST(tct_world_threads(world));
     TRY(tct_ranges_check(world, mine));
     TRY(tct_agree(world, check_triangle(mine, rows, triangle)));
@@ -133,6 +132,7 @@ tacit_status tacit_matrix_from_triangle(tacit_world *world, int64_t global_rows,
                                         tacit_triangle triangle,
                                         tacit_matrix **out)
 {
+    REQUIRE(world && out);
     const tct_rows_given g = {.ptr64 = ptr, .cols64 = cols, .vals = vals};
     return from_triangle(world, (tct_range){global_rows, first_row, rows}, &g,
                          triangle, out);
@@ -143,6 +143,7 @@ tacit_status tacit_matrix_from_triangle32(
     const int32_t *ptr, const int32_t *cols, const double *vals,
     tacit_triangle triangle, tacit_matrix **out)
 {
+    REQUIRE(world && out);
     const tct_rows_given g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
     return from_triangle(world, (tct_range){global_rows, first_row, rows}, &g,
                          triangle, out);

@@ -10,8 +10,10 @@
 static int64_t find_bad(const void *work, int64_t from, int64_t to)
 {
     const tct_csr *A = work;
-    for (int64_t i = from; i < to; i++)
-        if (!(tct_csr_diagonal(A, i) > 0.0)) return i;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t k = tct_csr_find(A, i, A->first + i);
+        if (k < 0 || !(A->val[k] > 0.0)) return i;
+    }
     return INT64_MAX;
 }
 

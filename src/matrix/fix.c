@@ -45,7 +45,11 @@ static bool is_fixed(const fixing *f, int64_t i)
 static tacit_status check_named(const fixing *f)
 {
     const int64_t n = f->m->A.global_rows;
-    REQUIRE(f->count == 0 || (f->count > 0 && f->rows != NULL));
+    if (f->count < 0 || (f->count > 0 && !f->rows))
+        FAIL(TACIT_INVALID,
+             "tacit_matrix_fix: a count of %" PRId64
+             " and rows that are %s: expected the numbers of so many rows",
+             f->count, f->rows ? "given" : "NULL");
     for (int64_t k = 0; k < f->count; k++) {
         if (f->rows[k] < 0 || f->rows[k] >= n)
             FAIL(TACIT_INVALID,

@@ -234,7 +234,8 @@ tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
                                       const char *path, const int32_t *part)
 {
     REQUIRE(matrix && path);
-    REQUIRE(part || matrix->A.rows == 0);
+    const int64_t rows = matrix->A.rows;
+    REQUIRE(part || rows == 0);
     writer w = {.part = NULL};
     tacit_status status = to_original_order(matrix, part, &w);
     if (status >= 0) status = write_lines(matrix->world, path, &w);

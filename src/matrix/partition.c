@@ -113,8 +113,9 @@ static tacit_status check_cut(const tacit_matrix *m, const char *how, int parts,
              "cannot cut %" PRId64
              " rows into %d parts: expected 1 to %" PRId64,
              rows, parts, rows);
-    REQUIRE(part || m->A.rows == 0);
-    return TACIT_OK;
+    if (part || m->A.rows == 0) return TACIT_OK;
+    FAIL(TACIT_INVALID, "tacit_matrix_cut: `part` is NULL: expected room for "
+                        "the rows of this rank");
 }
 
 tacit_status tacit_matrix_cut(const tacit_matrix *matrix, const char *how,
@@ -138,7 +139,9 @@ static tacit_status check_partition(const tacit_matrix *m, const char *how,
                                     const char *file, way *out)
 {
     TRY(find_way(how, out));
-    REQUIRE(*out != FROM_FILE || file);
+    if (*out == FROM_FILE && !file)
+        FAIL(TACIT_INVALID,
+             "partition 'file' needs the name of the file, and it is NULL");
     TRY(tct_matrix_require_entries(m));
     if (*out == BOXES) TRY(tct_boxes_check(m));
     return *out == CONTIGUOUS ? TACIT_OK : require_square(m);

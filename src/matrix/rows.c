@@ -49,7 +49,11 @@ tacit_status tct_ranges_check(tacit_world *world, tct_range mine)
 
 static tacit_status check_starts(tct_range r, const tct_rows_given *ptr)
 {
-    REQUIRE(ptr->ptr64 || ptr->ptr32);
+    if (!ptr->ptr64 && !ptr->ptr32)
+        FAIL(TACIT_INVALID,
+             "ptr is NULL: expected the starts of %" PRId64
+             " rows, and their end",
+             r.rows);
     if (tct_row_start(ptr, 0) != 0)
         FAIL(TACIT_INVALID, "ptr[0] is %" PRId64 ": expected 0",
              tct_row_start(ptr, 0));
@@ -66,8 +70,11 @@ tacit_status tct_rows_check(tct_range r, const tct_rows_given *g)
 {
     if (r.rows == 0) return TACIT_OK;
     TRY(check_starts(r, g));
-    REQUIRE(tct_row_start(g, r.rows) == 0 ||
-            ((g->cols64 || g->cols32) && g->vals));
+    const int64_t entries = tct_row_start(g, r.rows);
+    const bool has_cols = g->cols64 || g->cols32;
+    if (entries > 0 && !(has_cols && g->vals))
+        FAIL(TACIT_INVALID, "%s is NULL: expected %" PRId64 " of them",
+             has_cols ? "vals" : "cols", entries);
     for (int64_t i = 0; i < r.rows; i++)
         for (int64_t k = tct_row_start(g, i); k < tct_row_start(g, i + 1); k++)
             if (tct_row_col(g, k) < 0 || tct_row_col(g, k) >= r.global_rows)

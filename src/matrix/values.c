@@ -14,7 +14,9 @@
 static tacit_status check_values(const tacit_matrix *m, const double *vals)
 {
     const tct_csr *A = &m->A;
-    REQUIRE(vals != NULL || tct_csr_nonzeros(A) == 0);
+    if (!vals && tct_csr_nonzeros(A) > 0)
+        FAIL(TACIT_INVALID, "vals is NULL: expected %" PRId64 " values",
+             tct_csr_nonzeros(A));
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
             if (!isfinite(vals[k]))

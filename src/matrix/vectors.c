@@ -132,7 +132,8 @@ tacit_status tacit_matrix_write_vectors(const tacit_matrix *matrix,
                                         const double *X, size_t stride)
 {
     REQUIRE(matrix && path && columns >= 1);
-    REQUIRE(stride >= (size_t)matrix->A.rows);
+    const size_t rows = (size_t)matrix->A.rows;
+    REQUIRE(stride >= rows);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     const tacit_matrix *m = matrix;
     const tct_csr *A = &m->A;

@@ -3,6 +3,7 @@
  * is multiplied during the exchange. */
 #include "operator/assembled.h"
 #include "operator/choice/rental.h"
+#include "operator/host/ghost.h"
 
 /* --- products ------------------------------------------------------------- */
 
@@ -134,6 +135,18 @@ static void assembled_block(const tacit_operator *A, tacit_queue *q,
     tct_assembled_block(tct_assembled_of(A), A->local, q, X, Y);
 }
 
+static void assembled_magnitude(const tacit_operator *A, tacit_queue *q,
+                                const double *x, double *y)
+{
+    const tct_assembled *a = tct_assembled_of(A);
+    tct_exchange *e = a->plan ? &a->plan->base : NULL;
+    if (e) q_exchange_begin(q, e, tct_single(x));
+    if (e) q_exchange_end(q, e, 1);
+    if (q_own_status(q) < 0) return; /* waits */
+    A->local->ops->magnitude(A->local, x, y);
+    if (a->ghost) tct_ghost_add_magnitude(a->ghost, e->ghost, y);
+}
+
 /* --- the exchange --------------------------------------------------------- */
 
 tacit_status tct_assembled_plan(tct_assembled *A, int columns)
@@ -212,6 +225,7 @@ const tct_operator_ops tct_assembled_ops = {.name = "assembled",
                                             .apply_dots = assembled_dots,
                                             .apply_pass = assembled_pass,
                                             .apply_block = assembled_block,
+                                            .magnitude = assembled_magnitude,
                                             .diagonal = assembled_diagonal,
                                             .exchange = assembled_exchange,
                                             .columns = assembled_columns,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/backward.c - the normwise backward error.
+ * operator/backward.c - the normwise and the componentwise backward error.
  *
  * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.
- *        (2002), chapter 7: theorem 7.1, in the maximum norm. */
+ *        (2002), chapter 7: theorem 7.1, in the maximum norm; theorem 7.3. */
 #include "operator/backward.h"
 #include <math.h>
 
-/* The largest magnitude of v [n], on the device; infinity if one is not
- * finite. */
-static double largest(tacit_queue *q, size_t n, const double *v)
+double tct_max_magnitude(tacit_queue *q, size_t n, const double *v)
 {
     enum { PIECE = 1 << 20 };
     double *piece = NULL, most = 0.0;
@@ -32,10 +30,39 @@ double tct_backward_error(const tacit_operator *A, tacit_queue *q,
     const size_t n = (size_t)A->n;
     double most[3] = {0.0, 0.0, 0.0};
     if (!(A->norm > 0.0) || q->peers_know) return NAN;
-    most[0] = largest(q, n, r);
-    most[1] = largest(q, n, x);
-    most[2] = largest(q, n, b) * sigma;
+    most[0] = tct_max_magnitude(q, n, r);
+    most[1] = tct_max_magnitude(q, n, x);
+    most[2] = tct_max_magnitude(q, n, b) * sigma;
     if (tct_reduce_f64(A->world, TCT_MAX, 3, most) < 0) return NAN;
     if (!isfinite(most[0] + most[1] + most[2])) return NAN;
     return most[0] == 0.0 ? 0.0 : most[0] / (A->norm * most[1] + most[2]);
+}
+
+/* The largest |r| / (s + |b|) of a row; infinity if one is not a number. */
+static double worst_row(size_t n, const double *r, const double *s,
+                        const double *b)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double all = s[i] + fabs(b[i]);
+        const double is = r[i] == 0.0 ? 0.0 : fabs(r[i]) / all;
+        if (!(is <= most)) most = isfinite(is) ? is : HUGE_VAL;
+        if (!isfinite(all)) most = HUGE_VAL;
+    }
+    return most;
+}
+
+double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
+                               const double *r, double *x, const double *b,
+                               double *s)
+{
+    const size_t n = (size_t)A->n;
+    double most = HUGE_VAL;
+    if (!tct_has_magnitude(A)) return NAN;
+    if (q_own_status(q) >= 0) /* waits */
+        for (size_t i = 0; i < n; i++) x[i] = fabs(x[i]);
+    A->ops->magnitude(A, q, x, s);
+    if (q_own_status(q) >= 0) most = worst_row(n, r, s, b);
+    if (tct_reduce_f64(A->world, TCT_MAX, 1, &most) < 0) return NAN;
+    return isfinite(most) ? most : (double)NAN;
 }

@@ -16,4 +16,20 @@
 double tct_backward_error(const tacit_operator *A, tacit_queue *q,
                           const double *r, const double *x, const double *b,
                           double sigma);
+
+/* Can |A| x be formed? Of entries, on the host. */
+static inline bool tct_has_magnitude(const tacit_operator *A)
+{
+    return A->ops->magnitude && A->q->device->kind == TCT_KIND_HOST;
+}
+/* The largest |r|_i / (|A| |x| + |b|)_i of a row, 0/0 being 0, for r = b - A x:
+ * vectors on the device as above; `x` becomes |x|, and `s` is scratch. NAN: the
+ * host cannot read A's entries, or a vector is not finite. Collective. */
+double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
+                               const double *r, double *x, const double *b,
+                               double *s);
+
+/* The largest magnitude of v [n], on the device; infinity if one is not
+ * finite. */
+double tct_max_magnitude(tacit_queue *q, size_t n, const double *v);
 #endif

@@ -33,7 +33,8 @@ typedef struct tct_local {
      * sample[1], ... on; NULL: all rows */
     const int64_t *sample;
     int64_t piece;
-    int dense; /* the size of dense blocks, found before; 0: not yet */
+    int dense; /* the size of dense blocks, found before; 0: not yet; -1: none */
+    const uint8_t *alike; /* of tct_csr_view (host/kernels.h), or NULL */
     /* Its arrays are those of these rows, which may be shared: not `owned`, and
      * not to be freed. NULL: they are its own */
     struct tct_csr *lent;

@@ -18,7 +18,9 @@ tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
 {
     REQUIRE(queue != NULL && seconds != NULL && times > 0);
     _Static_assert(TCT_SUM_MOST == 1024, "tacit/queue.h says so");
-    REQUIRE(count > 0 && count <= TCT_SUM_MOST);
+    if (count < 1 || count > TCT_SUM_MOST)
+        FAIL(TACIT_INVALID, "a sum of %d values: expected 1 to %d", count,
+             TCT_SUM_MOST);
     q_enter(queue);
     double *x = NULL;
     TRY(tct_agree(queue->world, tacit_queue_alloc(queue, (size_t)count, &x)));
@@ -35,7 +37,8 @@ tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                             double *y, double *seconds)
 {
     REQUIRE(A != NULL && seconds != NULL && times > 0);
-    REQUIRE(A->n == 0 || (x != NULL && y != NULL));
+    const int64_t rows = A->n;
+    REQUIRE(rows == 0 || (x != NULL && y != NULL));
     TRY(tct_agree(A->world, tct_refuse_overlap(A, x, y, __func__)));
     q_enter(A->q);
     const double start = tct_seconds();
@@ -50,7 +53,8 @@ tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
 {
     REQUIRE(A != NULL && seconds != NULL && times > 0);
     REQUIRE(vectors == 1 || vectors == 2);
-    REQUIRE(A->n == 0 || (x != NULL && (vectors == 1 || y != NULL)));
+    const int64_t rows = A->n;
+    REQUIRE(rows == 0 || (x != NULL && (vectors == 1 || y != NULL)));
     tct_exchange *e = A->ops->exchange ? A->ops->exchange(A) : NULL;
     if (!e)
         FAIL(TACIT_UNSUPPORTED, "%s",

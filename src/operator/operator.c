@@ -91,7 +91,7 @@ tacit_status tct_operator_diagonal(const tacit_operator *A, double *d)
 
 tacit_status tct_operator_columns(tacit_operator *A, int columns)
 {
-    REQUIRE(columns >= 1 && columns <= TCT_COLUMNS_MOST);
+    ENSURE(columns >= 1 && columns <= TCT_COLUMNS_MOST);
     return A->ops->columns ? A->ops->columns(A, columns) : TACIT_OK;
 }
 
@@ -111,11 +111,12 @@ tacit_status tct_refuse_overlap(const tacit_operator *A, const double *x,
 tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
                                   double *y)
 {
-    REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
+    REQUIRE(A != NULL);
+    const size_t n = (size_t)A->n;
+    REQUIRE(n == 0 || (x != NULL && y != NULL));
     TRY(tct_refuse_overlap(A, x, y, __func__));
     q_enter(A->q);
     const tct_order *o = A->order;
-    const size_t n = (size_t)A->n;
     if (o) tct_order_permute_in(o, A->q, n, x, o->x);
     apply(A, A->q, o ? o->x : x, o ? o->y : y);
     if (o) tct_order_permute_out(o, A->q, n, o->y, y);

@@ -39,6 +39,9 @@ typedef struct tct_operator_ops {
     /* Y = A X, panels of as many columns. OPTIONAL: apply one by one */
     void (*apply_block)(const tacit_operator *A, tacit_queue *q, tct_panel X,
                         tct_panel Y);
+    /* y = |A| x for x not negative. Collective. OPTIONAL: not known */
+    void (*magnitude)(const tacit_operator *A, tacit_queue *q, const double *x,
+                      double *y);
     /* The diagonal into `d` [n] on the device, in the operator's order.
      * Errors      UNSUPPORTED, or its own. OPTIONAL: UNSUPPORTED */
     tacit_status (*diagonal)(const tacit_operator *A, double *d);

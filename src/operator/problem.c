@@ -78,7 +78,8 @@ tacit_status tacit_operator_manufacture(const tacit_operator *A,
 {
     REQUIRE(A != NULL && matrix != NULL);
     tacit_queue *queue = A->q;
-    REQUIRE(A->n == 0 || (xstar != NULL && b != NULL));
+    const int64_t rows = A->n;
+    REQUIRE(rows == 0 || (xstar != NULL && b != NULL));
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));

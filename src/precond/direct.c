@@ -42,8 +42,9 @@ static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
                                           .kind = (tacit_factor_kind)kind,
                                           .order = D->base.order,
                                           .leaves = D->base.leaves};
+    const bool on_host = D->base.base.op.q->device->kind == TCT_KIND_HOST;
     return tct_factor_create_near(m, D->base.base.made_for->exponent, &options,
-                                  out);
+                                  on_host, out);
 }
 
 /* L D L', or L U if trying shows that the matrix needs pivots. */
@@ -81,7 +82,11 @@ static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
              "%s%s, %lld entries of L in %d panels, dense operations by %s",
-             shapes[info->kind], info->trials ? " of permuted rows" : "",
+             shapes[info->kind],
+             info->pairs > 0     ? ", 2 x 2 pivots"
+             : info->trials == 0 ? ""
+             : M->F->upper       ? " of permuted rows"
+                                 : ", scaled",
              (long long)info->nonzeros, (int)info->panels, info->dense);
     return TACIT_OK;
 }

@@ -17,7 +17,8 @@ static inline void tct_history_note(const tacit_stop *stop, int column,
     *count = k + 1;
 }
 
-/* Errors    INVALID. */
-tacit_status tct_history_check(const tacit_stop *stop);
+/* Tolerances, limits and the history of `stop`.
+ * Errors    INVALID. */
+tacit_status tct_stop_check(const tacit_stop *stop);
 
 #endif

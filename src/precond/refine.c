@@ -432,12 +432,7 @@ static tacit_status explain(const refinement *R, int j)
          "%.3g%s%s%s",
          which, what, (long long)r->iterations, r->true_relative_residual,
          R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
-         limit,
-         r->attainable > SINGULAR
-             ? "; the matrix is numerically singular, and no null vector "
-               "explains it: declare its null space, or solve a shifted "
-               "matrix, which has another solution"
-             : "");
+         limit, r->attainable > SINGULAR ? tct_null_unknown(r) : "");
 }
 
 /* Results of the current columns; the worst status so far into `*worst`, with
@@ -502,19 +497,26 @@ static bool is_permuted(const tacit_operator *M)
 
 static tacit_status check(const refinement *R)
 {
-    REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
-    REQUIRE(R->stop.rtol >= 0 && R->stop.atol >= 0);
+    if (R->all < 1 || !R->B || !R->X)
+        FAIL(TACIT_INVALID,
+             "tacit_precond_solve: %d columns, B is %s and X is %s: expected "
+             "one column or more, and both",
+             R->all, R->B ? "given" : "NULL", R->X ? "given" : "NULL");
     if (R->stop.norm != TACIT_NORM_RESIDUAL || R->stop.relative_to_first)
         FAIL(TACIT_INVALID, "tacit_precond_solve: stops in the Euclidean norm, "
                             "relative to b");
-    TRY(tct_history_check(&R->stop));
+    TRY(tct_stop_check(&R->stop));
     if (R->stop.monitor_decides)
         FAIL(TACIT_INVALID, "tacit_precond_solve: a monitor that decides "
                             "belongs to tacit_solver_run");
     if (R->stop.iterations > 0)
         FAIL(TACIT_INVALID, "tacit_precond_solve: a fixed number of iterations "
                             "belongs to tacit_solver_run: set max_iterations");
-    REQUIRE(R->B_stride >= (size_t)R->A->n && R->X_stride >= (size_t)R->A->n);
+    if (R->B_stride < (size_t)R->A->n || R->X_stride < (size_t)R->A->n)
+        FAIL(TACIT_INVALID,
+             "tacit_precond_solve: strides of %zu and %zu: expected the %lld "
+             "rows of this rank or more",
+             R->B_stride, R->X_stride, (long long)R->A->n);
     const size_t n = (size_t)R->A->n, last = (size_t)R->all - 1;
     if (tct_overlap(R->B, last * R->B_stride + n, R->X, last * R->X_stride + n))
         FAIL(TACIT_INVALID,
@@ -526,8 +528,17 @@ static tacit_status check(const refinement *R)
     return TACIT_OK;
 }
 
-tacit_status tct_history_check(const tacit_stop *stop)
+tacit_status tct_stop_check(const tacit_stop *stop)
 {
+    if (!(stop->rtol >= 0.0 && stop->atol >= 0.0))
+        FAIL(TACIT_INVALID,
+             "tacit_stop: rtol is %g and atol %g: expected 0 or more",
+             stop->rtol, stop->atol);
+    if (stop->max_iterations < 0 || stop->iterations < 0)
+        FAIL(TACIT_INVALID,
+             "tacit_stop: max_iterations is %lld and iterations %lld: expected "
+             "0 or more",
+             (long long)stop->max_iterations, (long long)stop->iterations);
     if (stop->history_room >= 0 && (stop->history || stop->history_room == 0))
         return TACIT_OK;
     FAIL(TACIT_INVALID,

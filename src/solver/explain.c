@@ -25,10 +25,7 @@ static bool is_numerically_singular(const tct_run *R)
 /* The end of the sentence where no known null vector explains the matter. */
 static const char *about_singular(const tct_run *R)
 {
-    if (!is_numerically_singular(R)) return "";
-    return "; the matrix is numerically singular, and no null vector explains "
-           "it: declare its null space, or solve a shifted matrix, which has "
-           "another solution";
+    return is_numerically_singular(R) ? tct_null_unknown(R->result) : "";
 }
 
 static tacit_status breakdown(const tct_run *R)

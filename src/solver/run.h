@@ -153,7 +153,7 @@ void tct_restart_step(tct_run *R, double norm_r);
 /* Set sigma, shift and norm_b. Errors INPUT (b has entries not finite). */
 tacit_status tct_measure_b(tct_run *R);
 /* x = 2^by x */
-void tct_shift(const tct_run *R, int by, double *x);
+void tct_shift(tacit_queue *q, size_t n, int by, double *x);
 /* Undo the scaling of R->x. False if x exceeds the range of doubles: `exponent`
  * is then that of its norm. */
 bool tct_shift_back(tct_run *R, int *exponent);

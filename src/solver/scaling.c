@@ -23,11 +23,11 @@ static double norm_of(tct_run *R, const double *v, int *exponent)
     return fraction;
 }
 
-void tct_shift(const tct_run *R, int by, double *x)
+void tct_shift(tacit_queue *q, size_t n, int by, double *x)
 {
     for (int step; by != 0; by -= step) {
         step = by > 1000 ? 1000 : by < -1000 ? -1000 : by;
-        q_scale(R->q, R->n, ldexp(1.0, step), x);
+        q_scale(q, n, ldexp(1.0, step), x);
     }
 }
 
@@ -36,7 +36,7 @@ bool tct_shift_back(tct_run *R, int *exponent)
     const tct_system *S = R->system;
     if (S->shift == 0) return true;
     const double norm = norm_of(R, R->x, exponent);
-    tct_shift(R, -S->shift, R->x);
+    tct_shift(R->q, R->n, -S->shift, R->x);
     *exponent -= S->shift;
     return norm == 0.0 || !isfinite(norm) ||
            (*exponent > -1021 && *exponent <= 1024);

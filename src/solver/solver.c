@@ -39,7 +39,7 @@ void tct_begin_runs(tacit_solver *S)
 static tacit_status iterate(tct_run *R, const tct_driver *driver)
 {
     const double start = tct_seconds();
-    tct_shift(R, R->system->shift, R->x);
+    tct_shift(R->q, R->n, R->system->shift, R->x);
     q_put(R->q, 1, &R->system->sigma, &R->c[C_SIGMA]);
     tct_residual(R, R->v[V_R]);
     R->policy->rr = tct_norm2(R, R->v[V_R]);
@@ -66,10 +66,12 @@ static tacit_status run(tacit_solver *S, const double *b, double *x,
 static tacit_status check(const tacit_solver *S, const double *b,
                           const double *x, const tacit_stop *stop)
 {
-    REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
-    REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
-    REQUIRE(stop->iterations >= 0);
-    TRY(tct_history_check(stop));
+    if (S->run.n > 0 && (!b || !x))
+        FAIL(TACIT_INVALID,
+             "tacit_solver_run: %s is NULL: expected vectors of "
+             "%zu rows",
+             b ? "x" : "b", S->run.n);
+    TRY(tct_stop_check(stop));
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "

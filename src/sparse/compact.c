@@ -11,6 +11,7 @@ typedef struct {
     int64_t count;
     int pieces;
     tct_compact_fn pick;
+    tct_compact_range_fn pick_range;
     tct_is_picked_fn is_picked;
     const void *of;
     int32_t *out;                    /* what is picked, or numbers       */
@@ -29,27 +30,28 @@ static int64_t piece_begin(const compaction *c, int64_t piece)
     return tct_part_first(c->count, (int)piece, c->pieces);
 }
 
+static int64_t pick_each(const void *of, int64_t from, int64_t to, int32_t *out)
+{
+    const compaction *c = of;
+    int64_t at = 0;
+    for (int64_t k = from; k < to; k++) {
+        const int32_t found = c->pick(c->of, k);
+        if (found >= 0) out[at++] = found;
+    }
+    return at;
+}
+
 static void pick_piece(void *work, int64_t piece)
 {
     compaction *c = work;
-    const int64_t begin = piece_begin(c, piece),
-                  end = piece_begin(c, piece + 1);
-    int64_t at = begin;
-    for (int64_t k = begin; k < end; k++) {
-        const int32_t found = c->pick(c->of, k);
-        if (found >= 0) c->out[at++] = found;
-    }
-    c->before[piece + 1] = at - begin;
+    const int64_t begin = piece_begin(c, piece);
+    c->before[piece + 1] = c->pick_range(
+        c->pick ? c : c->of, begin, piece_begin(c, piece + 1), c->out + begin);
 }
 
-int64_t tct_compact(int64_t count, tct_compact_fn pick, const void *of,
-                    int32_t *out)
+static int64_t pick_all(compaction c)
 {
-    compaction c = {.count = count,
-                    .pieces = pieces_of(count),
-                    .pick = pick,
-                    .of = of,
-                    .out = out};
+    int32_t *const out = c.out;
     tct_parallel_each(c.pieces, pick_piece, &c);
     int64_t all = 0;
     for (int t = 0; t < c.pieces; t++) {
@@ -59,6 +61,27 @@ int64_t tct_compact(int64_t count, tct_compact_fn pick, const void *of,
         all += picked;
     }
     return all;
+}
+
+int64_t tct_compact(int64_t count, tct_compact_fn pick, const void *of,
+                    int32_t *out)
+{
+    return pick_all((compaction){.count = count,
+                                 .pieces = pieces_of(count),
+                                 .pick = pick,
+                                 .pick_range = pick_each,
+                                 .of = of,
+                                 .out = out});
+}
+
+int64_t tct_compact_ranges(int64_t count, tct_compact_range_fn pick,
+                           const void *of, int32_t *out)
+{
+    return pick_all((compaction){.count = count,
+                                 .pieces = pieces_of(count),
+                                 .pick_range = pick,
+                                 .of = of,
+                                 .out = out});
 }
 
 static void number_piece(void *work, int64_t piece)

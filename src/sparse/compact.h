@@ -16,6 +16,14 @@ typedef bool (*tct_is_picked_fn)(const void *of, int64_t k);
 int64_t tct_compact(int64_t count, tct_compact_fn pick, const void *of,
                     int32_t *out);
 
+/* The same with a function for a range of elements, which writes their outputs
+ * from `out` on, where `out` [range] may be the array of these elements, and
+ * returns how many. */
+typedef int64_t (*tct_compact_range_fn)(const void *of, int64_t from,
+                                        int64_t to, int32_t *out);
+int64_t tct_compact_ranges(int64_t count, tct_compact_range_fn pick,
+                           const void *of, int32_t *out);
+
 /* number[k] = how many elements before k are selected, or -1 if k is not.
  * Returns the number of selected elements, less than 2^31. */
 int64_t tct_enumerate(int64_t count, tct_is_picked_fn is_picked, const void *of,

@@ -20,9 +20,9 @@ static void clear(void *ptr, int64_t from, int64_t to)
 tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
                           int64_t first, int64_t rows)
 {
-    REQUIRE(A != NULL && A->ptr == NULL);
-    REQUIRE(first >= 0 && rows >= 0 && global_rows >= 0 && global_cols >= 0);
-    REQUIRE(first <= global_rows - rows);
+    ENSURE(A != NULL && A->ptr == NULL);
+    ENSURE(first >= 0 && rows >= 0 && global_rows >= 0 && global_cols >= 0);
+    ENSURE(first <= global_rows - rows);
     TRY(tct_memory_require(8.0 * ((double)rows + 1.0), "the rows of a matrix"));
     int64_t *ptr = NULL;
     TRY(TCT_ALLOC(rows + 1, "the rows of a matrix", &ptr));
@@ -37,8 +37,8 @@ tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
 
 tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros)
 {
-    REQUIRE(A != NULL && A->ptr != NULL && nonzeros >= 0);
-    REQUIRE(A->col32 == NULL && A->col64 == NULL && A->val == NULL);
+    ENSURE(A != NULL && A->ptr != NULL && nonzeros >= 0);
+    ENSURE(A->col32 == NULL && A->col64 == NULL && A->val == NULL);
     const bool is_narrow = narrow(A->global_cols);
     const double each = sizeof(double) + (is_narrow ? 4.0 : 8.0);
     TRY(tct_memory_require(each * (double)nonzeros, "the matrix"));
@@ -68,7 +68,7 @@ tacit_status tct_csr_share(tct_csr *A, tct_csr *out)
 
 tacit_status tct_csr_borrow(tct_csr *A, const int32_t *cols, const double *vals)
 {
-    REQUIRE(A->ptr != NULL && !A->holders && !A->val);
+    ENSURE(A->ptr != NULL && !A->holders && !A->val);
     TRY(TCT_ALLOC(1, "shared rows", &A->holders));
     *A->holders = 2; /* the caller, and A */
     A->borrowed = true;
@@ -243,7 +243,7 @@ static void sum_twice_entries(tct_csr *A)
 
 tacit_status tct_csr_sort(tct_csr *A, bool sum_twice, const char *where)
 {
-    REQUIRE(A != NULL && A->ptr != NULL);
+    ENSURE(A != NULL && A->ptr != NULL);
     int64_t row = 0;
     TRY(sort_rows(A, &row));
     if (row == A->rows) return TACIT_OK;

@@ -83,8 +83,8 @@ static int64_t shift_rows(const void *work, int64_t from, int64_t to)
 
 tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where)
 {
-    REQUIRE(A != NULL && A->ptr != NULL && isfinite(shift));
-    REQUIRE(A->global_rows == A->global_cols);
+    ENSURE(A != NULL && A->ptr != NULL && isfinite(shift));
+    ENSURE(A->global_rows == A->global_cols);
     const int64_t missing =
         tct_parallel_sum(A->rows, TCT_SHORT, count_missing, A);
     if (missing > 0) TRY(complete_diagonal(A, missing));

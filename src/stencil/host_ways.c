@@ -51,7 +51,7 @@ static void sweep_describe(const void *state, tacit_field_result *out)
 
 static const int *tiles_depths(const tacit_field *f)
 {
-    static const int flat[] = {8, 4, 16, 0}, solid[] = {4, 2, 6, 0};
+    static const int flat[] = {8, 4, 16, 0}, solid[] = {4, 2, 3, 0};
     return f->s.about->dimensions == 2 ? flat : solid;
 }
 

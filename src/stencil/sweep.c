@@ -32,7 +32,8 @@ tacit_status tct_sweep_create(tacit_field *field, int depth,
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for tiles of a grid");
     s->field = field;
     s->threads = tct_parallel_parts(field->block.cells * depth, field->worth);
-    tct_tiling_choose(&field->block, field->s.bytes, depth, s->threads,
+    tct_tiling_choose(&field->block, field->s.bytes,
+                      tct_shape_is_flat(field->s.shape), depth, s->threads,
                       field->room, &s->tiling);
     s->each = (s->tiling.bytes + tct_tile_scratch() + 4095) / 4096 * 4096;
     tacit_status status =

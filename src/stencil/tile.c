@@ -4,7 +4,7 @@
 
 enum {
     PIECE = 2 * TCT_CHANGE_BLOCK, /* cells of a row that are streamed at once */
-    PLANES = 3                    /* that a level keeps */
+    AHEAD = 8192                  /* bytes that take as long as memory does */
 };
 
 size_t tct_tile_scratch(void)
@@ -34,7 +34,8 @@ static span span_of(const tct_tile *t, int d, int level)
 static char *kept(const tct_tile *t, int level, int64_t z, int64_t y, int64_t x)
 {
     const tct_tiling *g = t->tiling;
-    const int64_t plane = level * PLANES + (z - t->lo[2] + g->depth) % PLANES;
+    const int64_t plane =
+        level * g->planes + (z + level - t->lo[2] + t->depth) % g->planes;
     const int64_t above = g->height > 1 ? g->depth : 0;
     const int64_t row = plane * g->height + y - t->lo[1] + above;
     return t->planes + (size_t)(row * g->pitch + g->lead + x - t->lo[0]) *
@@ -60,7 +61,8 @@ static const char *source(const tct_tile *t, int level, int64_t z, int64_t y,
 
 /* --- patches -------------------------------------------------------------- */
 
-/* Some rows of a plane of a level, from (x, y) on. */
+/* Some rows of a plane of a level, from (x, y) on; in two dimensions some
+ * planes, which are rows. */
 typedef struct patch {
     int level;
     int64_t z, y, x, rows, count;
@@ -78,13 +80,25 @@ static void find_coefficients(const tct_tile *t, const patch *p,
     r->stride = b->cells;
 }
 
+/* How far ahead cells of level 0 are asked for: in a group the rows of the
+ * next. */
+static int64_t ahead_of(const tct_tile *t, int level)
+{
+    const tacit_field *f = t->field;
+    const int group = t->tiling->group;
+    if (level > 0 || !f->streams || t->wraps) return 0;
+    return group == 1 ? AHEAD : group * f->block.plane * (int64_t)f->s.bytes;
+}
+
 static tct_row_inputs inputs_of(const tct_tile *t, const patch *p)
 {
     const tct_grid_stencil *s = &t->field->s;
     const int below = p->level - 1;
     tct_row_inputs r = {.centre = s->centre, .neighbours = s->neighbours};
     const bool flat = s->about->dimensions == 2;
-    for (int k = 0; k < (flat ? 3 : TCT_STENCIL_ROWS); k++) {
+    const int64_t rows = flat ? p->rows + 2 : TCT_STENCIL_ROWS;
+    r.ahead = ahead_of(t, below);
+    for (int k = 0; k < rows; k++) {
         const int64_t z = flat ? p->z + k - 1 : p->z + k / 3 - 1;
         const int64_t y = flat ? p->y : p->y + k % 3 - 1;
         r.in[k] = source(t, below, z, y, p->x, &r.pitch[k]);
@@ -268,16 +282,42 @@ static bool must_wrap(const tct_tile *t)
     return b->closes[0] && (x.from < 0 || x.to > b->n[0]);
 }
 
+/* Planes [from, to) of a level: rows that are made at once, unless weights or
+ * changes are of each. */
+static void step_planes(const tct_tile *t, int level, span z)
+{
+    const bool alone = t->field->coefficient ||
+                       (t->changes && level == t->depth) ||
+                       t->tiling->group == 1;
+    const span y = span_of(t, 1, level), x = span_of(t, 0, level);
+    const patch all = {level,  z.from,        y.from,
+                       x.from, z.to - z.from, x.to - x.from};
+    if (!alone) step_patch(t, &all);
+    for (int64_t k = z.from; k < z.to; k++)
+        if (alone) step_plane(t, level, k);
+        else close_plane(t, level, k, y, x);
+}
+
+/* Planes of a level that are next when those from `plane` on are of level
+ * 0. */
+static span group_of(const tct_tile *t, int level, int64_t plane)
+{
+    const span all = span_of(t, 2, level);
+    span z = {plane - level, plane - level + t->tiling->group};
+    if (z.from < all.from) z.from = all.from;
+    if (z.to > all.to) z.to = all.to;
+    return z;
+}
+
 void tct_tile_visit(tct_tile *t)
 {
     t->wraps = must_wrap(t);
     const int64_t first = t->lo[2] - t->depth, end = t->hi[2] + t->depth;
-    for (int64_t plane = first; plane < end; plane++)
+    for (int64_t plane = first; plane < end; plane += t->tiling->group)
         for (int level = t->wraps ? 0 : 1; level <= t->depth; level++) {
-            const int64_t z = plane - level;
-            const span s = span_of(t, 2, level);
-            if (z < s.from || z >= s.to) continue;
-            if (level == 0) copy_plane(t, z);
-            else step_plane(t, level, z);
+            const span z = group_of(t, level, plane);
+            if (level > 0 && z.from < z.to) step_planes(t, level, z);
+            for (int64_t k = z.from; level == 0 && k < z.to; k++)
+                copy_plane(t, k);
         }
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stencil/tiling.c - how a grid is cut into tiles. Rows are whole where the
- * planes of all levels fit into half of a core's second cache. */
+ * planes of all levels fit into half of a core's second cache. In two dimensions
+ * a group of rows and the one that is made of it fit into two thirds of the
+ * first cache: so a level reads but two rows that are not there. */
 #include "stencil/tiling.h"
 #include <unistd.h>
 
 enum {
-    CACHE = 1 << 20,   /* bytes, where the system does not tell */
+    CACHE = 1 << 20, /* bytes, where the system does not tell */
+    FIRST_CACHE = 32 << 10,
     LINE = 64,         /* bytes */
     PAGE = 4096,       /* bytes: rows at such distances collide */
     EACH = 4,          /* tiles of a thread, for those that are late */
     FEW_ROWS = 8,      /* of a tile's plane, at least */
     PLANES_A_STEP = 8, /* of a tile for each step, at least */
-    PLANES = 3         /* that a level keeps */
+    PLANES = 3,        /* that a level keeps, with one at once */
+    GROUP = 4          /* rows that are made at once */
 };
 
 static int64_t divide(int64_t count, int64_t by)
@@ -40,6 +44,12 @@ int64_t tct_tiling_room(void)
     return (bytes > 0 ? (int64_t)bytes : CACHE) / 2;
 }
 
+static int64_t first_cache(void)
+{
+    const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    return bytes > 0 ? (int64_t)bytes : FIRST_CACHE;
+}
+
 /* Cut `n` into tiles of at most `most`, multiples of `unit`, as even as can
  * be. */
 static void cut(int64_t n, int64_t most, int64_t unit, int64_t *size,
@@ -51,18 +61,21 @@ static void cut(int64_t n, int64_t most, int64_t unit, int64_t *size,
     *tiles = divide(n, *size);
 }
 
-static void cut_rows(const tct_grid_block *b, int64_t cells, tct_tiling *t)
+/* `most`: cells of the rows of a group. */
+static void cut_rows(const tct_grid_block *b, int64_t cells, int64_t most,
+                     tct_tiling *t)
 {
     const int64_t rows = at_most(b->n[1], FEW_ROWS);
     const int64_t around = b->n[1] > 1 ? rows + t->depth : 1;
-    const int64_t width = cells / (PLANES * t->depth * around);
+    int64_t width = cells / (t->planes * t->depth * around);
+    if (t->group > 1) width = at_most(width, most);
     cut(b->n[0], width, TCT_CHANGE_BLOCK, &t->size[0], &t->tiles[0]);
 }
 
 static void cut_planes(const tct_grid_block *b, int64_t cells, tct_tiling *t)
 {
     const int64_t width = at_most(t->size[0], b->n[0]);
-    const int64_t rows = cells / (PLANES * t->depth * width) - t->depth;
+    const int64_t rows = cells / (t->planes * t->depth * width) - t->depth;
     cut(b->n[1], at_least(rows, FEW_ROWS), 1, &t->size[1], &t->tiles[1]);
 }
 
@@ -86,15 +99,19 @@ static void lay_out(const tct_grid_block *b, int64_t bytes, tct_tiling *t)
     if (t->pitch % page < 2 * line) t->pitch += 2 * line;
     const bool has_rows = b->high[1] - b->low[1] > 1 || b->closes[1];
     t->height = has_rows ? t->size[1] + 2 * t->depth : 1;
-    t->bytes = (size_t)(t->depth * PLANES * t->height * t->pitch * bytes);
+    t->bytes = (size_t)(t->depth * t->planes * t->height * t->pitch * bytes);
 }
 
-void tct_tiling_choose(const tct_grid_block *b, size_t bytes, int depth,
-                       int threads, int64_t room, tct_tiling *out)
+void tct_tiling_choose(const tct_grid_block *b, size_t bytes, bool flat,
+                       int depth, int threads, int64_t room, tct_tiling *out)
 {
     const int64_t cells = room / (int64_t)bytes;
-    *out = (tct_tiling){.depth = depth};
-    cut_rows(b, cells, out);
+    *out = (tct_tiling){.depth = depth, .group = 1, .planes = PLANES};
+    if (flat && depth > 1) {
+        out->group = GROUP;
+        out->planes = 2 * GROUP;
+    }
+    cut_rows(b, cells, first_cache() / (3 * GROUP * (int64_t)bytes), out);
     cut_planes(b, cells, out);
     cut_stream(b, threads, out);
     lay_out(b, (int64_t)bytes, out);

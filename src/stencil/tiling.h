@@ -11,13 +11,16 @@ typedef struct tct_tiling {
     int64_t tiles[3]; /* in each direction                                 */
     int64_t lead, pitch, height; /* of a tile's planes: cells before x = lo,
                                   * from row to row; rows                  */
-    size_t bytes;                /* of the planes of all levels            */
+    int group, planes; /* planes that are made at once, and that a level keeps;
+                        * more than one at once in two dimensions */
+    size_t bytes;      /* of the planes of all levels            */
 } tct_tiling;
 
 /* Tiles for visits of up to `depth` steps, by so many threads, whose planes
- * take `room` bytes if that can be; a cell takes `bytes`. */
-void tct_tiling_choose(const tct_grid_block *b, size_t bytes, int depth,
-                       int threads, int64_t room, tct_tiling *out);
+ * take `room` bytes if that can be; a cell takes `bytes`. With `flat` planes
+ * are rows: several are made at once, of a width that the first cache keeps. */
+void tct_tiling_choose(const tct_grid_block *b, size_t bytes, bool flat,
+                       int depth, int threads, int64_t room, tct_tiling *out);
 /* Half of the second cache. */
 int64_t tct_tiling_room(void);
 

@@ -287,8 +287,13 @@ bool tct_trigger_is_busy(const tacit_trigger_request *r)
 tacit_status tacit_trigger_received(const tacit_trigger_request *request,
                                     int64_t *bytes)
 {
-    REQUIRE(request != NULL && bytes != NULL && request->what == TCT_NOT_ALL);
-    REQUIRE(tct_trigger_is_matched(request));
+    REQUIRE(request != NULL && bytes != NULL);
+    if (request->what != TCT_NOT_ALL)
+        FAIL(TACIT_INVALID,
+             "only a single send or receive has a number of received bytes");
+    if (!tct_trigger_is_matched(request))
+        FAIL(TACIT_INVALID, "a request that is not matched has received "
+                            "nothing: match it first");
     *bytes = request->ends > 0 ? request->end->r.bytes : 0;
     return TACIT_OK;
 }

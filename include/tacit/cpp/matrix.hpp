@@ -71,6 +71,16 @@ class matrix
     {
     }
 
+    /* The same without a copy of `cols` and `vals`, which must outlive the
+     * matrix and stay as they are: tacit_matrix_borrow_rows32. Collective. */
+    static matrix borrow(const tacit::world &w, std::int64_t global_rows,
+                         std::int64_t first, span<const std::int32_t> ptr,
+                         span<const std::int32_t> cols, span<const double> vals)
+    {
+        return matrix(w, global_rows, first, ptr, cols, vals,
+                      tacit_matrix_borrow_rows32);
+    }
+
     /* A square matrix, all of it, in a world of this process alone. */
     template <class Ptr, class Cols>
     matrix(const Ptr &ptr, const Cols &cols, span<const double> vals)

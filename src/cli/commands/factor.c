@@ -25,9 +25,18 @@ static void print_pivots(cli_table *t, const tacit_factor_info *f)
 {
     char a[CLI_NUMBER];
     if (f->added > 0)
-        cli_table_row(t, "pattern\tmade symmetric by %s zeros",
+        cli_table_row(t, "pattern\t%s by %s zeros",
+                      f->kind == TACIT_FACTOR_LDLT ? "of pairs made equal"
+                                                   : "made symmetric",
                       cli_integer(f->added, a));
-    if (f->trials > 0)
+    if (f->kind == TACIT_FACTOR_LDLT)
+        cli_table_row(t, "inertia\t%s", cli_inertia(f, (char[CLI_INERTIA]){0}));
+    if (f->trials > 0 && f->kind == TACIT_FACTOR_LDLT)
+        cli_table_row(t,
+                      "scaled\tfor large pivots: %" PRId64 " of 2 x 2, %" PRId64
+                      " made larger",
+                      f->pairs, f->repaired);
+    else if (f->trials > 0)
         cli_table_row(t,
                       "permuted\trows, for large pivots, and scaled: %d "
                       "trial%s, %" PRId64 " pivots made larger",
@@ -99,8 +108,8 @@ static tacit_status report_and_use(const cli *c, const cli_problem *p,
     if (!c->set.json) return TACIT_OK;
     cJSON *json = factor_json(c, p, &info);
     if (rhs->columns > 0) {
-        cJSON_AddNumberToObject(json, "columns", rhs->columns);
-        cJSON_AddNumberToObject(json, "solve_seconds", rhs->seconds);
+        cli_json_number(json, "columns", rhs->columns);
+        cli_json_number(json, "solve_seconds", rhs->seconds);
     }
     return cli_write_json(c, c->set.json, json);
 }
@@ -157,9 +166,9 @@ const cli_command cli_command_factor = {
         "came to: A = L L' of a symmetric positive definite one, L D L' "
         "of a symmetric one, L U of any square one, its pattern made "
         "symmetric by zeros, or L L' and L U with no more entries than A "
-        "has. L U of a matrix that needs pivots has its rows permuted and "
-        "scaled; other kinds have no pivots, and what that costs is checked, "
-        "and told. "
+        "has. Where a matrix needs pivots, rows of L U are permuted and "
+        "scaled, and L D L' is scaled and has pivots of 2 x 2; other kinds "
+        "have none, and what that costs is checked, and told. "
         "solve --precond direct solves with a factor L L', and "
         "--precond ic0 preconditions with an incomplete one. -o L.mtx writes "
         "L, "

@@ -146,20 +146,19 @@ static cJSON *about_json(const about *a)
     cJSON_AddStringToObject(o, "tacit", tacit_version());
     cJSON *matrix = cli_json_matrix(a->problem.name, m);
     cJSON_AddItemToObject(o, "matrix", matrix);
-    cJSON_AddNumberToObject(matrix, "columns", (double)m->cols);
+    cli_json_number(matrix, "columns", (double)m->cols);
     cJSON_AddBoolToObject(matrix, "own_rhs", m->own_rhs);
     cJSON_AddBoolToObject(matrix, "symmetric_storage", m->symmetric_storage);
     cJSON_AddBoolToObject(matrix, "symmetric", a->symmetric);
-    cJSON_AddNumberToObject(matrix, "bandwidth", (double)m->bandwidth);
-    cJSON_AddNumberToObject(matrix, "block", m->block);
+    cli_json_number(matrix, "bandwidth", (double)m->bandwidth);
+    cli_json_number(matrix, "block", m->block);
     cJSON_AddBoolToObject(matrix, "irregular", m->irregular);
-    cJSON_AddNumberToObject(matrix, "norm_inf", m->norm_inf);
+    cli_json_number(matrix, "norm_inf", m->norm_inf);
     cJSON *diagonal = cJSON_AddObjectToObject(matrix, "diagonal");
-    cJSON_AddNumberToObject(diagonal, "min", m->diagonal_min);
-    cJSON_AddNumberToObject(diagonal, "max", m->diagonal_max);
-    cJSON_AddNumberToObject(diagonal, "zero", (double)m->zero_diagonals);
-    cJSON_AddNumberToObject(diagonal, "negative",
-                            (double)m->negative_diagonals);
+    cli_json_number(diagonal, "min", m->diagonal_min);
+    cli_json_number(diagonal, "max", m->diagonal_max);
+    cli_json_number(diagonal, "zero", (double)m->zero_diagonals);
+    cli_json_number(diagonal, "negative", (double)m->negative_diagonals);
     return o;
 }
 

@@ -182,7 +182,7 @@ static void add_grid(const cli *c, const jacobi_job *job, cJSON *to)
     cJSON_AddStringToObject(o, "stencil", s->shape);
     cJSON *n = cJSON_AddArrayToObject(o, "n");
     for (int d = 0; d < job->shape->dimensions; d++)
-        cJSON_AddItemToArray(n, cJSON_CreateNumber((double)s->n[d]));
+        cJSON_AddItemToArray(n, cli_json_value((double)s->n[d]));
     cli_json_number(o, "cells", jacobi_cells(job));
     cJSON_AddStringToObject(o, "type", type_of(job));
     cJSON_AddStringToObject(o, "periodic", sides_of(job, sides));
@@ -267,7 +267,7 @@ static void add_times(const jacobi_job *job, cJSON *to)
     cli_json_number(o, "step_min", r->step_seconds);
     cli_json_number(o, "step_median", job->step_median);
     cJSON_AddItemToObject(o, "all_runs",
-                          cJSON_CreateDoubleArray(job->seconds, job->runs));
+                          cli_json_values(job->seconds, job->runs));
     cli_json_number(o, "total", base_seconds() - job->start);
     o = cJSON_AddObjectToObject(to, "rate");
     cli_json_number(o, "gcells_per_second", jacobi_gcells(job));

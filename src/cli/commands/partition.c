@@ -11,14 +11,14 @@ static cJSON *cut_json(const cli *c, const cli_problem *p,
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "tacit", tacit_version());
     cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
-    cJSON_AddNumberToObject(o, "parts", (double)c->set.parts);
-    cJSON_AddNumberToObject(o, "edge_cut", (double)cut->edge_cut);
-    cJSON_AddNumberToObject(o, "volume", (double)cut->volume);
-    cJSON_AddNumberToObject(o, "messages", (double)cut->messages);
-    cJSON_AddNumberToObject(o, "imbalance", cut->imbalance);
-    cJSON_AddNumberToObject(o, "rows_min", (double)cut->rows_min);
-    cJSON_AddNumberToObject(o, "rows_max", (double)cut->rows_max);
-    cJSON_AddNumberToObject(o, "seconds", seconds);
+    cli_json_number(o, "parts", (double)c->set.parts);
+    cli_json_number(o, "edge_cut", (double)cut->edge_cut);
+    cli_json_number(o, "volume", (double)cut->volume);
+    cli_json_number(o, "messages", (double)cut->messages);
+    cli_json_number(o, "imbalance", cut->imbalance);
+    cli_json_number(o, "rows_min", (double)cut->rows_min);
+    cli_json_number(o, "rows_max", (double)cut->rows_max);
+    cli_json_number(o, "seconds", seconds);
     return o;
 }
 

@@ -277,12 +277,23 @@ static void add_advice(const cli *c, const solve_job *job, char *text,
              why ? "; " : "", why ? why : "");
 }
 
+/* Is a diagonal that is not positive said otherwise? As the reason of a
+ * breakdown; as rows of zeros, which are null vectors; or the end is singular. */
+static bool says_more(const solve_job *job)
+{
+    const tacit_matrix_info *m = &job->problem.info;
+    const tacit_result *r = &job->report.run.result;
+    return job->report.run.status == TACIT_BREAKDOWN ||
+           r->stop == TACIT_STOP_SINGULAR ||
+           (m->negative_diagonals == 0 && m->zero_diagonals <= r->null_vectors);
+}
+
 /* An unsuccessful solve prints one line. */
 static tacit_status conclude(const cli *c, const solve_job *job)
 {
     const cli_run *run = &job->report.run;
     char text[1024], *end = text + sizeof text;
-    if (run->status != TACIT_BREAKDOWN) cli_warn_diagonal(c, &job->problem);
+    if (!says_more(job)) cli_warn_diagonal(c, &job->problem);
     if (run->status == TACIT_OK) return TACIT_OK;
     cli_explain(run, text, sizeof text);
     add_advice(c, job, text, sizeof text);
@@ -329,11 +340,12 @@ const cli_command cli_command_solve = {
     .operands = "MATRIX [RHS]",
     .summary = "solve A x = b",
     .about =
-        "Solve A x = b for a symmetric positive definite MATRIX (with --method "
-        "minres: a symmetric one), a file or a gallery name, and report what "
-        "happened. The residual that decides is "
-        "b - A x, recomputed: where the recurrence is wrong the solve goes on, "
-        "and the report says so.\n\nRHS is a vector file, or ones, or "
+        "Solve A x = b for a symmetric positive definite MATRIX (--method "
+        "minres: a symmetric one; --method direct: any square one), a file or "
+        "a gallery name, and report what happened. The residual that decides "
+        "is b - A x, recomputed: where the recurrence is wrong the solve "
+        "continues, and the report says so.\n\nRHS is a vector file, or ones, "
+        "or "
         "manufactured: b = A x* for a known x*, so that the report has the "
         "error; or file: the one that the file of MATRIX holds beside the "
         "matrix (Harwell-Boeing, PETSc). A vector file is of any format, or "

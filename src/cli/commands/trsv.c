@@ -205,14 +205,11 @@ static const char *map_name(const tacit_trsv_info *info)
 static cJSON *phase_json(const trsv_job *job, int k)
 {
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "seconds", job->seconds[k]);
-    cJSON_AddNumberToObject(o, "messages",
-                            job->sent[k] / job->solves / rounds_of(job));
-    cJSON_AddNumberToObject(o, "messages_foreseen",
-                            (double)job->info.messages[k]);
-    cJSON_AddNumberToObject(o, "messages_most",
-                            (double)job->info.most_messages[k]);
-    cJSON_AddNumberToObject(o, "bytes_one_column", job->info.message_bytes[k]);
+    cli_json_number(o, "seconds", job->seconds[k]);
+    cli_json_number(o, "messages", job->sent[k] / job->solves / rounds_of(job));
+    cli_json_number(o, "messages_foreseen", (double)job->info.messages[k]);
+    cli_json_number(o, "messages_most", (double)job->info.most_messages[k]);
+    cli_json_number(o, "bytes_one_column", job->info.message_bytes[k]);
     return o;
 }
 
@@ -227,15 +224,15 @@ static cJSON *trsv_json(const cli *c, const trsv_job *job)
     cJSON_AddStringToObject(o, "device", job->queue ? "cuda" : "host");
     if (job->queue)
         cJSON_AddBoolToObject(o, "one_kernel", info->one_kernel != 0);
-    cJSON_AddNumberToObject(o, "panels", info->panels);
-    cJSON_AddNumberToObject(o, "depth", info->depth);
-    cJSON_AddNumberToObject(o, "setup_seconds", job->setup);
-    cJSON_AddNumberToObject(o, "seconds", job->total);
+    cli_json_number(o, "panels", info->panels);
+    cli_json_number(o, "depth", info->depth);
+    cli_json_number(o, "setup_seconds", job->setup);
+    cli_json_number(o, "seconds", job->total);
     for (int k = 0; k < TRSV_PHASES; k++)
         cJSON_AddItemToObject(o, keys[k], phase_json(job, k));
-    cJSON_AddNumberToObject(o, "replication_bound", info->replication_bound);
-    cJSON_AddNumberToObject(o, "bytes", job->bytes);
-    cJSON_AddNumberToObject(o, "bytes_most", job->most_bytes);
+    cli_json_number(o, "replication_bound", info->replication_bound);
+    cli_json_number(o, "bytes", job->bytes);
+    cli_json_number(o, "bytes_most", job->most_bytes);
     return o;
 }
 

@@ -28,6 +28,22 @@ static tacit_status multiply_matrix(const trsv_job *job, const double *x,
     return TACIT_OK;
 }
 
+/* t = D t, for the columns from `first` on. */
+static void multiply_pivots(const tacit_factor_panels *P, int64_t first,
+                            int64_t w, double *t)
+{
+    const double *d = P->diagonal + first,
+                 *e = P->off_diagonal ? P->off_diagonal + first : NULL;
+    for (int64_t j = 0; j < w; j++) {
+        const double x = t[j];
+        t[j] *= d[j];
+        if (!e || e[j] == 0.0) continue;
+        t[j] += e[j] * t[j + 1];
+        t[j + 1] = e[j] * x + d[j + 1] * t[j + 1];
+        j++;
+    }
+}
+
 /* Panel K: t = U x of its columns, or y = y + L t. */
 static void multiply_panel(const tacit_factor_panels *P, int32_t K,
                            const double *x, double *t, double *y)
@@ -43,8 +59,8 @@ static void multiply_panel(const tacit_factor_panels *P, int32_t K,
             if (x) t[first + j] += upper[at + i] * x[row[i]];
             else y[row[i]] += P->value[at + i] * t[first + j];
         }
-        if (x && P->diagonal) t[first + j] *= P->diagonal[first + j];
     }
+    if (x && P->diagonal) multiply_pivots(P, first, w, t + first);
 }
 
 /* y = L U x, in original order; `v` [3 rows]. */
@@ -269,11 +285,11 @@ cJSON *trsv_json_begin(const cli *c, const trsv_job *job)
             o, "matrix",
             cli_json_matrix(job->problem.name, &job->problem.info));
     cJSON_AddStringToObject(o, "kind", cli_kind_name(job->factor.kind));
-    cJSON_AddNumberToObject(o, "ranks", c->ranks);
-    cJSON_AddNumberToObject(o, "columns", job->columns);
-    cJSON_AddNumberToObject(o, "leaves", job->factor.leaves);
-    cJSON_AddNumberToObject(o, "nonzeros", (double)job->factor.nonzeros);
-    cJSON_AddNumberToObject(o, "factor_seconds", trsv_factor_seconds(job));
+    cli_json_number(o, "ranks", c->ranks);
+    cli_json_number(o, "columns", job->columns);
+    cli_json_number(o, "leaves", job->factor.leaves);
+    cli_json_number(o, "nonzeros", (double)job->factor.nonzeros);
+    cli_json_number(o, "factor_seconds", trsv_factor_seconds(job));
     cli_json_number(o, "relative_residual", job->residual);
     cli_json_number(o, "relative_error", job->error);
     return o;

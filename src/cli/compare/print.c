@@ -93,7 +93,7 @@ static cJSON *row_json(const cli_compared *r)
     cli_json_number(time, "total", r->total);
     cli_json_number(time, "per_iteration",
                     r->solve / (double)r->run.result.iterations);
-    cJSON_AddNumberToObject(o, "steps", r->steps > 0 ? r->steps : 1);
+    cli_json_number(o, "steps", r->steps > 0 ? r->steps : 1);
     cJSON_AddItemToObject(o, "precond",
                           r->levels ? cJSON_Duplicate(r->levels, true)
                                     : cJSON_CreateNull());

@@ -80,8 +80,8 @@ void cli_print_columns(FILE *to, const cli_report *r)
     print_table(to, &r->run);
     if (a.restarted > 0)
         fprintf(to,
-                "note     in %d column%s the recurrence was through while "
-                "b - A x was not: the solve went on from there\n",
+                "note     in %d column%s the recurrence met the target before "
+                "b - A x did: the solve continued from x\n",
                 a.restarted, a.restarted == 1 ? "" : "s");
     if (a.rescued > 0)
         fprintf(to,

@@ -13,10 +13,11 @@ double cli_whole(const cli_report *r)
 static void print_decision(FILE *to, const tacit_decision *d)
 {
     char cost[CLI_NUMBER], gain[CLI_NUMBER];
-    fprintf(to, "%s %s after %" PRId64 " products, in %s", d->what, d->outcome,
-            d->products, cli_seconds(d->cost, cost));
+    fprintf(to, "%s %s after %" PRId64 " product%s, in %s", d->what, d->outcome,
+            d->products, d->products == 1 ? "" : "s",
+            cli_seconds(d->cost, cost));
     if (d->gain > 0.0)
-        fprintf(to, ": %s less a product", cli_seconds(d->gain, gain));
+        fprintf(to, ": it saves %s a product", cli_seconds(d->gain, gain));
     fputc('\n', to);
 }
 
@@ -37,8 +38,8 @@ cJSON *cli_json_decisions(const tacit_operator *A)
         cJSON *o = cJSON_CreateObject();
         cJSON_AddStringToObject(o, "what", d->what);
         cJSON_AddStringToObject(o, "outcome", d->outcome);
-        cJSON_AddNumberToObject(o, "products", (double)d->products);
-        cJSON_AddNumberToObject(o, "cost", d->cost);
+        cli_json_number(o, "products", (double)d->products);
+        cli_json_number(o, "cost", d->cost);
         cli_json_number(o, "gain", d->gain);
         cJSON_AddItemToArray(all, o);
     }

@@ -25,28 +25,31 @@ void cli_add_factor(cJSON *o, const tacit_factor_info *f)
 {
     cJSON_AddStringToObject(o, "kind", cli_kind_name(f->kind));
     cJSON_AddStringToObject(o, "order", f->order);
-    cJSON_AddNumberToObject(o, "added", (double)f->added);
-    cJSON_AddNumberToObject(o, "nonzeros", (double)f->nonzeros);
-    cJSON_AddNumberToObject(o, "stored", (double)f->stored);
-    cJSON_AddNumberToObject(o, "supernodes", f->supernodes);
-    cJSON_AddNumberToObject(o, "panels", f->panels);
-    cJSON_AddNumberToObject(o, "depth", f->depth);
-    cJSON_AddNumberToObject(o, "leaves", f->leaves);
-    cJSON_AddNumberToObject(o, "flops", f->flops);
-    cJSON_AddNumberToObject(o, "bytes", f->bytes);
-    cJSON_AddNumberToObject(o, "peak_bytes", f->peak_bytes);
-    cJSON_AddNumberToObject(o, "order_seconds", f->order_seconds);
-    cJSON_AddNumberToObject(o, "symbolic_seconds", f->symbolic_seconds);
-    cJSON_AddNumberToObject(o, "numeric_seconds", f->numeric_seconds);
+    cli_json_number(o, "added", (double)f->added);
+    cli_json_number(o, "nonzeros", (double)f->nonzeros);
+    cli_json_number(o, "stored", (double)f->stored);
+    cli_json_number(o, "supernodes", f->supernodes);
+    cli_json_number(o, "panels", f->panels);
+    cli_json_number(o, "depth", f->depth);
+    cli_json_number(o, "leaves", f->leaves);
+    cli_json_number(o, "flops", f->flops);
+    cli_json_number(o, "bytes", f->bytes);
+    cli_json_number(o, "peak_bytes", f->peak_bytes);
+    cli_json_number(o, "order_seconds", f->order_seconds);
+    cli_json_number(o, "symbolic_seconds", f->symbolic_seconds);
+    cli_json_number(o, "numeric_seconds", f->numeric_seconds);
     cJSON_AddStringToObject(o, "dense", f->dense);
-    cJSON_AddNumberToObject(o, "shift", f->shift);
-    cJSON_AddNumberToObject(o, "least_pivot", f->least_pivot);
-    cJSON_AddNumberToObject(o, "least_row", (double)f->least_row + 1.0);
-    cJSON_AddNumberToObject(o, "least_share", f->least_share);
-    cJSON_AddNumberToObject(o, "backward_error", f->backward_error);
-    cJSON_AddNumberToObject(o, "trials", f->trials);
-    cJSON_AddNumberToObject(o, "repaired", (double)f->repaired);
-    cJSON_AddNumberToObject(o, "refined_error", f->refined_error);
+    cli_json_number(o, "shift", f->shift);
+    cli_json_number(o, "least_pivot", f->least_pivot);
+    cli_json_number(o, "least_row", (double)f->least_row + 1.0);
+    cli_json_number(o, "least_share", f->least_share);
+    cli_json_number(o, "backward_error", f->backward_error);
+    cli_json_number(o, "trials", f->trials);
+    cli_json_number(o, "repaired", (double)f->repaired);
+    cli_json_number(o, "refined_error", f->refined_error);
+    cli_json_number(o, "pairs", (double)f->pairs);
+    cli_json_number(o, "positive", (double)f->positive);
+    cli_json_number(o, "negative", (double)f->negative);
 }
 
 /* Of a preconditioner with a factor. */
@@ -74,6 +77,17 @@ void cli_print_grid(FILE *to, const tacit_precond_info *about)
             cli_bytes(about->message_bytes, bytes));
 }
 
+const char *cli_inertia(const tacit_factor_info *f, char text[CLI_INERTIA])
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER] = "";
+    if (f->repaired > 0) cli_integer(f->repaired, c);
+    snprintf(text, CLI_INERTIA, "%s positive, %s negative%s%s%s",
+             cli_integer(f->positive, a), cli_integer(f->negative, b),
+             f->repaired > 0 ? ", " : "", c,
+             f->repaired > 0 ? " about zero" : "");
+    return text;
+}
+
 void cli_print_factor(FILE *to, const tacit_operator *M)
 {
     tacit_precond_info about = {.size = 0};
@@ -87,6 +101,8 @@ void cli_print_factor(FILE *to, const tacit_operator *M)
             cli_seconds(about.setup_seconds, b),
             cli_seconds(f.order_seconds, c), cli_seconds(f.symbolic_seconds, d),
             cli_seconds(f.numeric_seconds, (char[CLI_NUMBER]){0}));
+    if (f.kind == TACIT_FACTOR_LDLT)
+        fprintf(to, "inertia  %s\n", cli_inertia(&f, (char[CLI_INERTIA]){0}));
     cli_print_grid(to, &about);
 }
 
@@ -97,13 +113,13 @@ cJSON *cli_json_factor(const tacit_operator *M)
     if (!describe(M, &about, &f)) return cJSON_CreateNull();
     cJSON *o = cJSON_CreateObject();
     cli_add_factor(o, &f);
-    cJSON_AddNumberToObject(o, "setup_seconds", about.setup_seconds);
-    cJSON_AddNumberToObject(o, "bytes_to_solve", about.bytes);
+    cli_json_number(o, "setup_seconds", about.setup_seconds);
+    cli_json_number(o, "bytes_to_solve", about.bytes);
     if (about.grid[2] == 0) return o;
     cJSON *grid = cJSON_AddArrayToObject(o, "grid");
     for (int k = 0; k < 3; k++)
-        cJSON_AddItemToArray(grid, cJSON_CreateNumber(about.grid[k]));
-    cJSON_AddNumberToObject(o, "messages", (double)about.messages);
-    cJSON_AddNumberToObject(o, "message_bytes", about.message_bytes);
+        cJSON_AddItemToArray(grid, cli_json_value(about.grid[k]));
+    cli_json_number(o, "messages", (double)about.messages);
+    cli_json_number(o, "message_bytes", about.message_bytes);
     return o;
 }

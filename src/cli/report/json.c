@@ -5,11 +5,29 @@
 #include <math.h>
 #include <string.h>
 
-/* cJSON writes NAN as null, but not infinity. */
+/* cJSON's own numbers may lose the last bit: it compares with a tolerance. */
+cJSON *cli_json_value(double value)
+{
+    char text[32];
+    if (!isfinite(value)) return cJSON_CreateNull();
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    return cJSON_CreateRaw(text);
+}
+
 void cli_json_number(cJSON *to, const char *name, double value)
 {
-    if (isfinite(value)) cJSON_AddNumberToObject(to, name, value);
-    else cJSON_AddNullToObject(to, name);
+    cJSON_AddItemToObject(to, name, cli_json_value(value));
+}
+
+cJSON *cli_json_values(const double *values, int count)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int k = 0; k < count; k++)
+        cJSON_AddItemToArray(all, cli_json_value(values[k]));
+    return all;
 }
 
 static void number(cJSON *to, const char *name, double value)
@@ -108,6 +126,8 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r,
     cJSON_AddItemToObject(o, "made", made_by(r));
     number(o, "attainable", attainable > 0.0 ? attainable : (double)NAN);
     number(o, "backward_error", accuracy ? accuracy->normwise : (double)NAN);
+    number(o, "componentwise_backward_error",
+           accuracy ? accuracy->componentwise : (double)NAN);
     number(o, "null_vectors", (double)r->null_vectors);
     number(o, "outside", r->null_vectors > 0 ? r->outside : (double)NAN);
     if (!r->breakdown_quantity) {
@@ -155,7 +175,7 @@ static cJSON *times(const cli_report *r)
     number(o, "solve", s->seconds);
     number(o, "per_iteration", s->seconds / (double)cli_iterations(&r->run));
     cJSON_AddItemToObject(o, "all_solves",
-                          cJSON_CreateDoubleArray(r->solves, r->count));
+                          cli_json_values(r->solves, r->count));
     number(o, "total", r->total);
     return o;
 }

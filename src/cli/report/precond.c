@@ -82,20 +82,20 @@ cJSON *cli_json_precond(const tacit_operator *M, double convergence)
     cJSON_AddStringToObject(o, "name", info.name);
     cJSON_AddStringToObject(o, "detail", info.detail);
     cJSON_AddStringToObject(o, "end", info.end);
-    cJSON_AddNumberToObject(o, "bytes", info.bytes);
-    cJSON_AddNumberToObject(o, "grid_complexity", info.grid_complexity);
-    cJSON_AddNumberToObject(o, "operator_complexity", info.operator_complexity);
-    cJSON_AddNumberToObject(o, "setup", info.setup_seconds);
+    cli_json_number(o, "bytes", info.bytes);
+    cli_json_number(o, "grid_complexity", info.grid_complexity);
+    cli_json_number(o, "operator_complexity", info.operator_complexity);
+    cli_json_number(o, "setup", info.setup_seconds);
     cli_json_number(o, "convergence", convergence);
     cJSON *levels = cJSON_AddArrayToObject(o, "levels");
     for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++) {
         cJSON *level = cJSON_CreateObject();
         cJSON_AddItemToArray(levels, level);
-        cJSON_AddNumberToObject(level, "rows", (double)l->rows);
-        cJSON_AddNumberToObject(level, "nonzeros", (double)l->nonzeros);
-        cJSON_AddNumberToObject(level, "bytes", l->bytes);
+        cli_json_number(level, "rows", (double)l->rows);
+        cli_json_number(level, "nonzeros", (double)l->nonzeros);
+        cli_json_number(level, "bytes", l->bytes);
         cJSON_AddStringToObject(level, "format", l->format);
-        cJSON_AddNumberToObject(level, "bits", l->bits);
+        cli_json_number(level, "bits", l->bits);
         cli_json_number(level, "largest_eigenvalue",
                         l->largest > 0.0 ? l->largest : (double)NAN);
     }
@@ -115,7 +115,7 @@ static void print_trial(FILE *to, const tacit_precond_trial *t)
                 cli_seconds(t->setup_seconds, setup), t->iterations,
                 cli_seconds(t->seconds, had), t->reached,
                 cli_seconds(t->solve_seconds, solve),
-                t->alone ? "" : " (foreseen)", t->picked ? "" : ": ");
+                t->alone ? "" : " (predicted)", t->picked ? "" : ": ");
     fprintf(to, "%s%s%s\n",
             t->picked ? t->iterations > 0 ? ": taken" : "taken" : "",
             t->picked && t->reason ? ": " : "", t->reason ? t->reason : "");
@@ -129,9 +129,10 @@ void cli_print_race(FILE *to, const tacit_solver *solver)
         print_trial(to, t);
     }
     if (tacit_solver_trial_at(solver, 0))
-        fputs("         rule: the cheapest begins; where another is foreseen "
-              "to need 1.5 times less, by residuals and counted costs, it "
-              "goes on\n",
+        fputs("         rule: the cheapest runs first; if its predicted "
+              "remaining "
+              "cost, from residuals and counted work, exceeds 1.5 times "
+              "another's, that one continues\n",
               to);
 }
 
@@ -142,9 +143,9 @@ static cJSON *trial_json(const tacit_precond_trial *t)
     cJSON_AddBoolToObject(o, "picked", t->picked);
     if (t->reason) cJSON_AddStringToObject(o, "reason", t->reason);
     else cJSON_AddNullToObject(o, "reason");
-    cJSON_AddNumberToObject(o, "setup", t->setup_seconds);
-    cJSON_AddNumberToObject(o, "seconds", t->seconds);
-    cJSON_AddNumberToObject(o, "iterations", (double)t->iterations);
+    cli_json_number(o, "setup", t->setup_seconds);
+    cli_json_number(o, "seconds", t->seconds);
+    cli_json_number(o, "iterations", (double)t->iterations);
     cli_json_number(o, "reached", t->iterations > 0 ? t->reached : (double)NAN);
     cli_json_number(o, "solve",
                     t->solve_seconds > 0.0 ? t->solve_seconds : (double)NAN);

@@ -179,11 +179,12 @@ static void print_iterations(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     fprintf(to,
-            "result   %s after %" PRId64 " iterations (stop: %s)\n"
+            "result   %s after %" PRId64 " iteration%s (stop: %s)\n"
             "         ||r|| / ||b||        %.6e  (of the recurrence)\n"
             "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
-            outcome(&r->run), s->iterations, cli_stop_name(s->stop),
-            s->relative_residual, s->true_relative_residual);
+            outcome(&r->run), s->iterations, s->iterations == 1 ? "" : "s",
+            cli_stop_name(s->stop), s->relative_residual,
+            s->true_relative_residual);
     if (r->norm)
         fprintf(to, "         in norm %-12s %.6e  (which decides)\n", r->norm,
                 s->measure);
@@ -196,6 +197,8 @@ static void print_accuracy(FILE *to, const tacit_backward *a)
     fprintf(to, "         rounding allows      %.1e", a->attainable);
     if (isfinite(a->normwise))
         fprintf(to, "; backward error %.1e", a->normwise);
+    if (isfinite(a->componentwise))
+        fprintf(to, ", row by row %.1e", a->componentwise);
     fputc('\n', to);
 }
 
@@ -220,10 +223,10 @@ static void print_condition(FILE *to, const cli_report *r)
     const tacit_result *s = &r->run.result;
     const double factor = sqrt(r->condition);
     const bool own = strcmp(r->path.precond, "none") == 0;
-    if (!(r->condition > 0.0)) return;
+    if (!(r->condition > 0.0) || s->breakdown_quantity) return;
     fprintf(to,
-            "condition at least %.1e, of %s; in A's norm x is wrong by up to "
-            "%.1e times ||r|| / ||b||%s\n",
+            "condition at least %.1e, of %s; in A's norm x may be wrong by "
+            "%.1e times ||r|| / ||b||%s, or more\n",
             r->condition,
             own ? "A" : "the preconditioned matrix, which says nothing of A's",
             factor, own ? "" : " in M's norm");
@@ -267,7 +270,7 @@ static void print_hint(FILE *to, const cli_report *r)
         s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
         return;
     fprintf(to,
-            "hint     %.0f iterations (%s) made a digit of the residual: "
+            "hint     a digit of the residual took %.0f iterations (%s): "
             "--precond amg or ic0 may take fewer, and --precond auto finds "
             "out while it solves\n",
             (double)s->iterations / digits,
@@ -278,10 +281,11 @@ static void print_hint(FILE *to, const cli_report *r)
 static void print_notice(FILE *to, const cli_report *r)
 {
     if (!r->made_up || strcmp(r->path.precond, "none") != 0) return;
-    fputs("NOTICE   no right-hand side was given: b is made up, A times a "
-          "random x* (--rhs FILE gives yours);\n"
-          "         no preconditioner is used (--precond)\n",
-          to);
+    fprintf(to,
+            "NOTICE   no right-hand side was given: b is made up, A times a "
+            "random x* (--rhs FILE gives yours)%s\n",
+            r->solver ? ";\n         no preconditioner is used (--precond)"
+                      : "");
 }
 
 static void print_result(FILE *to, const cli_report *r)
@@ -315,8 +319,8 @@ static void print_notes(FILE *to, const cli_report *r)
     const tacit_result *s = &r->run.result;
     if (s->restarts > 0)
         fprintf(to,
-                "note     the recurrence was through %" PRId64 " time%s while "
-                "b - A x was not: the solve went on from there\n",
+                "note     the recurrence met the target %" PRId64 " time%s "
+                "before b - A x did: the solve continued from x\n",
                 s->restarts, s->restarts == 1 ? "" : "s");
     if (s->rescued_by)
         fprintf(to,
@@ -326,9 +330,8 @@ static void print_notes(FILE *to, const cli_report *r)
     print_precision(to, r);
     if (s->replacements > 0 || s->extra_products > 3)
         fprintf(to,
-                "price    %" PRId64 " product%s besides those of the "
-                "iterations, for true residuals and %" PRId64
-                " replacement%s\n",
+                "extra    %" PRId64 " product%s besides those of the "
+                "iterations: recomputed residuals, %" PRId64 " replacement%s\n",
                 s->extra_products, s->extra_products == 1 ? "" : "s",
                 s->replacements, s->replacements == 1 ? "" : "s");
     if (s->breakdown_quantity)

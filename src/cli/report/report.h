@@ -78,7 +78,9 @@ cJSON *cli_report_json(const cli_report *r);
 cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m);
 cJSON *cli_json_path(const cli_path *p);
 cJSON *cli_json_result(const cli_run *run);
-/* A number, null if it is not finite. */
+/* Numbers that read back as the same bits; null if not finite. */
+cJSON *cli_json_value(double value);
+cJSON *cli_json_values(const double *values, int count);
 void cli_json_number(cJSON *to, const char *name, double value);
 
 /* Print `object` to `path` ("-": standard output) and delete it.
@@ -128,6 +130,9 @@ double cli_measure_precond(const tacit_operator *A, const tacit_operator *M);
 const char *cli_kind_name(tacit_factor_kind kind);
 tacit_factor_kind cli_kind_of(const char *name);
 void cli_add_factor(cJSON *to, const tacit_factor_info *f);
+/* "12 positive, 3 negative", of kind ldlt. */
+enum { CLI_INERTIA = 128 };
+const char *cli_inertia(const tacit_factor_info *f, char text[CLI_INERTIA]);
 void cli_print_factor(FILE *to, const tacit_operator *M);
 /* The grid of a distributed factor, if any. */
 void cli_print_grid(FILE *to, const tacit_precond_info *about);

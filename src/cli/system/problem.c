@@ -22,8 +22,12 @@ static tacit_status check_square(const cli_problem *p)
 /* One triangle makes a symmetric matrix; both may differ. */
 static tacit_status check_symmetric(const cli_problem *p)
 {
+    char why[512];
     if (p->info.symmetric_storage || is_gallery(p)) return TACIT_OK;
-    return tacit_matrix_check_symmetric(p->matrix);
+    const tacit_status status = tacit_matrix_check_symmetric(p->matrix);
+    if (status != TACIT_INPUT) return status;
+    snprintf(why, sizeof why, "%s", tacit_error_message());
+    return tacit_error_set(status, "%s; --method direct takes it", why);
 }
 
 const char *cli_bad_diagonal(const cli *c, const cli_problem *p,

@@ -115,7 +115,11 @@ tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
                                       tacit_exchange **out)
 {
     REQUIRE(queue != NULL && out != NULL);
-    REQUIRE((int)element >= 0 && (int)element < (int)TCT_ELEMENTS);
+    if ((int)element < 0 || (int)element >= (int)TCT_ELEMENTS)
+        FAIL(TACIT_INVALID,
+             "an exchange of elements of type %d: expected a "
+             "tacit_element",
+             (int)element);
     q_enter(queue);
     tct_plan_part *to = NULL, *from = NULL;
     tacit_exchange *e = tct_calloc(sizeof *e);

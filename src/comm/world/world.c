@@ -178,6 +178,10 @@ tacit_status tacit_world_reduce(tacit_world *world, tacit_reduction reduction,
         [TACIT_SUM] = TCT_SUM, [TACIT_MIN] = TCT_MIN, [TACIT_MAX] = TCT_MAX};
     const size_t r = (size_t)reduction;
     REQUIRE(world != NULL && (count == 0 || values != NULL));
-    REQUIRE(r < sizeof known / sizeof *known);
+    if (r >= sizeof known / sizeof *known)
+        FAIL(TACIT_INVALID,
+             "reduction %d: expected TACIT_SUM, TACIT_MIN or "
+             "TACIT_MAX",
+             (int)reduction);
     return tct_reduce_f64(world, known[r], count, values);
 }

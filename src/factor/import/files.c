@@ -161,7 +161,9 @@ static tacit_status check_files(tacit_world *world,
                                 tacit_factor_files *out)
 {
     TRY(tct_read_sized("tacit_factor_files", files, out, sizeof *out));
-    REQUIRE(out->lower != NULL);
+    if (!out->lower)
+        FAIL(TACIT_INVALID, "tacit_factor_files: `lower` is NULL: expected the "
+                            "name of a file");
     if (tacit_world_size(world) > 1)
         FAIL(TACIT_UNSUPPORTED,
              "a factor is of one process, and here are %d: run it with one",
@@ -268,11 +270,12 @@ static tacit_status write_triangle(tacit_world *world, const char *path,
 static tacit_status check_names(const tacit_factor_panels *P,
                                 const tacit_factor_files *f)
 {
-    if (P->row_order)
+    if (P->row_order || P->off_diagonal)
         FAIL(TACIT_UNSUPPORTED,
-             "a factor in files has no scales and no rows of other columns, "
-             "and this matrix needed both for its pivots: solve with the "
-             "factor where it is made");
+             "a factor in files has no scales and no %s, and this matrix "
+             "needed both for its pivots: solve with the factor where it is "
+             "made",
+             P->row_order ? "rows of other columns" : "pivots of 2 x 2");
     if ((P->upper != NULL) != (f->upper != NULL) ||
         (P->diagonal != NULL) != (f->diagonal != NULL))
         FAIL(TACIT_INVALID,

@@ -17,7 +17,7 @@ enum {
 };
 /* Seconds to try a format, for each entry of the sample, in seconds to read an
  * entry once. */
-static const double TRIAL = 20.0;
+static const double TRIAL = 10.0;
 /* Room for a second copy, in bytes an entry and a row. */
 static const double ENTRY_BYTES = 14.0, ROW_BYTES = 20.0;
 
@@ -236,7 +236,7 @@ static void buy(tct_assembled *A)
     if (!(gain > 0.0)) return; /* other ranks buy */
     const char *what = r->trial.format->about.name;
     const bool bought = build(A) >= 0;
-    tell(A, what, bought ? "bought" : "refused: no memory",
+    tell(A, what, bought ? "stored" : "refused: no memory",
          r->price + r->state.trial, gain);
 }
 

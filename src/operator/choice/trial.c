@@ -35,7 +35,7 @@ static void look(const tct_trial *t, tacit_trial *trials, int *count)
         *of = (tacit_trial){.format = f->about.name};
         of->bytes = f->bytes(&t->part, &of->reason);
         if (f == &tct_format_bsell && of->bytes >= 0.0 &&
-            !divides(&t->rows, tct_slices_best_block(&t->part))) {
+            !divides(&t->rows, t->dense)) {
             of->bytes = -1.0;
             of->reason = "dense blocks do not divide the rows";
         }
@@ -92,11 +92,11 @@ tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
                         t->first, &t->part));
     t->scale =
         (double)rows->ptr[rows->rows] / (double)t->part.ptr[t->part.rows];
+    t->dense = tct_slices_best_block(&t->part);
+    t->part.dense = t->dense ? t->dense : -1;
     look(t, trials, count);
     pick(t, trials, *count);
     if (!t->format) return TACIT_OK;
-    if (t->format == &tct_format_bsell)
-        t->part.dense = t->dense = tct_slices_best_block(&t->part);
     TRY(make_vectors(t));
     return store(t, clock);
 }
@@ -120,8 +120,10 @@ static void multiply_rows(const tct_trial *t)
     for (int i = 0; i < TCT_SAMPLE_PIECES && row < t->part.rows; i++) {
         const int64_t left = t->rows.rows - t->first[i];
         const int64_t n = left < t->part.piece ? left : t->part.piece;
+        const uint8_t *alike = t->rows.alike;
         const tct_csr_view rows = {t->rows.ptr + t->first[i], t->rows.col,
-                                   t->rows.val};
+                                   t->rows.val,
+                                   alike ? alike + t->first[i] : NULL};
         kernels->rows(rows, 0, n, t->x, t->y + row);
         row += n;
     }

@@ -8,6 +8,7 @@ static const tct_block_ops bsell_ops = {
     .multiply = tct_slices_multiply,
     .multiply_block = tct_slices_multiply_block,
     .multiply_pass = tct_slices_multiply_pass,
+    .magnitude = tct_slices_magnitude,
     .rounded = tct_slices_rounded,
     .destroy = tct_slices_destroy,
 };
@@ -22,7 +23,8 @@ int tct_slices_best_block(const tct_local *A)
 static double bsell_bytes(const tct_local *A, const char **reason)
 {
     double bytes = -1.0;
-    if (tct_best_block(A, &bytes, tct_slices_bytes)) return bytes;
+    if (A->dense > 0) return tct_slices_bytes(A, A->dense);
+    if (!A->dense && tct_best_block(A, &bytes, tct_slices_bytes)) return bytes;
     if (reason) *reason = "no dense blocks of 2 to 6 rows";
     return -1.0;
 }
@@ -30,7 +32,7 @@ static double bsell_bytes(const tct_local *A, const char **reason)
 static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 {
     const int b = A->dense ? A->dense : tct_slices_best_block(A);
-    if (!b)
+    if (b <= 0)
         FAIL(TACIT_UNSUPPORTED,
              "format bsell: the matrix has no dense blocks of 2 to 6 rows");
     return tct_slices_create(A, b, &bsell_ops, team, out);

@@ -8,10 +8,11 @@
 
 typedef struct {
     tct_block base;
-    int64_t *ptr; /* [rows + 1]    */
-    int32_t *col; /* [nonzeros]    */
-    double *val;  /* [nonzeros]    */
-    tct_csr lent; /* rows whose arrays they are; without any: its own */
+    int64_t *ptr;   /* [rows + 1]    */
+    int32_t *col;   /* [nonzeros]    */
+    double *val;    /* [nonzeros]    */
+    uint8_t *alike; /* of tct_csr_view */
+    tct_csr lent;   /* rows whose arrays they are; without any: its own */
     tct_chunks chunks;
 } csr_block;
 
@@ -25,7 +26,7 @@ static void csr_multiply(const tct_block *block, const double *x, double *y,
 {
     const csr_block *B = csr_of(block);
     const tct_rows_work work = {
-        {B->ptr, B->col, B->val}, tct_single(x), tct_single(y)};
+        {B->ptr, B->col, B->val, B->alike}, tct_single(x), tct_single(y)};
     tct_product(block, &B->chunks, tct_work_rows, &work, x, y, dot);
 }
 
@@ -33,8 +34,25 @@ static void csr_multiply_block(const tct_block *block, const tct_panel *X,
                                const tct_panel *Y)
 {
     const csr_block *B = csr_of(block);
-    const tct_rows_work work = {{B->ptr, B->col, B->val}, *X, *Y};
+    const tct_rows_work work = {{B->ptr, B->col, B->val, B->alike}, *X, *Y};
     tct_product(block, &B->chunks, tct_work_rows, &work, NULL, NULL, NULL);
+}
+
+static void work_magnitude(const tct_kernels *kernels, const void *work,
+                           int64_t from, int64_t to)
+{
+    const tct_rows_work *w = work;
+    kernels->rows_magnitude(w->A, from, to, w->x.at, w->y.at);
+}
+
+static void csr_magnitude(const tct_block *block, const double *x, double *y)
+{
+    const csr_block *B = csr_of(block);
+    const tct_rows_work work = {
+        .A = {.ptr = B->ptr, .col = B->col, .val = B->val},
+        .x = tct_single(x),
+        .y = tct_single(y)};
+    tct_product(block, &B->chunks, work_magnitude, &work, NULL, NULL, NULL);
 }
 
 static void csr_destroy(tct_block *block)
@@ -43,6 +61,7 @@ static void csr_destroy(tct_block *block)
     if (!B) return;
     if (!B->lent.ptr) TCT_FREE(B->ptr, B->col, B->val);
     tct_csr_clear(&B->lent);
+    tct_free(B->alike);
     tct_chunks_clear(&B->chunks);
     tct_free(B);
 }
@@ -51,6 +70,7 @@ static const tct_block_ops csr_ops = {
     .name = "csr",
     .multiply = csr_multiply,
     .multiply_block = csr_multiply_block,
+    .magnitude = csr_magnitude,
     .destroy = csr_destroy,
 };
 
@@ -121,6 +141,52 @@ static tacit_status fill(csr_block *B, tct_local *A)
     return TACIT_OK;
 }
 
+/* --- rows with the same columns -------------------------------------------- */
+
+static bool are_alike(const csr_block *B, int64_t i, int64_t j)
+{
+    const int64_t n = B->ptr[i + 1] - B->ptr[i];
+    return B->ptr[j + 1] - B->ptr[j] == n &&
+           memcmp(B->col + B->ptr[i], B->col + B->ptr[j],
+                  (size_t)n * sizeof *B->col) == 0;
+}
+
+/* Groups of the rows of a chunk. */
+static void find_alike(void *block, int64_t chunk)
+{
+    const csr_block *B = block;
+    const int64_t first = chunk * CHUNK, end = first + CHUNK;
+    const int64_t last = end < B->base.rows ? end : B->base.rows;
+    for (int64_t i = first; i < last;) {
+        int g = 1;
+        while (g < TCT_SAME_ROWS_MOST && i + g < last && are_alike(B, i, i + g))
+            g++;
+        for (int k = 0; k < g; k++) B->alike[i + k] = (uint8_t)(g - k);
+        i += g;
+    }
+}
+
+/* Are most rows of a sample like the row before? */
+static bool many_are_alike(const csr_block *B)
+{
+    enum { SAMPLE = 512 };
+    const int64_t rows = B->base.rows, step = rows / SAMPLE + 1;
+    int64_t looked = 0, like = 0;
+    for (int64_t i = 1; i < rows; i += step, looked++)
+        like += are_alike(B, i - 1, i);
+    return 2 * like > looked;
+}
+
+/* Without memory they are multiplied one by one. */
+static void group(csr_block *B)
+{
+    tct_chunks *c = &B->chunks;
+    if (!many_are_alike(B)) return;
+    B->alike = tct_alloc((size_t)B->base.rows);
+    if (B->alike)
+        tct_team_run(c->team, c->parts, c->count, c->split, find_alike, B);
+}
+
 static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
 {
     csr_block *B = tct_calloc(sizeof *B);
@@ -134,6 +200,7 @@ static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
                           .matrix_bytes = csr_bytes(A, NULL)};
     tacit_status status = tct_chunks_create(&B->chunks, A->rows, team, A->ptr);
     if (status >= 0) status = fill(B, A);
+    if (status >= 0) group(B);
     if (status < 0) csr_destroy(&B->base);
     else *out = &B->base;
     return status;
@@ -162,7 +229,8 @@ tct_local tct_csr_rows_of(const tct_block *block)
                        .cols = block->cols,
                        .ptr = B->ptr,
                        .col = B->col,
-                       .val = B->val};
+                       .val = B->val,
+                       .alike = B->alike};
 }
 
 static void csr_diagonal(const tct_block *block, double *d)

@@ -4,6 +4,7 @@
  * local ones. */
 #include "operator/host/ghost.h"
 #include "operator/pattern/split.h"
+#include <math.h>
 #include <string.h>
 
 static const tct_ghost_block *ghost_of(const tct_block *B)
@@ -28,6 +29,14 @@ static void ghost_multiply_add(const tct_block *block, const tct_op *op)
         if (op->out) total += x[B->row[i]] * sum;
     }
     if (op->out) *op->out += total;
+}
+
+void tct_ghost_add_magnitude(const tct_block *block, const double *g, double *y)
+{
+    const tct_ghost_block *B = ghost_of(block);
+    for (int64_t i = 0; i < B->rows; i++)
+        for (int64_t k = B->ptr[i]; k < B->ptr[i + 1]; k++)
+            y[B->row[i]] += fabs(B->val[k] * g[B->col[k]]);
 }
 
 static void ghost_destroy(tct_block *block)

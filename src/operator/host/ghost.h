@@ -13,6 +13,9 @@ typedef struct tct_ghost_block {
     double *val;  /* [nonzeros] */
 } tct_ghost_block;
 
+/* y += |B| |g| for the rows of the ghost block `B` and ghosts g. */
+void tct_ghost_add_magnitude(const tct_block *B, const double *g, double *y);
+
 /* Copy the ghost block `B` to a GPU; update its values.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_ghost_upload(const tct_block *B, tct_block **out);

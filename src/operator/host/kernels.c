@@ -6,6 +6,7 @@
 #include "operator/host/kernels.h"
 #include "device/isa.h"
 #include "operator/host/lanes.h"
+#include <math.h>
 
 enum { VECTORS_MOST = 4 };
 
@@ -88,9 +89,10 @@ INLINE void column_blocks(const state *s, tct_slice_kind kind, int b,
             xs[v][j] = lanes_pick(s->x[v] + base + j, at);
 }
 
-/* sum += a column of blocks times x, for all lanes or `some`. */
+/* sum += a column of blocks times x, for all lanes or `some`; `magnitude`: of
+ * their absolute values. */
 INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
-                       int vectors, int64_t base, bool whole)
+                       int vectors, bool magnitude, int64_t base, bool whole)
 {
     lanes xs[VECTORS_MOST][BLOCK_MOST];
     const unsigned some = whole ? 0 : *s->some++;
@@ -98,7 +100,8 @@ INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
     s->index += tct_index_size(kind);
     for (int i = 0; i < b; i++)
         for (int j = 0; j < b; j++) {
-            const lanes a = values_load(&s->value, value, i * b + j);
+            const lanes stored = values_load(&s->value, value, i * b + j);
+            const lanes a = magnitude ? lanes_magnitude(stored) : stored;
             for (int v = 0; v < vectors; v++)
                 s->sum[v][i] =
                     whole ? lanes_fused(a, xs[v][j], s->sum[v][i])
@@ -108,14 +111,14 @@ INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
 }
 
 INLINE void add_slice(state *s, const tct_slice *slice, tct_slice_kind kind,
-                      value_kind value, int b, int vectors)
+                      value_kind value, int b, int vectors, bool magnitude)
 {
     const int64_t base = kind == SLICE_NEAR ? (int64_t)b * slice->base : 0;
     const int full = slice->full, width = slice->width;
     for (int k = 0; k < full; k++)
-        add_column(s, kind, value, b, vectors, base, true);
+        add_column(s, kind, value, b, vectors, magnitude, base, true);
     for (int k = full; k < width; k++)
-        add_column(s, kind, value, b, vectors, base, false);
+        add_column(s, kind, value, b, vectors, magnitude, base, false);
 }
 
 /* Store the rows of slice `n`, in row order or in its own order. */
@@ -145,7 +148,7 @@ INLINE void store(const state *s, const tct_slices *B, const tct_slice *slice,
 }
 
 INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
-                      value_kind value, int b, int vectors)
+                      value_kind value, int b, int vectors, bool magnitude)
 {
     s->value = values_start(B, chunk, value);
     s->index = B->index + B->at[chunk].index;
@@ -156,13 +159,13 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
             for (int i = 0; i < b; i++) s->sum[v][i] = lanes_zero();
         switch ((tct_slice_kind)slice->kind) {
         case SLICE_RUN:
-            add_slice(s, slice, SLICE_RUN, value, b, vectors);
+            add_slice(s, slice, SLICE_RUN, value, b, vectors, magnitude);
             break;
         case SLICE_NEAR:
-            add_slice(s, slice, SLICE_NEAR, value, b, vectors);
+            add_slice(s, slice, SLICE_NEAR, value, b, vectors, magnitude);
             break;
         case SLICE_FAR:
-            add_slice(s, slice, SLICE_FAR, value, b, vectors);
+            add_slice(s, slice, SLICE_FAR, value, b, vectors, magnitude);
             break;
         case SLICE_CONST: break; /* never on the host */
         }
@@ -189,7 +192,7 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
             s.x[v] = x[v];                                                     \
             s.y[v] = y[v];                                                     \
         }                                                                      \
-        slices_of(&s, B, chunk, VALUE_##value, b, vectors);                    \
+        slices_of(&s, B, chunk, VALUE_##value, b, vectors, false);             \
     }
 #define SMALL(name, value, vectors) \
     SIZED(name, value, 1, vectors)  \
@@ -272,6 +275,17 @@ static void slices_some(const tct_slices *B, int64_t chunk, int vectors,
         two[B->kind][B->b - 1](B, chunk, x + v, y + v);
 }
 
+/* Once a solve: an expansion a store, of any block size. */
+static void slices_magnitude(const tct_slices *B, int64_t chunk,
+                             const double *x, double *y)
+{
+    state s = {.x = {x}, .y = {y}};
+    if (B->kind == VALUE_F64) slices_of(&s, B, chunk, VALUE_F64, B->b, 1, true);
+    else if (B->kind == VALUE_F32)
+        slices_of(&s, B, chunk, VALUE_F32, B->b, 1, true);
+    else slices_of(&s, B, chunk, VALUE_DICT, B->b, 1, true);
+}
+
 /* --- compressed rows ------------------------------------------------------ */
 
 /* One row in column order, from entry `at`, added to `sum`. */
@@ -283,8 +297,8 @@ INLINE double row_sum(tct_csr_view A, int64_t at, int64_t end, const double *x,
 }
 
 /* Four rows at a time: their sums are independent. */
-static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
-                 double *y)
+static void rows_by_four(tct_csr_view A, int64_t from, int64_t to,
+                         const double *x, double *y)
 {
     int64_t i = from;
     for (; i + 4 <= to; i += 4) {
@@ -308,6 +322,70 @@ static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
         y[i + 3] = row_sum(A, d, ends[3], x, s);
     }
     for (; i < to; i++) y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
+}
+
+/* The processor overlaps short rows by itself, and mistakes fewer ends. */
+static void rows_by_one(tct_csr_view A, int64_t from, int64_t to,
+                        const double *x, double *y)
+{
+    for (int64_t i = from; i < to; i++)
+        y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
+}
+
+/* `groups`, one or two, of `g` rows with the same columns each, from row i
+ * on. */
+INLINE void alike(tct_csr_view A, int64_t i, int g, int groups, const double *x,
+                  double *y)
+{
+    const int64_t at[2] = {A.ptr[i], A.ptr[i + (groups - 1) * g]};
+    const int64_t n[2] = {A.ptr[i + 1] - at[0],
+                          A.ptr[i + (groups - 1) * g + 1] - at[1]};
+    const int64_t common = n[0] < n[1] ? n[0] : n[1];
+    double sum[2][TCT_SAME_ROWS_MOST] = {{0.0}};
+    for (int64_t k = 0; k < common; k++)
+        for (int v = 0; v < groups; v++) {
+            const double of = x[A.col[at[v] + k]];
+            for (int r = 0; r < g; r++)
+                sum[v][r] = fused(A.val[at[v] + r * n[v] + k], of, sum[v][r]);
+        }
+    for (int v = 0; v < groups; v++)
+        for (int64_t k = common; k < n[v]; k++) {
+            const double of = x[A.col[at[v] + k]];
+            for (int r = 0; r < g; r++)
+                sum[v][r] = fused(A.val[at[v] + r * n[v] + k], of, sum[v][r]);
+        }
+    for (int v = 0; v < groups; v++)
+        for (int r = 0; r < g; r++) y[i + v * g + r] = sum[v][r];
+}
+
+/* Columns and x are read once for rows that are alike. */
+static void rows_alike(tct_csr_view A, int64_t from, int64_t to,
+                       const double *x, double *y)
+{
+    for (int64_t i = from; i < to;) {
+        const int g = A.alike[i] < to - i ? A.alike[i] : (int)(to - i);
+        const bool pair = g > 1 && i + 2 * g <= to && A.alike[i + g] == g;
+        switch (pair ? g + TCT_SAME_ROWS_MOST : g) {
+        case 1: y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0); break;
+        case 2: alike(A, i, 2, 1, x, y); break;
+        case 3: alike(A, i, 3, 1, x, y); break;
+        case 4: alike(A, i, 4, 1, x, y); break;
+        case 6: alike(A, i, 2, 2, x, y); break;
+        case 7: alike(A, i, 3, 2, x, y); break;
+        default: alike(A, i, 4, 2, x, y); break;
+        }
+        i += pair ? 2 * g : g;
+    }
+}
+
+static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
+                 double *y)
+{
+    enum { SHORT = 16 }; /* entries a row */
+    if (A.alike) rows_alike(A, from, to, x, y);
+    else if (A.ptr[to] - A.ptr[from] < SHORT * (to - from))
+        rows_by_one(A, from, to, x, y);
+    else rows_by_four(A, from, to, x, y);
 }
 
 static void rows_pair(tct_csr_view A, int64_t from, int64_t to,
@@ -349,6 +427,17 @@ static void rows_some(tct_csr_view A, int64_t from, int64_t to, int vectors,
     else rows_four(A, from, to, x, y);
 }
 
+static void rows_magnitude(tct_csr_view A, int64_t from, int64_t to,
+                           const double *x, double *y)
+{
+    for (int64_t i = from; i < to; i++) {
+        double sum = 0.0;
+        for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+            sum = fused(fabs(A.val[k]), x[A.col[k]], sum);
+        y[i] = sum;
+    }
+}
+
 static double dot(int64_t n, const double *x, const double *y)
 {
     lanes even = lanes_zero(), odd = lanes_zero();
@@ -367,7 +456,9 @@ static double dot(int64_t n, const double *x, const double *y)
 const tct_kernels tct_kernels_isa = {
     .slices = slices,
     .slices_some = slices_some,
+    .slices_magnitude = slices_magnitude,
     .rows = rows,
     .rows_some = rows_some,
+    .rows_magnitude = rows_magnitude,
     .dot = dot,
 };

@@ -9,7 +9,11 @@ typedef struct tct_csr_view { /* compressed rows, local columns */
     const int64_t *ptr;
     const int32_t *col;
     const double *val;
+    /* [rows] how many rows from each on have the same columns, at most
+     * TCT_SAME_ROWS_MOST; NULL: few have */
+    const uint8_t *alike;
 } tct_csr_view;
+enum { TCT_SAME_ROWS_MOST = 4 };
 
 typedef struct tct_kernels {
     /* Chunk `chunk` of y = B x; rows kept apart become 0. */
@@ -18,11 +22,17 @@ typedef struct tct_kernels {
     /* The same of 2 or 4 vectors at once. */
     void (*slices_some)(const tct_slices *B, int64_t chunk, int vectors,
                         const double *const *x, double *const *y);
+    /* The same of |B|. */
+    void (*slices_magnitude)(const tct_slices *B, int64_t chunk,
+                             const double *x, double *y);
     /* Rows [from, to) of y = A x. */
     void (*rows)(tct_csr_view A, int64_t from, int64_t to, const double *x,
                  double *y);
     void (*rows_some)(tct_csr_view A, int64_t from, int64_t to, int vectors,
                       const double *const *x, double *const *y);
+    /* Rows [from, to) of y = |A| x. */
+    void (*rows_magnitude)(tct_csr_view A, int64_t from, int64_t to,
+                           const double *x, double *y);
     /* (x, y) of n elements, always in the same order. */
     double (*dot)(int64_t n, const double *x, const double *y);
 } tct_kernels;

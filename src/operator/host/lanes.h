@@ -38,6 +38,10 @@ INLINE lanes lanes_fused(lanes a, lanes b, lanes s)
 {
     return _mm512_fmadd_pd(a, b, s);
 }
+INLINE lanes lanes_magnitude(lanes a)
+{
+    return _mm512_abs_pd(a);
+}
 /* The same for lanes in `some`; `s` for the others. */
 INLINE lanes lanes_fused_some(unsigned some, lanes a, lanes b, lanes s)
 {
@@ -87,6 +91,12 @@ INLINE lanes lanes_fused(lanes a, lanes b, lanes s)
 {
     return lanes_join(_mm256_fmadd_pd(a.low, b.low, s.low),
                       _mm256_fmadd_pd(a.high, b.high, s.high));
+}
+INLINE lanes lanes_magnitude(lanes a)
+{
+    const __m256d sign = _mm256_set1_pd(-0.0);
+    return lanes_join(_mm256_andnot_pd(sign, a.low),
+                      _mm256_andnot_pd(sign, a.high));
 }
 INLINE __m256d lanes_where(unsigned some, __m256i bits, __m256d a, __m256d b)
 {
@@ -147,6 +157,12 @@ INLINE lanes lanes_fused(lanes a, lanes b, lanes s)
     for (int i = 0; i < LANES / 2; i++) /* contracted if it is one step */
         s.v[i] = a.v[i] * b.v[i] + s.v[i];
     return s;
+}
+INLINE lanes lanes_magnitude(lanes a)
+{
+    static const duo_bits rest = {INT64_MAX, INT64_MAX};
+    for (int i = 0; i < LANES / 2; i++) a.v[i] = (duo)((duo_bits)a.v[i] & rest);
+    return a;
 }
 INLINE lanes lanes_fused_some(unsigned some, lanes a, lanes b, lanes s)
 {

@@ -139,7 +139,8 @@ static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
 {
     for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row;
          r++) {
-        const tct_csr_view row = {S->long_ptr + r, S->long_col, S->long_val};
+        const tct_csr_view row = {S->long_ptr + r, S->long_col, S->long_val,
+                                  NULL};
         kernels->rows(row, 0, 1, x, y + S->long_row[r]);
     }
 }
@@ -180,6 +181,28 @@ void tct_slices_multiply(const tct_block *block, const double *x, double *y,
     const tct_slices *S = (const tct_slices *)(const void *)block;
     const slices_work work = {S, tct_single(x), tct_single(y)};
     tct_product(block, &S->chunks, work_slices, &work, x, y, dot);
+}
+
+static void work_magnitude(const tct_kernels *kernels, const void *work,
+                           int64_t from, int64_t to)
+{
+    const slices_work *w = work;
+    const tct_slices *S = w->S;
+    const int64_t chunk = from / CHUNK;
+    (void)to;
+    kernels->slices_magnitude(S, chunk, w->x.at, w->y.at);
+    for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row; r++)
+        kernels->rows_magnitude((tct_csr_view){.ptr = S->long_ptr + r,
+                                               .col = S->long_col,
+                                               .val = S->long_val},
+                                0, 1, w->x.at, w->y.at + S->long_row[r]);
+}
+
+void tct_slices_magnitude(const tct_block *block, const double *x, double *y)
+{
+    const tct_slices *S = (const tct_slices *)(const void *)block;
+    const slices_work work = {S, tct_single(x), tct_single(y)};
+    tct_product(block, &S->chunks, work_magnitude, &work, NULL, NULL, NULL);
 }
 
 void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,

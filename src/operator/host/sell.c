@@ -7,6 +7,7 @@ static const tct_block_ops sell_ops = {
     .multiply = tct_slices_multiply,
     .multiply_block = tct_slices_multiply_block,
     .multiply_pass = tct_slices_multiply_pass,
+    .magnitude = tct_slices_magnitude,
     .rounded = tct_slices_rounded,
     .destroy = tct_slices_destroy,
 };

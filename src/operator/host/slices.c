@@ -274,7 +274,7 @@ void tct_slices_destroy(tct_block *block)
 enum { SAMPLES = 48, VALUES_LOOKED_AT = 1 << 18 };
 
 typedef struct {
-    double bytes, entries, stored;
+    double bytes, entries;
 } census;
 
 static void count_slices(const tct_slicing *S, const tct_slice *slice,
@@ -288,22 +288,48 @@ static void count_slices(const tct_slicing *S, const tct_slice *slice,
     }
 }
 
+/* The windows of a sample, read one after the other. */
+typedef struct {
+    int64_t at[SAMPLES], count;
+} sampled;
+
+static sampled sample_of(const tct_slicing *S)
+{
+    sampled w;
+    w.count = tct_slicing_sample(S, S->windows / SAMPLES + 1, false, w.at);
+    return w;
+}
+
+/* Have blocks few zeros? Only these are planned. */
+static bool are_full(const tct_slicing *S, int32_t *scratch)
+{
+    const double least_full = 0.6; /* of the entries of blocks */
+    const sampled all = sample_of(S);
+    double entries = 0.0, stored = 0.0;
+    tct_window w;
+    for (int64_t i = 0; i < all.count; i++) {
+        tct_window_read(S, all.at[i], scratch, &w);
+        for (int g = 0; g < w.groups; g++)
+            stored += (double)w.length[g] * S->b * S->b;
+        entries += (double)(S->A->ptr[S->b * (w.first + w.groups)] -
+                            S->A->ptr[S->b * w.first]);
+    }
+    return entries >= least_full * stored;
+}
+
 static census take_census(const tct_slicing *S, int32_t *scratch)
 {
     const tct_local *A = S->A;
-    int64_t window[SAMPLES], entries;
-    const int64_t count =
-        tct_slicing_sample(S, S->windows / SAMPLES + 1, false, window);
+    const sampled all = sample_of(S);
+    int64_t entries;
     census c = {0};
     tct_window w;
     tct_slice slice[TCT_WINDOW_SLICES];
     uint8_t order[TCT_WINDOW_MOST];
-    for (int64_t i = 0; i < count; i++) {
-        tct_window_read(S, window[i], scratch, &w);
+    for (int64_t i = 0; i < all.count; i++) {
+        tct_window_read(S, all.at[i], scratch, &w);
         if (tct_window_plan(S, &w, slice, order) >= 0.0) /* else: refused */
-            count_slices(S, slice, tct_window_slices(S, window[i]), &c);
-        for (int g = 0; g < w.groups; g++)
-            c.stored += (double)w.length[g] * S->b * S->b;
+            count_slices(S, slice, tct_window_slices(S, all.at[i]), &c);
         tct_window_long(S, &w, &entries);
         c.bytes += 12.0 * (double)entries;
         c.entries += (double)(A->ptr[S->b * (w.first + w.groups)] -
@@ -315,16 +341,16 @@ static census take_census(const tct_slicing *S, int32_t *scratch)
 /* For blocks with values of `size` bytes; < 0: they do not fit. */
 static double bytes_of(const tct_local *A, int b, double size)
 {
-    const double least_full = 0.6; /* of the entries of blocks */
     const int64_t nonzeros = A->ptr[A->rows];
     tct_slicing S = tct_host_slicing(A, b);
     tct_slicing_values(&S, size);
     const int64_t room = tct_window_room(&S);
     int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
     if (!scratch) return -1.0;
-    const census c = take_census(&S, scratch);
+    const bool fit = b == 1 || are_full(&S, scratch);
+    const census c = fit ? take_census(&S, scratch) : (census){-1.0, 0.0};
     tct_free(scratch);
-    if (b > 1 && c.entries < least_full * c.stored) return -1.0;
+    if (!fit) return -1.0;
     return c.entries > 0.0 ? c.bytes * (double)nonzeros / c.entries : 0.0;
 }
 

@@ -143,6 +143,7 @@ void tct_slices_diagonal(const tct_block *block, double *d);
 
 void tct_slices_multiply(const tct_block *block, const double *x, double *y,
                          double *dot);
+void tct_slices_magnitude(const tct_block *block, const double *x, double *y);
 void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
                                const tct_panel *Y);
 void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,

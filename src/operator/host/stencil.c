@@ -5,6 +5,7 @@
 #include "operator/host/grid_kernels.h"
 #include "operator/host/product.h"
 #include "operator/stencil/grid_matrix.h"
+#include <math.h>
 
 typedef struct {
     tct_block base;
@@ -94,6 +95,14 @@ static void stencil_multiply_pass(const tct_block *block, const tct_op *op,
                      range);
 }
 
+static void stencil_magnitude(const tct_block *block, const double *x,
+                              double *y)
+{
+    stencil_block B = *stencil_of(block);
+    for (int p = 0; p < TCT_GRID_POINTS; p++) B.grid.k[p] = fabs(B.grid.k[p]);
+    stencil_multiply(&B.base, x, y, NULL);
+}
+
 static void stencil_destroy(tct_block *block)
 {
     stencil_block *B = (stencil_block *)(void *)block;
@@ -107,6 +116,7 @@ static const tct_block_ops stencil_ops = {
     .multiply = stencil_multiply,
     .multiply_block = stencil_multiply_block,
     .multiply_pass = stencil_multiply_pass,
+    .magnitude = stencil_magnitude,
     .destroy = stencil_destroy,
 };
 

@@ -4,8 +4,9 @@
  * A component has the constant for a null vector if the sums of all its rows
  * vanish. A row whose sum stands rules its component out. Two sweeps, forward
  * and backward, in pieces of rows and then over all, carry that to neighbours
- * and leave a row at its first such neighbour: in a definite matrix that is mostly its first entry. Rows that
- * remain are joined to components, whose name is their lowest row. */
+ * and leave a row at its first such neighbour: in a definite matrix that is
+ * mostly its first entry. Rows that remain are joined to components, whose name
+ * is their lowest row. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "device/parallel.h"

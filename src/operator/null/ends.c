@@ -44,11 +44,24 @@ void tct_null_sentence(const tacit_result *r, char *text, size_t size)
     if (r->stop == TACIT_STOP_SINGULAR)
         snprintf(end, sizeof end,
                  "x solves A x = P b, b without that part, to %.3g of it after "
-                 "%lld iterations: declare the null space if that is meant",
+                 "%lld iterations: take that part out of b, or declare "
+                 "the null space",
                  r->true_relative_residual, (long long)r->iterations);
     snprintf(text, size,
              "singular: b has a part of %.2g outside its range, along %lld "
              "null vector%s of the matrix; %s",
              r->outside, (long long)r->null_vectors,
              r->null_vectors == 1 ? "" : "s", end);
+}
+
+const char *tct_null_unknown(const tacit_result *r)
+{
+    if (r->null_vectors > 0)
+        return "; the matrix is numerically singular beyond the null vectors "
+               "that are known: declare all (for elasticity, coordinates of "
+               "the nodes show them), or solve a shifted matrix, which has "
+               "another solution";
+    return "; the matrix is numerically singular, and no null vector explains "
+           "it: declare its null space, or solve a shifted matrix, which has "
+           "another solution";
 }

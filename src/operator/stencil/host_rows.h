@@ -11,7 +11,9 @@
 enum { TCT_CHANGE_BLOCK = 512 };
 
 /* The inputs of a patch, which is some rows at constant distances. They are in
- * cells. */
+ * cells. In two dimensions in[0] to in[rows + 1] are rows one after another,
+ * wherever they are: a patch has at most TCT_FLAT_ROWS. */
+enum { TCT_FLAT_ROWS = TCT_STENCIL_ROWS - 2 };
 typedef struct tct_row_inputs {
     const void *in[TCT_STENCIL_ROWS]; /* rows of neighbours (tct_point.row) */
     int64_t pitch[TCT_STENCIL_ROWS];  /* from a row to that of the next     */
@@ -19,6 +21,8 @@ typedef struct tct_row_inputs {
     int64_t coefficient_pitch, stride; /* to the next row's; from a point's
                                         * coefficients to the next point's  */
     double centre, neighbours;
+    int64_t ahead; /* bytes: rows come from memory, and are asked for so far
+                    * ahead; 0: they do not */
 } tct_row_inputs;
 
 /* Write `rows` of `count` cells, `pitch` apart. Cells -1 and `count` of the

@@ -17,6 +17,8 @@
 #define ROW(name, number)           \
     const TCT_REAL *restrict name = \
         (const TCT_REAL *)r->in[number] + y * r->pitch[number]
+#define FLAT_ROW(name, number) \
+    const TCT_REAL *restrict name = (const TCT_REAL *)r->in[(number) + y]
 #define CELL(sum)                                                            \
     weighted(has_centre, (TCT_REAL)r->centre, c[x], (TCT_REAL)r->neighbours, \
              (sum))
@@ -49,21 +51,23 @@ INLINE int64_t cells_to_vector(const TCT_REAL *out, int64_t count)
     return cells < count ? cells : count;
 }
 
+#include "operator/stencil/host_columns.h"
+
 INLINE void star2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                   int64_t count, bool has_centre, bool past)
 {
-    ROW(n, 0);
-    ROW(c, 1);
-    ROW(s, 2);
+    FLAT_ROW(n, 0);
+    FLAT_ROW(c, 1);
+    FLAT_ROW(s, 2);
     CELLS(sum_star2(n, c, s, x));
 }
 
 INLINE void box2(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                  int64_t count, bool has_centre, bool past)
 {
-    ROW(n, 0);
-    ROW(c, 1);
-    ROW(s, 2);
+    FLAT_ROW(n, 0);
+    FLAT_ROW(c, 1);
+    FLAT_ROW(s, 2);
     CELLS(sum_box2(n, c, s, x));
 }
 
@@ -106,49 +110,62 @@ INLINE void add_point(const TCT_REAL *k, const TCT_REAL *v, TCT_REAL *sum,
 }
 
 /* Cell x of the row that a point reads. */
-INLINE const TCT_REAL *cell_of(const tct_row_inputs *r, tct_point point,
-                               int64_t y, int64_t x)
+INLINE const TCT_REAL *cell_of(const tct_row_inputs *r, bool flat,
+                               tct_point point, int64_t y, int64_t x)
 {
-    return (const TCT_REAL *)r->in[point.row] + y * r->pitch[point.row] + x +
-           point.x;
+    const TCT_REAL *row =
+        flat ? r->in[point.row + y]
+             : (const TCT_REAL *)r->in[point.row] + y * r->pitch[point.row];
+    return row + x + point.x;
 }
 
 INLINE void by_cell(const tct_row_inputs *r, int64_t y, TCT_REAL *restrict out,
                     int64_t count, tct_shape shape, int points)
 {
     const tct_point *point = tct_stencil_points(shape);
+    const bool flat = tct_shape_is_flat(shape);
     const TCT_REAL *k =
         (const TCT_REAL *)r->coefficient + y * r->coefficient_pitch;
     for (int64_t from = 0; from < count; from += CELLS_AT_ONCE) {
         TCT_REAL sum[CELLS_AT_ONCE];
         const int64_t left = count - from;
         const int64_t most = left < CELLS_AT_ONCE ? left : CELLS_AT_ONCE;
-        const TCT_REAL *c = cell_of(r, point[0], y, from);
+        const TCT_REAL *c = cell_of(r, flat, point[0], y, from);
         _Pragma("omp simd") for (int64_t x = 0; x < most; x++) sum[x] =
             TCT_MUL(k[from + x], c[x]);
         for (int i = 1; i < points; i++)
-            add_point(k + i * r->stride + from, cell_of(r, point[i], y, from),
-                      sum, most);
+            add_point(k + i * r->stride + from,
+                      cell_of(r, flat, point[i], y, from), sum, most);
         memcpy(out + from, sum, (size_t)most * sizeof *sum);
     }
 }
 
 /* A function of rows for each kind of weights. */
-#define EACH_ROW(name, call)                                            \
+#define EACH_ROW(name, call, whole)                                     \
     static void name(const tct_row_inputs *r, void *out, int64_t pitch, \
                      int64_t rows, int64_t count)                       \
     {                                                                   \
+        if (whole) return;                                              \
         for (int64_t y = 0; y < rows; y++) {                            \
             TCT_REAL *to = (TCT_REAL *)out + y * pitch;                 \
             call;                                                       \
         }                                                               \
     }
-#define STEPS(name, shape, points)                                    \
-    EACH_ROW(name##_mean, name(r, y, to, count, false, false))        \
-    EACH_ROW(name##_constant, name(r, y, to, count, true, false))     \
-    EACH_ROW(name##_mean_past, name(r, y, to, count, false, true))    \
-    EACH_ROW(name##_constant_past, name(r, y, to, count, true, true)) \
-    EACH_ROW(name##_cells, by_cell(r, y, to, count, shape, points))
+#ifdef TCT_HAS_COLUMNS
+#define BY_COLUMNS(name, centre, past) \
+    name##_by_columns(r, out, pitch, rows, count, centre, past)
+#else
+#define BY_COLUMNS(name, centre, past) false
+#endif
+#define WEIGHTED(name, kind, centre, past)                    \
+    EACH_ROW(name##kind, name(r, y, to, count, centre, past), \
+             BY_COLUMNS(name, centre, past))
+#define STEPS(name, shape, points)             \
+    WEIGHTED(name, _mean, false, false)        \
+    WEIGHTED(name, _constant, true, false)     \
+    WEIGHTED(name, _mean_past, false, true)    \
+    WEIGHTED(name, _constant_past, true, true) \
+    EACH_ROW(name##_cells, by_cell(r, y, to, count, shape, points), false)
 STEPS(star2, TCT_STAR2, 5)
 STEPS(box2, TCT_BOX2, 9)
 STEPS(star3, TCT_STAR3, 7)

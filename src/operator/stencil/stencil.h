@@ -55,4 +55,9 @@ static inline int tct_stencil_direction(const tct_grid_stencil *s, int d)
  * z, y and x, ascending. */
 const tct_point *tct_stencil_points(tct_shape shape);
 
+static inline bool tct_shape_is_flat(tct_shape shape)
+{
+    return shape == TCT_STAR2 || shape == TCT_BOX2;
+}
+
 #endif

@@ -4,7 +4,9 @@
  * residual to a correction. The smoother of a level reduces the rough part of
  * the error, the next level the smooth part.
  *
- *     levels.c       set-up of the hierarchy
+ *     amg.c          the table of the preconditioner
+ *     levels.c       set-up of the hierarchy, by host_levels.c or
+ *                    device/device_levels.c (levels.h)
  *     update.c       the same aggregates for other values
  *     options.c      their table
  *     describe.c     the report
@@ -117,11 +119,13 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
 
 /* --- spectral_bound.c ----------------------------------------------------- */
 
-/* Lower estimate of the largest eigenvalue of D^-1 A by some Lanczos steps;
- * `inverse` is D^-1 [n] on the device. 0 where A is not positive.
+/* Lower estimate of the largest eigenvalue of D^-1 A by some Lanczos steps, on
+ * the host fewer if they find one of at least `enough`; `inverse` is D^-1 [n] on
+ * the device. 0 where A is not positive.
  * Collective. */
 tacit_status tct_amg_spectral_bound(const tacit_operator *A,
-                                    const double *inverse, double *out);
+                                    const double *inverse, double enough,
+                                    double *out);
 /* Some steps of cg with the cycle M from level `L` on. */
 typedef struct tct_amg_trial {
     double largest; /* eigenvalue of M A found                           */
@@ -371,6 +375,8 @@ typedef struct tct_amg_options {
     const char *near_null_file, *coordinates; /* files           */
 } tct_amg_options;
 
+/* --- level_operator.c ----------------------------------------------------- */
+
 /* Create the operator of a coarse level, of dense `blocks`, its values rounded
  * if `floats`.
  * Collective.  Errors as tacit_operator_create. */
@@ -404,6 +410,8 @@ void tct_amg_take(tct_amg *M, const tct_amg_options *o);
 /* The default factor of coarse corrections (options.c). */
 double tct_amg_overcorrection(const tct_amg *M);
 
+/* Set the factors of levels, which are stored times a power of 2. */
+void tct_amg_set_factors(tct_amg *M);
 /* Reduce the over-correction of a V-cycle where that converges faster.
  * Collective.  Errors NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_overcorrect(tct_amg *M);
@@ -417,9 +425,10 @@ tacit_status tct_amg_overcorrect(tct_amg *M);
 tacit_status tct_amg_build(tct_amg *M, const tacit_matrix *matrix,
                            const tct_near_null_options *smooth,
                            const tct_amg *as);
+
+/* --- clear.c -------------------------------------------------------------- */
+
 void tct_amg_clear(tct_amg *M);
-/* Set the factors of levels, which are stored times a power of 2. */
-void tct_amg_set_factors(tct_amg *M);
 
 /* --- cycle/choice.c ------------------------------------------------------- */
 

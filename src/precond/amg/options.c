@@ -18,7 +18,7 @@ static const char *const precisions[] = {"float", "double", "auto", NULL};
 const tct_option tct_amg_table[] = {
     {.about = {.name = "cycle", .value = "NAME",
                .summary = "how levels are visited; auto is v or k, whichever "
-                          "is foretold to be faster",
+                          "is predicted to be faster",
                .initial = "v; auto where no method is given",
                .choices = cycles},
      TCT_OPTION(tct_amg_options, cycle)},

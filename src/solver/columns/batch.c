@@ -238,9 +238,7 @@ static tacit_status check(const block *k)
              "not less than the %zu rows of this rank",
              n);
     const tacit_stop *s = &k->stop;
-    REQUIRE(s->rtol >= 0 && s->atol >= 0 && s->max_iterations >= 0);
-    REQUIRE(s->iterations >= 0);
-    TRY(tct_history_check(s));
+    TRY(tct_stop_check(s));
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,

@@ -215,7 +215,7 @@ static void first_residuals(tct_lockstep *L)
     const size_t scalars = (size_t)L->members * TCT_SCALARS;
     for (int j = 0; j < L->members; j++) {
         tct_run *R = &L->m[j].run;
-        tct_shift(R, R->system->shift, R->x);
+        tct_shift(R->q, R->n, R->system->shift, R->x);
         c[j][C_SIGMA] = R->system->sigma;
     }
     if (L->members == 0) return;

@@ -36,7 +36,7 @@ typedef struct {
     double began, had;      /* seconds; cost of this candidate's before */
     double limit;           /* seconds that the trial may take */
     double much;            /* factor of another's cost that ends it        */
-    double least;           /* least residual so far */
+    double first, least;    /* residual at the start, least so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     double at[2];           /* ... and the least residual then */
     int wished;             /* the user's wish to stop, if not 0 */
@@ -47,7 +47,7 @@ typedef struct {
 
 static void note(trial *l, int64_t k, double residual)
 {
-    if (k == 0) l->at[0] = l->at[1] = l->least = residual;
+    if (k == 0) l->at[0] = l->at[1] = l->first = l->least = residual;
     l->least = fmin(l->least, residual);
     if (k < 2 * l->mark[1]) return;
     l->mark[0] = l->mark[1];
@@ -56,13 +56,20 @@ static void note(trial *l, int64_t k, double residual)
     l->at[1] = l->least;
 }
 
-/* The rate since the mark before the last one: at least half of the trial. */
+/* ln of how much smaller the residual got in each of `steps` iterations. */
+static double rate_of(double before, double after, int64_t steps)
+{
+    return steps > 0 ? log(before / after) / (double)steps : 0.0;
+}
+
+/* The rate of the whole trial, or since the mark before the last one, which is
+ * at least half of it, if that is larger: residuals of cg stay where they are
+ * for many iterations and then fall the faster. */
 static void set_rate(trial *l, int64_t k)
 {
-    const int64_t steps = k - l->mark[0];
-    const double each = tct_autotuning_each(l->race, l->c);
-    l->c->rate =
-        steps > 0 ? log(l->at[0] / l->least) / (each * (double)steps) : 0.0;
+    const double whole = rate_of(l->first, l->least, k);
+    const double lately = rate_of(l->at[0], l->least, k - l->mark[0]);
+    l->c->rate = fmax(whole, lately) / tct_autotuning_each(l->race, l->c);
 }
 
 /* Would another candidate need much less? */
@@ -342,9 +349,9 @@ static tacit_status keep(tct_autotuning *race, tct_candidate *c)
             o->about.solve_seconds = seconds_of(race, o);
         if (o != c && tct_is_in(o))
             tct_candidate_drop(o, o->driver
-                                      ? "another is foreseen to be faster"
-                                      : "not tried: it would save no time, "
-                                        "or not much");
+                                      ? "another is predicted to be faster"
+                                      : "not tried: predicted to save "
+                                        "little or no time");
     }
     return TACIT_OK;
 }
@@ -449,7 +456,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
         status = tacit_error_set(
             TACIT_INVALID, "norm preconditioned is of one preconditioner, "
                            "and several are tried: name one");
-    if (status >= 0) status = tct_history_check(&own);
+    if (status >= 0) status = tct_stop_check(&own);
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);

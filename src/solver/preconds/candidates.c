@@ -166,7 +166,7 @@ static const char *why_out(const tct_autotuning *race,
     if (row->about.of_matrix && !race->wish.matrix)
         return "the entries of the matrix are not at hand";
     if (row->about.of_matrix && !(row->products > 0.0))
-        return "what it saves cannot be foreseen: it is for who names it";
+        return "not tried: its gain cannot be predicted; name it to use it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)

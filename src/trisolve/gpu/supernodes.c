@@ -427,6 +427,10 @@ tacit_status tct_tri_plan_create(const tacit_factor_panels *P, int workers,
         FAIL(TACIT_UNSUPPORTED,
              "a GPU solves with whole factors, not with incomplete ones: take "
              "them on device host");
+    if (P->off_diagonal)
+        FAIL(TACIT_UNSUPPORTED,
+             "a factor L D L' with pivots of 2 x 2 has no solver on a GPU: "
+             "take kind lu");
     maker M = {.P = P, .plan = out};
     const tacit_status status = make(&M, workers);
     TCT_FREE(M.fronts, M.cut_before, M.of, M.front_of);

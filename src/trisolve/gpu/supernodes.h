@@ -110,8 +110,8 @@ typedef struct tct_tri_plan {
 
 /* Create the plan of `P` for about `workers` workers. Borrows nothing.
  * Errors    INPUT, INVALID (as tacit_factor_check), UNSUPPORTED (rows below a
- *           panel that its parent does not have; kinds IC0 and ILU0; 2^31
- *           updates), NO_MEMORY. */
+ *           panel that its parent does not have; kinds IC0 and ILU0; pivots of
+ *           2 x 2; 2^31 updates), NO_MEMORY. */
 tacit_status tct_tri_plan_create(const tacit_factor_panels *P, int workers,
                                  tct_tri_plan *out);
 void tct_tri_plan_clear(tct_tri_plan *plan);

@@ -20,7 +20,7 @@ typedef struct {
     size_t bytes;
 } part;
 
-static int list_parts(tacit_factor_panels *P, part out[11])
+static int list_parts(tacit_factor_panels *P, part out[12])
 {
     const size_t n = (size_t)P->rows, p = (size_t)P->panels,
                  long_ones = (p + 1) * sizeof(int64_t);
@@ -31,6 +31,7 @@ static int list_parts(tacit_factor_panels *P, part out[11])
                         {(const void **)&P->node, p * sizeof(int32_t)},
                         {(const void **)&P->original, n * sizeof(int32_t)},
                         {(const void **)&P->diagonal, n * sizeof(double)},
+                        {(const void **)&P->off_diagonal, n * sizeof(double)},
                         {(const void **)&P->row_scale, n * sizeof(double)},
                         {(const void **)&P->col_scale, n * sizeof(double)},
                         {(const void **)&P->row_order, n * sizeof(int32_t)}};
@@ -63,7 +64,7 @@ static tacit_status send_pattern(tct_factor_distribution *d)
                                    .rows = all.rows,
                                    .panels = all.panels,
                                    .leaves = all.leaves};
-    part parts[11];
+    part parts[12];
     const int count = list_parts(P, parts);
     for (int k = 0; k < count; k++) TRY(send_part(d, parts[k], k));
     const size_t rows = (size_t)P->row_start[P->panels];

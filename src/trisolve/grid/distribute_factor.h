@@ -11,7 +11,7 @@ typedef struct tct_factor_distribution {
     tacit_world *world;
     bool each;             /* all ranks have it; else rank 0 */
     tacit_factor_panels P; /* value arrays are NULL on ranks without it */
-    void *got[11];         /* arrays that this rank received, or NULL */
+    void *got[12];         /* arrays that this rank received, or NULL */
 } tct_factor_distribution;
 
 /* Broadcast the pattern of `panels`, NULL on ranks that are to receive it.

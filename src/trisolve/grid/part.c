@@ -14,7 +14,7 @@ typedef struct {
     /* The part's arrays, as in tacit_factor_panels */
     int64_t *first, *row_start, *value_start;
     int32_t *parent, *node, *rows;
-    double *value, *upper, *diagonal;
+    double *value, *upper, *diagonal, *off_diagonal;
 } maker;
 
 void tct_factor_part_clear(tct_factor_part *s)
@@ -121,6 +121,7 @@ static tacit_status make_rows(maker *m)
     TRY(TCT_ALLOC(s->P.rows, what, &s->place));
     TRY(TCT_ALLOC(s->P.rows, what, &s->global));
     if (P->diagonal) TRY(TAKE(m, s->P.rows, &m->diagonal));
+    if (P->off_diagonal) TRY(TAKE(m, s->P.rows, &m->off_diagonal));
     for (int32_t K = 0; K < P->panels; K++) {
         const bool begins =
             m->panel[K] >= 0 && tct_is_first_grid(m->S, m->z, K);
@@ -130,9 +131,11 @@ static tacit_status make_rows(maker *m)
             s->global[i] = P->original ? P->original[j] : j;
             s->place[i] = begins ? (int32_t)s->global[i] : -1;
             if (P->diagonal) m->diagonal[i] = P->diagonal[j];
+            if (P->off_diagonal) m->off_diagonal[i] = P->off_diagonal[j];
         }
     }
     s->P.diagonal = m->diagonal;
+    s->P.off_diagonal = m->off_diagonal;
     return TACIT_OK;
 }
 

@@ -19,7 +19,7 @@ typedef struct tct_factor_part {
                       * another part's */
     int64_t *global; /* [P.rows] original row */
     tct_shared_rows rows; /* shared with other parts */
-    void *own[10];        /* the arrays of all members */
+    void *own[11];        /* the arrays of all members */
 } tct_factor_part;
 
 /* Create part `z` of the factor `d`, whose tree has the leaves of `S`.

@@ -180,6 +180,15 @@ static tacit_status propagate(sweep *w, int32_t k)
     return TACIT_OK;
 }
 
+/* The n rows of own panel `own`. */
+static void divide_by_pivots(const sweep *w, int64_t n, int32_t own, double *v)
+{
+    const int64_t at = w->T->plan.own_width[own];
+    tct_divide_by_pivots(n, w->T->D + at,
+                         w->T->off_diagonal ? w->T->off_diagonal + at : NULL,
+                         w->c, v);
+}
+
 static double *own_of(const sweep *w, int32_t own)
 {
     return w->T->v + w->c * w->T->plan.own_width[own];
@@ -195,10 +204,7 @@ static tacit_status finish_sum(sweep *w, int32_t r)
     const int64_t n = width_of(a, r);
     const double *sum = values_of(w, a, r);
     double *v = own_of(w, a->own[r]);
-    const double *D =
-        w->T->D ? w->T->D + w->T->plan.own_width[a->own[r]] : NULL;
-    for (int64_t i = 0; i < n && D && !w->down; i++)
-        for (int64_t j = 0; j < w->c; j++) v[i * w->c + j] /= D[i];
+    if (w->T->D && !w->down) divide_by_pivots(w, n, a->own[r], v);
     for (int64_t i = 0; i < n * w->c; i++) v[i] += sum[i];
     const int32_t twin = a->twin[r];
     if (twin < 0) return TACIT_OK;

@@ -110,6 +110,7 @@ static tacit_status make_rows(tacit_trsv *T, const tct_pattern *S, int64_t *now)
     for (int64_t i = 0; P->row_order && i < p->own_width[p->owns]; i++)
         T->given[i] = P->row_order[T->original[i]];
     TRY(take_array(p, now, P->diagonal, &T->D));
+    TRY(take_array(p, now, P->off_diagonal, &T->off_diagonal));
     TRY(take_array(p, T->given, P->row_scale, &T->row_scale));
     return take_array(p, T->original, P->col_scale, &T->col_scale);
 }
@@ -341,8 +342,8 @@ void tacit_trsv_destroy(tacit_trsv **trsv)
                  T->holding[k].value, T->holding[k].upper);
     tct_trsv_plan_clear(&T->plan);
     if (T->given != T->original) tct_free(T->given);
-    TCT_FREE(T->holding, T->v, T->D, T->original, T->row_scale, T->col_scale,
-             T->row, T->left, T->ready, T->scratch, T);
+    TCT_FREE(T->holding, T->v, T->D, T->off_diagonal, T->original, T->row_scale,
+             T->col_scale, T->row, T->left, T->ready, T->scratch, T);
     *trsv = NULL;
 }
 

@@ -34,6 +34,7 @@ struct tacit_trsv {
     tct_holding *holding; /* [plan.sweeps]    */
     double *v;            /* [columns own_width] b, y, x of own panels */
     double *D;            /* [own_width] of LDLT; NULL */
+    double *off_diagonal; /* [own_width] of its blocks of 2 x 2; NULL */
     int64_t *original;    /* [own_width] rows */
     int64_t *given;       /* [own_width] ... of b; `original` or own */
     double *row_scale, *col_scale; /* [own_width]; NULL */

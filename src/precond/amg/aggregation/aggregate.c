@@ -37,32 +37,32 @@ static double w_of(const aggregation *g, int64_t j)
     return g->ghost_w[tct_ghost_place(&g->level.ghosts, j + g->A->A.first)];
 }
 
-/* Sums over a row of W A W. */
-typedef struct {
-    double diagonal, others; /* sum of absolute values */
-} row_sums;
-
-static row_sums sum_row(const aggregation *g, int64_t i)
+/* Sets the diagonal of W A W in row `i`; 0: a row of no aggregate. False: A's
+ * is not positive. */
+static inline bool set_row(const aggregation *g, int64_t i, bool whole)
 {
     const tct_csr *A = &g->A->A;
-    row_sums s = {0};
+    double a = 0.0, diagonal = 0.0, others = 0.0;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = tct_csr_col(A, k) - A->first;
-        const double b = A->val[k] * (g->w ? g->w[i] * w_of(g, j) : 1.0);
-        if (j == i) s.diagonal = b;
-        else s.others += fabs(b);
+        const int64_t j = whole ? A->col32[k] : tct_csr_col(A, k) - A->first;
+        const double w = !g->w ? 1.0 : g->w[i] * (whole ? g->w[j] : w_of(g, j));
+        const double b = A->val[k] * w;
+        a = j == i ? A->val[k] : a;
+        diagonal = j == i ? b : diagonal;
+        others += j == i ? 0.0 : fabs(b);
     }
-    return s;
+    g->diag[i] = diagonal > tct_apart * others ? 0.0 : diagonal;
+    return a > 0.0;
 }
 
-/* The diagonal of W A W; 0 for a row of no aggregate. */
-static void set_diagonal(void *of, int64_t from, int64_t to)
+static bool set_diagonal(const void *of, int64_t from, int64_t to)
 {
     const aggregation *g = of;
-    for (int64_t i = from; i < to; i++) {
-        const row_sums s = sum_row(g, i);
-        g->diag[i] = s.diagonal > tct_apart * s.others ? 0.0 : s.diagonal;
-    }
+    const bool whole = tct_has_all_columns(&g->A->A);
+    bool good = true;
+    for (int64_t i = from; i < to; i++)
+        good &= whole ? set_row(g, i, true) : set_row(g, i, false);
+    return good;
 }
 
 /* Adds up the diagonal over the pairs of rows [from, to), into G->weight, which
@@ -515,6 +515,13 @@ static tacit_status allocate(aggregation *g)
     TRY(TCT_ALLOC(size + 1, what, &g->starts));
     TRY(TCT_ALLOC(size + 1, what, &g->next));
     memcpy(g->starts, g->A->starts, ((size_t)size + 1) * sizeof *g->starts);
+    return TACIT_OK;
+}
+
+static tacit_status find_diagonal(const aggregation *g)
+{
+    if (tct_parallel_all(g->A->A.rows, TCT_SHORT, set_diagonal, g))
+        return TACIT_OK;
     return tct_check_diagonal(g->A, "preconditioner amg");
 }
 
@@ -532,7 +539,7 @@ static tacit_status open_level(aggregation *g, const int64_t *index)
     TRY(tct_halo_of_columns(w, g->starts, A, &g->level));
     TRY(tct_agree(w, allocate_places(g)));
     if (g->w) TRY(tct_halo_bring(&g->level, g->w, g->ghost_w));
-    tct_parallel(A->rows, TCT_SHORT, set_diagonal, g);
+    TRY(tct_agree(w, find_diagonal(g)));
     TRY(tct_halo_bring(&g->level, g->diag, g->diag + A->rows));
     return set_index(g, index);
 }
@@ -557,7 +564,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            tct_aggregates *out)
 {
     enum { PASSES_MOST = 4 };
-    REQUIRE(how->passes >= 1 && how->passes <= PASSES_MOST);
+    ENSURE(how->passes >= 1 && how->passes <= PASSES_MOST);
     TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     tct_aggregates G = {0};
     aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};

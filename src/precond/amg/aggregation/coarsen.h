@@ -40,6 +40,13 @@ typedef struct tct_aggregates {
     tct_halo halo; /* of its columns, else of the level's */
 } tct_aggregates;
 
+/* Are all columns those of own rows, numbered from 0 in 32 bits? Loops over
+ * entries have a short form then. */
+static inline bool tct_has_all_columns(const tct_csr *A)
+{
+    return A->col32 && A->first == 0 && A->rows == A->global_cols;
+}
+
 typedef struct tct_coarsening {
     int passes; /* 1 to 4: aggregates have 2^passes rows where edges are
                  * alike; rows without a partner join others */

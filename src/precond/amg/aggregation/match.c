@@ -19,11 +19,17 @@
  * chain edges. After a round with few pairs a row chooses one of its heaviest
  * edges by hash. So the number of rounds is O(log n).
  *
+ * All edges are rated once, and again if the limit is raised: rounds then only
+ * compare numbers.
+ *
  * Rows are compared by their numbers on a single rank, and ranks exchange the
  * choices and mates of ghost rows. So pairs do not depend on the ranks. */
+#include "device/isa.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/chains.h"
+#include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/aggregation/edges.h"
+#include "precond/amg/aggregation/rate.h"
 #include "sparse/compact.h"
 #include <string.h>
 
@@ -31,6 +37,9 @@ enum { FEW = 8 }; /* a round pairs few if at most one row in 8 */
 
 typedef struct {
     tct_pairing *p;
+    bool whole; /* places are columns */
+    tct_rate_edges *rate;
+    uint16_t *rating;       /* [entries] 0: no pair */
     int32_t *lower, *upper; /* [rows] rows chosen, -1: none */
     tct_chains chains;      /* if rows have an index */
     bool by_hash;           /* after a round with few pairs */
@@ -52,24 +61,16 @@ bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
     return true;
 }
 
-/* A lower bound of -2 b / d for edges of this rating: it saves most
- * divisions. */
-static double at_least(uint32_t rating)
-{
-    const double nearly = 1.0 - 0x1p-20;
-    const uint32_t bits =
-        (rating << TCT_RATING_DROP) - ((uint32_t)1 << (TCT_RATING_DROP - 1));
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return nearly * (double)f;
-}
+/* --- ratings -------------------------------------------------------------- */
 
-/* The choice of a row stays valid until one of its two rows finds a mate. */
-static bool has_seen(const matching *m, int64_t i)
+static tct_rate_edges *rate_best(void)
 {
-    const int32_t *mate = m->p->mate;
-    const int32_t low = m->lower[i], high = m->upper[i];
-    return (low < 0 || mate[low] == low) && (high < 0 || mate[high] == high);
+#if TCT_X86_ISAS
+    const tct_isa isa = tct_isa_best();
+    if (isa == TCT_ISA_AVX512) return tct_rate_edges_avx512;
+    if (isa == TCT_ISA_AVX2) return tct_rate_edges_avx2;
+#endif
+    return tct_rate_edges_base;
 }
 
 /* The place of column `j`, counted from A's first row. */
@@ -79,9 +80,11 @@ static inline int64_t place_of(const tct_pairing *p, int64_t j)
     return p->A->rows + tct_ghost_place(&p->halo->ghosts, j + p->A->first);
 }
 
-static inline int64_t index_of(const tct_pairing *p, int64_t place)
+/* The place of entry `k`'s column. */
+static inline int64_t place_at(const matching *m, int64_t k, bool whole)
 {
-    return p->index ? p->index[place] : place;
+    const tct_csr *A = m->p->A;
+    return whole ? A->col32[k] : place_of(m->p, tct_csr_col(A, k) - A->first);
 }
 
 static inline double w_of(const tct_pairing *p, int64_t place)
@@ -90,52 +93,141 @@ static inline double w_of(const tct_pairing *p, int64_t place)
     return place < rows ? p->w[place] : p->ghost_w[place - rows];
 }
 
-static void look(const matching *m, int64_t i)
+/* Entries that are rated at once. */
+enum { BLOCK = 512 };
+typedef struct {
+    int32_t place[BLOCK];
+    double b[BLOCK], own[BLOCK];
+} block;
+
+/* The diagonals at entries [from, end), the first of row `i` or a later one;
+ * returns the row of the last. */
+static int64_t list_own(const tct_pairing *p, int64_t i, int64_t from,
+                        int64_t end, double *own)
+{
+    const int64_t *const ptr = p->A->ptr;
+    for (int64_t k = from; k < end; i++) {
+        const int64_t until = ptr[i + 1] < end ? ptr[i + 1] : end;
+        for (; k < until; k++) own[k - from] = p->diag[i];
+    }
+    return ptr[i] > from ? i - 1 : i;
+}
+
+static void list_places(const matching *m, int64_t from, int64_t end,
+                        int32_t *place)
+{
+    for (int64_t k = from; k < end; k++)
+        place[k - from] = (int32_t)place_at(m, k, false);
+}
+
+/* W A W, from row `i` on. */
+static void list_weighted(const tct_pairing *p, int64_t i, int64_t from,
+                          int64_t end, const int32_t *place, double *b)
+{
+    const tct_csr *A = p->A;
+    for (int64_t k = from; k < end; k++) {
+        while (k >= A->ptr[i + 1]) i++;
+        b[k - from] = p->w[i] * w_of(p, place[k - from]) * A->val[k];
+    }
+}
+
+/* Returns the row of the last entry. */
+static int64_t rate_block(const matching *m, int64_t i, int64_t from,
+                          int64_t end)
 {
     const tct_pairing *p = m->p;
     const tct_csr *A = p->A;
-    const double own = p->diag[i];
-    const int64_t at = index_of(p, i);
-    int64_t low = i, high = i; /* i: none; their numbers: */
-    int64_t below = at, above = at;
-    uint32_t most = 1;
-    uint64_t most_hash = 0;
-    double enough = at_least(most);
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = place_of(p, tct_csr_col(A, k) - A->first);
-        if (j == i) continue;
-        const double b = p->w ? p->w[i] * w_of(p, j) * A->val[k] : A->val[k];
-        if (!(b < 0.0) || p->mate[j] != j) continue;
-        const double d = own + p->diag[j];
-        if (-2.0 * b < enough * d) continue;
-        const uint32_t rating = tct_edge_rating(b, d);
-        if (rating < most || !tct_edge_holds(b, own, p->diag[j], p->limit))
-            continue;
-        if (rating > most) {
-            most = rating;
-            most_hash = 0;
-            enough = at_least(most);
-            low = high = i;
-            below = above = at;
-        }
-        const int64_t number = index_of(p, j);
-        if (m->by_hash) {
-            const uint64_t hash = tct_edge_hash(at, number);
-            if (hash < most_hash) continue;
-            most_hash = hash;
-            low = high = j;
-            below = above = number;
-        } else if (number < at && (low == i || number > below)) {
-            low = j;
-            below = number;
-        } else if (number > at && (high == i || number < above)) {
-            high = j;
-            above = number;
-        }
-    }
-    m->lower[i] = below < at ? (int32_t)low : -1;
-    m->upper[i] = above > at ? (int32_t)high : -1;
+    block x;
+    tct_amg_edges e = {.count = end - from,
+                       .place = m->whole ? A->col32 + from : x.place,
+                       .b = p->w ? x.b : A->val + from,
+                       .own = x.own,
+                       .diag = p->diag,
+                       .limit = p->limit};
+    const int64_t last = list_own(p, i, from, end, x.own);
+    if (!m->whole) list_places(m, from, end, x.place);
+    if (p->w) list_weighted(p, i, from, end, e.place, x.b);
+    m->rate(&e, m->rating + from);
+    return last;
 }
+
+static void rate_rows(void *of, int64_t from, int64_t to)
+{
+    const matching *m = of;
+    const int64_t *const ptr = m->p->A->ptr;
+    int64_t i = from;
+    for (int64_t k = ptr[from], end; k < ptr[to]; k = end) {
+        end = k + BLOCK < ptr[to] ? k + BLOCK : ptr[to];
+        i = rate_block(m, i, k, end);
+    }
+}
+
+/* --- choices -------------------------------------------------------------- */
+
+/* The choice of a row stays valid until one of its two rows finds a mate. */
+static bool has_seen(const matching *m, int64_t i)
+{
+    const int32_t *mate = m->p->mate;
+    const int32_t low = m->lower[i], high = m->upper[i];
+    return (low < 0 || mate[low] == low) && (high < 0 || mate[high] == high);
+}
+
+static inline int64_t index_of(const matching *m, int64_t place, bool whole)
+{
+    return whole || !m->p->index ? place : m->p->index[place];
+}
+
+/* The heaviest edges of a row so far, with their ends' numbers; of the row
+ * itself: none. */
+typedef struct {
+    uint32_t most;
+    int64_t low, high, below, above;
+    uint64_t hash;
+} choice;
+
+static inline void take_hashed(choice *c, int64_t at, int64_t j, int64_t number)
+{
+    const uint64_t hash = tct_edge_hash(at, number);
+    if (hash < c->hash) return;
+    c->hash = hash;
+    c->low = c->high = j;
+    c->below = c->above = number;
+}
+
+static inline void take_nearest(choice *c, int64_t at, int64_t j,
+                                int64_t number)
+{
+    if (number < at && (c->below == at || number > c->below)) {
+        c->low = j;
+        c->below = number;
+    } else if (number > at && (c->above == at || number < c->above)) {
+        c->high = j;
+        c->above = number;
+    }
+}
+
+static inline void choose(const matching *m, int64_t i, bool whole)
+{
+    const int64_t at = index_of(m, i, whole), end = m->p->A->ptr[i + 1];
+    const uint16_t *const rating = m->rating;
+    const choice none = {0, i, i, at, at, 0};
+    choice c = none;
+    c.most = 1;
+    for (int64_t k = m->p->A->ptr[i]; k < end; k++) {
+        if (rating[k] < c.most) continue;
+        const int64_t j = place_at(m, k, whole);
+        if (m->p->mate[j] != j) continue;
+        if (rating[k] > c.most) c = none;
+        c.most = rating[k];
+        const int64_t number = index_of(m, j, whole);
+        if (m->by_hash) take_hashed(&c, at, j, number);
+        else take_nearest(&c, at, j, number);
+    }
+    m->lower[i] = c.below < at ? (int32_t)c.low : -1;
+    m->upper[i] = c.above > at ? (int32_t)c.high : -1;
+}
+
+/* --- rounds --------------------------------------------------------------- */
 
 /* Returns how many rows have found a mate. */
 static int64_t pair_links(matching *m)
@@ -152,30 +244,41 @@ static int64_t pair_links(matching *m)
     return paired;
 }
 
-static int32_t still_open(const void *of, int64_t k)
+static int64_t still_open(const void *of, int64_t from, int64_t to,
+                          int32_t *out)
 {
     const matching *m = of;
-    const int32_t i = m->open[k];
-    const bool sees = m->lower[i] >= 0 || m->upper[i] >= 0;
-    return m->p->mate[i] == i && sees ? i : -1;
+    int64_t at = 0;
+    for (int64_t k = from; k < to; k++) {
+        const int32_t i = m->open[k];
+        const bool sees = (m->lower[i] & m->upper[i]) >= 0; /* not both -1 */
+        out[at] = i;
+        at += (m->p->mate[i] == i) & sees;
+    }
+    return at;
 }
 
 /* Keep the rows that may still find a mate. */
 static void close_rows(matching *m)
 {
-    m->count = tct_compact(m->count, still_open, m, m->open);
+    m->count = tct_compact_ranges(m->count, still_open, m, m->open);
 }
 
-static int32_t alone(const void *of, int64_t i)
+static int64_t alone(const void *of, int64_t from, int64_t to, int32_t *out)
 {
     const matching *m = of;
-    return m->p->mate[i] == i ? (int32_t)i : -1;
+    int64_t at = 0;
+    for (int64_t i = from; i < to; i++) {
+        out[at] = (int32_t)i;
+        at += m->p->mate[i] == i;
+    }
+    return at;
 }
 
 /* List the rows without a mate; all of them choose anew. */
 static void open_rows(matching *m)
 {
-    m->count = tct_compact(m->p->A->rows, alone, m, m->open);
+    m->count = tct_compact_ranges(m->p->A->rows, alone, m, m->open);
     m->anew = true;
     m->by_hash = false;
 }
@@ -196,11 +299,15 @@ static tacit_status pair(matching *m, int64_t *paired)
     return TACIT_OK;
 }
 
-static void look_again(void *of, int64_t from, int64_t to)
+static void choose_again(void *of, int64_t from, int64_t to)
 {
     const matching *m = of;
-    for (int64_t k = from; k < to; k++)
-        if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
+    for (int64_t k = from; k < to; k++) {
+        const int32_t i = m->open[k];
+        if (!m->anew && has_seen(m, i)) continue;
+        if (m->whole) choose(m, i, true);
+        else choose(m, i, false);
+    }
 }
 
 /* `open`: open rows of all ranks. */
@@ -208,7 +315,7 @@ static tacit_status run_rounds(matching *m, int64_t open)
 {
     tct_pairing *p = m->p;
     while (open > 0) {
-        tct_parallel(m->count, TCT_SHORT, look_again, m);
+        tct_parallel(m->count, TCT_SHORT, choose_again, m);
         p->rounds++;
         int64_t now[2] = {0}; /* rows paired, rows left */
         TRY(pair(m, &now[0]));
@@ -244,6 +351,7 @@ static tacit_status match(matching *m)
     int64_t all = m->count;
     TRY(sum(m, 1, &all));
     for (int64_t left = all;;) {
+        tct_parallel(p->A->rows, TCT_SHORT, rate_rows, m);
         TRY(run_rounds(m, left));
         open_rows(m);
         left = m->count;
@@ -255,14 +363,18 @@ static tacit_status match(matching *m)
 tacit_status tct_match(tct_pairing *p)
 {
     static const char *const what = "pairs of rows";
-    matching m = {.p = p};
+    matching m = {.p = p,
+                  .whole = tct_has_all_columns(p->A) && !p->index,
+                  .rate = rate_best()};
     tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
+    if (status >= 0)
+        status = TCT_ALLOC(tct_csr_nonzeros(p->A), what, &m.rating);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);
     if (status >= 0) status = tct_chains_open(p, m.lower, m.upper, &m.chains);
     status = tct_agree(p->halo->world, status);
     if (status >= 0) status = match(&m);
     tct_chains_close(&m.chains);
-    TCT_FREE(m.lower, m.upper, m.open);
+    TCT_FREE(m.rating, m.lower, m.upper, m.open);
     return status;
 }

@@ -3,10 +3,10 @@
  *
  * Steps of cg with the cycle from a level on reduce (r, M r), which is close to
  * the squared A-norm of the error; the reduction foretells iterations. From one
- * level to the level above they grow, with v more than with k, and by the same
- * factor to the finest level. The iterations are weighed by the memory traffic
- * of a cycle, counted from rows and entries: no clock decides, and all ranks
- * decide alike.
+ * level to the level above they grow: with k by the same factor to the finest
+ * level, with v by more. The iterations are weighed by the memory traffic of a
+ * cycle, counted from rows and entries: no clock decides, and all ranks decide
+ * alike.
  *
  * The degree of the smoother is not tried. Levels have other stencils than the
  * finest: on 27 points level 1 foretold 1.05 times the iterations with degree 1
@@ -21,8 +21,12 @@
 enum { FIRST = 2, THEN = 1, STEPS = 8, ENOUGH = 20000 };
 
 /* Iterations are those to DIGITS of the residual. V stays where it is foretold
- * to take FEW on level FIRST, and where k wins less than a tenth. */
-static const double DIGITS = 1e-8, FEW = 12.0, SHARE = 0.9;
+ * to take FEW on level FIRST, and where k does not win as much as SHARE. */
+static const double DIGITS = 1e-8, FEW = 9.0, SHARE = 0.85;
+
+/* Exponents of the growth of the last level. Fitted: on anisotropic3d:100 V
+ * takes 11.8, 17.8 and 34 iterations on levels 2, 1 and 0, K 11, 14 and 19. */
+static const double V_GROWTH = 1.5, K_GROWTH = 1.0;
 
 /* --- costs ---------------------------------------------------------------- */
 
@@ -134,9 +138,10 @@ static tacit_status foretell(tct_amg *M, int l, int krylov, double *out)
 }
 
 /* A value that grows from `before` to `now`, on the next level. */
-static double extrapolate(double before, double now)
+static double extrapolate(double before, double now, double growth)
 {
-    return now > before && before > 0.0 ? now * (now / before) : now;
+    if (!(now > before && before > 0.0)) return now;
+    return now * pow(now / before, growth);
 }
 
 /* *v, *k: iterations on the finest level; 0: v stays. */
@@ -148,10 +153,10 @@ static tacit_status try_cycles(tct_amg *M, double price, double *v, double *k)
     if (v2 < FEW) return TACIT_OK;
     TRY(foretell(M, FIRST, TCT_AMG_KRYLOV, &k2));
     TRY(foretell(M, THEN, 0, &v1));
-    *v = extrapolate(v2, v1);
+    *v = extrapolate(v2, v1, V_GROWTH);
     if (!(k2 * price < SHARE * *v) && k2 >= v2) return TACIT_OK;
     TRY(foretell(M, THEN, TCT_AMG_KRYLOV, &k1));
-    *k = k1 > 0.0 ? extrapolate(k2, k1) : 0.0;
+    *k = k1 > 0.0 ? extrapolate(k2, k1, K_GROWTH) : 0.0;
     return TACIT_OK;
 }
 
@@ -162,7 +167,7 @@ static void take(tct_amg *M, double v, double k)
     char was[sizeof M->detail];
     snprintf(was, sizeof was, "%s", M->detail + strlen("cycle v"));
     snprintf(M->detail, sizeof M->detail,
-             "cycle k (foretold: %.0f iterations to %g, v %.0f)%.100s", k,
+             "cycle k (predicted: %.0f iterations to %g, v %.0f)%.100s", k,
              DIGITS, v, was);
     M->krylov = TCT_AMG_KRYLOV;
     M->base.op.varies = true;

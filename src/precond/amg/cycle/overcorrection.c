@@ -9,6 +9,7 @@
  * it is large, cg on a small level compares factors: the better one has the
  * smaller A-norm of the error after a number of steps. */
 #include "precond/amg/amg.h"
+#include <math.h>
 
 /* Levels of the trials, about 64 and 8 times smaller than the finest. A level
  * of fewer rows than ENOUGH has few levels below it, and cg converges fast for
@@ -21,6 +22,17 @@ static const double TAME = 1.45;
 /* Shares of the excess over 1. */
 static const double parts[] = {1.0, 0.6, 0.3, 0.1};
 enum { PARTS = sizeof parts / sizeof *parts };
+
+void tct_amg_set_factors(tct_amg *M)
+{
+    for (int l = 0; l + 1 < M->levels; l++) {
+        const tct_amg_level *next = &M->level[l + 1];
+        const int e = next->A ? next->exponent : M->coarsest.exponent;
+        const double w = next->c && l + 2 < M->levels ? tct_amg_kfactor(M)
+                                                      : M->overcorrection;
+        M->level[l].factor = ldexp(w, M->level[l].exponent - e);
+    }
+}
 
 static void set_factor(tct_amg *M, double factor)
 {

@@ -147,10 +147,12 @@ static tacit_status allocate(tct_amg_smoother *S)
 /* The upper end of the interval: at most the largest row sum of all ranks. */
 static tacit_status find_largest(tct_amg_smoother *S, double bound)
 {
+    const double margin = S->how.kind == TCT_CHEBYSHEV ? MARGIN : 1.0;
     double found = 0.0;
     TRY(tct_reduce_f64(S->A->world, TCT_MAX, 1, &bound));
-    TRY(tct_amg_spectral_bound(S->A, S->d, &found));
-    found *= S->how.kind == TCT_CHEBYSHEV ? MARGIN : 1.0;
+    const double enough = (1.0 + 1e-9) * bound / margin; /* `bound` is taken */
+    TRY(tct_amg_spectral_bound(S->A, S->d, enough, &found));
+    found *= margin;
     S->largest = found > 0.0 && found < bound ? found : bound;
     return TACIT_OK;
 }

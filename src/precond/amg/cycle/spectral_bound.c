@@ -14,6 +14,7 @@ typedef struct {
     double trace;          /* of all ranks, or: */
     const tct_amg *M;      /* M is the cycle from L on */
     const tct_amg_level *L;
+    double enough; /* an eigenvalue so large ends the steps; 0: none does */
     int most, steps;
     double alpha[STEPS], beta[STEPS];
     bool indefinite; /* a step has found A indefinite */
@@ -110,8 +111,39 @@ static void precondition(const run *s, const vectors *v)
     q_sum(v->q, 1, rz);
 }
 
-/* Starts with r = b. Scalars are read after all steps. */
-static void iterate(const run *s, const vectors *v)
+/* Steps end where r is 0 or A is not positive. Each reduces the squared A-norm
+ * of the error by alpha (r, z). */
+static void read_steps(run *s, const vectors *v, int made)
+{
+    double kept[STEPS * TCT_SCALARS] = {0.0};
+    q_get(v->q, (size_t)made * TCT_SCALARS, v->kept, kept);
+    const double least = 1e-24 * kept[C_RR_OLD];
+    s->nearer = 0.0;
+    for (int k = 0; k < made; k++) {
+        const double *c = kept + k * TCT_SCALARS;
+        if (!(c[C_RR_OLD] > least)) break;
+        s->indefinite = !(c[C_ALPHA] > 0.0);
+        if (s->indefinite) break;
+        s->alpha[k] = c[C_ALPHA];
+        s->beta[k] = c[C_BETA];
+        s->nearer += c[C_ALPHA] * c[C_RR_OLD];
+        s->left = c[C_RR] / kept[C_RR_OLD];
+        s->steps = k + 1;
+    }
+}
+
+/* Looks after every second step, from the fourth on: is there an
+ * eigenvalue that is large enough? More steps would find a larger one. */
+static bool suffices(run *s, const vectors *v, int made)
+{
+    if (!(s->enough > 0.0) || made < 4 || made % 2 != 0) return false;
+    read_steps(s, v, made);
+    return !s->indefinite &&
+           tct_ritz_largest(s->steps, s->alpha, s->beta) >= s->enough;
+}
+
+/* Starts with r = b. Without `enough`, scalars are read after all steps. */
+static void iterate(run *s, const vectors *v)
 {
     tacit_queue *q = v->q;
     const size_t n = (size_t)s->A->n;
@@ -127,27 +159,9 @@ static void iterate(const run *s, const vectors *v)
         q_step(q, STEP_CG_BETA, c);
         q_aypx(q, n, 1, &c[C_BETA], v->z, v->p);
         q_copy(q, TCT_SCALARS, c, v->kept + k * TCT_SCALARS);
+        if (suffices(s, v, k + 1)) return;
     }
-}
-
-/* Steps end where r is 0 or A is not positive. Each reduces the squared A-norm
- * of the error by alpha (r, z). */
-static void read_steps(run *s, const vectors *v)
-{
-    double kept[STEPS * TCT_SCALARS] = {0.0};
-    q_get(v->q, (size_t)s->most * TCT_SCALARS, v->kept, kept);
-    const double least = 1e-24 * kept[C_RR_OLD];
-    for (int k = 0; k < s->most; k++) {
-        const double *c = kept + k * TCT_SCALARS;
-        if (!(c[C_RR_OLD] > least)) break;
-        s->indefinite = !(c[C_ALPHA] > 0.0);
-        if (s->indefinite) break;
-        s->alpha[k] = c[C_ALPHA];
-        s->beta[k] = c[C_BETA];
-        s->nearer += c[C_ALPHA] * c[C_RR_OLD];
-        s->left = c[C_RR] / kept[C_RR_OLD];
-        s->steps = k + 1;
-    }
+    read_steps(s, v, s->most);
 }
 
 static tacit_status start(run *s)
@@ -159,7 +173,6 @@ static tacit_status start(run *s)
     if (status >= 0) status = tct_agree(A->world, put_random(s, v.r));
     if (status >= 0) {
         iterate(s, &v);
-        read_steps(s, &v);
         status = tct_agree(A->world, q_own_status(A->q));
     }
     close_vectors(&v);
@@ -167,9 +180,14 @@ static tacit_status start(run *s)
 }
 
 tacit_status tct_amg_spectral_bound(const tacit_operator *A,
-                                    const double *inverse, double *out)
+                                    const double *inverse, double enough,
+                                    double *out)
 {
-    run s = {.A = A, .inverse = inverse, .most = STEPS};
+    const bool gpu = A->q->device->kind == TCT_KIND_GPU; /* does not wait */
+    run s = {.A = A,
+             .inverse = inverse,
+             .enough = gpu ? 0.0 : enough,
+             .most = STEPS};
     TRY(start(&s));
     *out = s.indefinite ? 0.0 : tct_ritz_largest(s.steps, s.alpha, s.beta);
     return TACIT_OK;

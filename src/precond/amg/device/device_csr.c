@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_csr.c - a matrix in one piece of device memory;
- * upload and download. */
+ * upload and download; which kernels a queue has. */
 #include "device/parallel.h"
 #include "precond/amg/device/device_setup.h"
+#include <stdlib.h>
+#include <string.h>
+
+const tct_amg_kernels *tct_amg_kernels_instead;
+
+const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
+{
+    const char *wish = getenv("TACIT_AMG_SETUP");
+    if (wish && strcmp(wish, "host") == 0) return NULL;
+    return tct_amg_kernels_instead ? tct_amg_kernels_instead
+                                   : tct_amg_kernels_on(q);
+}
 
 tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
                               double **memory, tct_amg_csr *out)

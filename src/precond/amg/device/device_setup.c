@@ -8,16 +8,6 @@
 
 static const char *const what = "levels on a device";
 
-const tct_amg_kernels *tct_amg_kernels_instead;
-
-const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
-{
-    const char *wish = getenv("TACIT_AMG_SETUP");
-    if (wish && strcmp(wish, "host") == 0) return NULL;
-    return tct_amg_kernels_instead ? tct_amg_kernels_instead
-                                   : tct_amg_kernels_on(q);
-}
-
 /* Compute diagonal, sums and statistics of the rows of `A`. */
 static tacit_status compute_row_data(tct_amg_device *t, const tct_amg_csr *A,
                                      const double *beyond, double *diagonal,

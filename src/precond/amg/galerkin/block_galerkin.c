@@ -70,6 +70,16 @@ static inline int64_t find_block(int64_t r, int64_t from, int64_t count,
     return count + 1;
 }
 
+/* Do rows `i` - 1 and `i` have the same columns, as those of a node? */
+static bool is_as_before(const tct_csr *A, int64_t i)
+{
+    const int64_t *const p = A->ptr + i - 1;
+    const int64_t count = p[2] - p[1];
+    return A->col32 && p[1] - p[0] == count &&
+           memcmp(A->col32 + p[0], A->col32 + p[1],
+                  (size_t)count * sizeof *A->col32) == 0;
+}
+
 /* Find the blocks in the row of aggregate `s`; lists them in t->found unless
  * that is NULL. `from` increases with s. */
 static int64_t find_blocks(const galerkin *g, int64_t s, int64_t from,
@@ -77,12 +87,16 @@ static int64_t find_blocks(const galerkin *g, int64_t s, int64_t from,
 {
     const tct_csr *A = &g->A->A;
     const double *weight;
-    int64_t count = 0;
+    int64_t count = 0, last = -1;
     for (int64_t at = g->m.begin[s]; at < g->m.begin[s + 1]; at++) {
         const int64_t i = g->m.member[at];
-        for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++)
-            count = find_block(reach(g, tct_csr_col(A, e), &weight), from,
-                               count, t);
+        const bool follows = at > g->m.begin[s] && g->m.member[at - 1] == i - 1;
+        if (follows && is_as_before(A, i)) continue;
+        for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+            const int64_t r = reach(g, tct_csr_col(A, e), &weight);
+            if (r != last) count = find_block(r, from, count, t);
+            last = r;
+        }
     }
     if (s >= g->G->coarse) return count;
     for (int64_t n = g->in.begin[s]; n < g->in.begin[s + 1]; n++) {
@@ -105,39 +119,60 @@ static int64_t find_sorted_blocks(const galerkin *g, int64_t s, int64_t from,
 }
 
 /* Row `i` of A P into t->sum, block by block; returns the number of blocks
- * touched. */
-static int64_t multiply_row(const galerkin *g, int64_t i, int64_t from,
-                            workspace *t)
+ * touched. Neighbouring columns mostly lie in one block, whose sum is kept
+ * apart. `k` is the width: constant where it is inlined. */
+static inline int64_t multiply_row(const galerkin *g, int64_t i, int64_t from,
+                                   int k, workspace *t)
 {
     const tct_csr *A = &g->A->A;
-    const int k = g->G->width;
     const double *weight;
-    int64_t count = 0;
+    double sum[TACIT_PRECOND_VECTORS_MOST], unused[TACIT_PRECOND_VECTORS_MOST];
+    double *last = unused;
+    int64_t count = 0, reached = -1;
+    for (int d = 0; d < k; d++) sum[d] = 0.0;
     for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
         const int64_t r = reach(g, tct_csr_col(A, e), &weight);
+        const double a = A->val[e];
         if (r < 0) continue;
-        const int64_t b = t->block[r] - from;
-        double *sum = t->sum + b * k;
-        if (t->row[b] != i) t->touched[count++] = b;
-        t->row[b] = i;
-        for (int d = 0; d < k; d++) sum[d] += A->val[e] * weight[d];
+        if (r != reached) {
+            const int64_t b = t->block[r] - from;
+            if (t->row[b] != i) t->touched[count++] = b;
+            t->row[b] = i;
+            for (int d = 0; d < k; d++) last[d] = sum[d];
+            last = t->sum + b * k;
+            for (int d = 0; d < k; d++) sum[d] = last[d];
+            reached = r;
+        }
+        for (int d = 0; d < k; d++) sum[d] += a * weight[d];
     }
+    for (int d = 0; d < k; d++) last[d] = sum[d];
     return count;
 }
 
 /* Add p' sum to the blocks, p the row of P; the block rows have `length`
  * entries each from `val` on. Resets sum to 0. */
-static void add_row(const galerkin *g, const double *p, int64_t length,
-                    int64_t count, workspace *t, double *val)
+static inline void add_row(const double *p, int64_t length, int64_t count,
+                           int k, workspace *t, double *val)
 {
-    const int k = g->G->width;
     for (int64_t n = 0; n < count; n++) {
         double *sum = t->sum + t->touched[n] * k;
+        double x[TACIT_PRECOND_VECTORS_MOST];
+        for (int d = 0; d < k; d++) x[d] = sum[d];
+        for (int d = 0; d < k; d++) sum[d] = 0.0;
         for (int c = 0; c < k; c++) {
             double *to = val + c * length + t->touched[n] * k;
-            for (int d = 0; d < k; d++) to[d] += p[c] * sum[d];
+            for (int d = 0; d < k; d++) to[d] += p[c] * x[d];
         }
-        for (int d = 0; d < k; d++) sum[d] = 0.0;
+    }
+}
+
+static inline void add_rows_of(const galerkin *g, int64_t s, int64_t from,
+                               int64_t length, int k, workspace *t, double *val)
+{
+    for (int64_t n = g->m.begin[s]; n < g->m.begin[s + 1]; n++) {
+        const int64_t i = g->m.member[n];
+        const int64_t touched = multiply_row(g, i, from, k, t);
+        add_row(g->G->weight + i * k, length, touched, k, t, val);
     }
 }
 
@@ -145,13 +180,11 @@ static void add_row(const galerkin *g, const double *p, int64_t length,
 static void add_rows(const galerkin *g, int64_t s, int64_t from, int64_t length,
                      workspace *t, double *val)
 {
-    const int64_t k = g->G->width;
+    const int k = g->G->width;
     for (int64_t e = 0; e < length * k; e++) val[e] = 0.0;
-    for (int64_t n = g->m.begin[s]; n < g->m.begin[s + 1]; n++) {
-        const int64_t i = g->m.member[n];
-        const int64_t touched = multiply_row(g, i, from, t);
-        add_row(g, g->G->weight + i * k, length, touched, t, val);
-    }
+    if (k == 6) add_rows_of(g, s, from, length, 6, t, val);
+    else if (k == 3) add_rows_of(g, s, from, length, 3, t, val);
+    else add_rows_of(g, s, from, length, k, t, val);
 }
 
 /* Add the contributions of other ranks to aggregate `a`, rank by rank. */
@@ -212,18 +245,26 @@ static void complete(const galerkin *g, int64_t a, int64_t length,
             val[c * length + block * k + c] = most > 0.0 ? most : 1.0;
 }
 
+static void set_columns(galerkin *g, int64_t a, int64_t blocks,
+                        const workspace *t)
+{
+    const int64_t k = g->G->width;
+    int64_t at = g->out.ptr[a * k];
+    for (int64_t c = 0; c < k; c++)
+        for (int64_t b = 0; b < blocks; b++) {
+            const int64_t first = global_number(g, t->found[b]) * k;
+            for (int64_t d = 0; d < k; d++)
+                tct_csr_set_col(&g->out, at++, first + d);
+        }
+}
+
 /* Compute the rows of aggregate `a`. */
 static void fill_row(galerkin *g, int64_t a, workspace *t)
 {
-    tct_csr *out = &g->out;
     const int64_t k = g->G->width, from = g->ptr[a];
     const int64_t length = k * find_sorted_blocks(g, a, from, t);
-    int64_t at = out->ptr[a * k];
-    double *val = out->val + at;
-    for (int64_t e = 0; e < length * k; e++) {
-        const int64_t b = e % length / k;
-        tct_csr_set_col(out, at++, global_number(g, t->found[b]) * k + e % k);
-    }
+    double *val = g->out.val + g->out.ptr[a * k];
+    set_columns(g, a, length / k, t);
     add_rows(g, a, from, length, t, val);
     add_lists(g, a, from, length, t, val);
     if (length == k) replace_rounding(g, a, val);

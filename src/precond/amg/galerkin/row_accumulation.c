@@ -9,6 +9,8 @@
  * into place. */
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "device/parallel.h"
+#include "precond/amg/aggregation/coarsen.h"
+#include <string.h>
 
 static const char *const what = "a matrix of aggregates";
 
@@ -101,6 +103,7 @@ typedef struct {
     int64_t room;         /* total of the pieces            */
     int pieces;
     piece *piece;
+    bool whole; /* all columns are own */
 } contraction;
 
 static int64_t most_entries(const contraction *k, int64_t n)
@@ -174,6 +177,76 @@ int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight)
                                 : c->others->id[c->of[j] - c->coarse];
 }
 
+/* `x` where `mask` is all ones; -0.0, which changes no sum, where it is 0. */
+static inline double only(double x, uint64_t mask)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits & mask) | (~mask & UINT64_C(1) << 63);
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+/* The entry for column `col`: *at if it lies in [from, *end), else a new one, of
+ * -0.0. There is no branch, since nothing foretells which. */
+static inline double *entry_of(const tct_csr *out, int64_t from, int64_t *end,
+                               int64_t *at, int32_t col)
+{
+    const int64_t is_known = *at >= from;
+    const int64_t e = *end ^ ((*end ^ *at) & -is_known);
+    *at = e;
+    *end += 1 - is_known;
+    out->col32[e] = col;
+    out->val[e] = only(out->val[e], (uint64_t)-is_known);
+    return &out->val[e];
+}
+
+/* Squares of entries [e, last), whose neighbours mostly belong together. */
+static int64_t add_squares(const contraction *k, int64_t from, int64_t end,
+                           int64_t e, int64_t last, const lookup *l)
+{
+    const int32_t *const of = k->c->of, *const col = k->c->A->col32;
+    const double *const val = k->c->A->val;
+    while (e < last) {
+        const int32_t to = of[col[e]];
+        double *const at =
+            to < 0 ? NULL : entry_of(k->out, from, &end, &l->entry[to], to);
+        double sum = at ? *at : 0.0;
+        do sum += val[e] * val[e];
+        while (++e < last && of[col[e]] == to);
+        if (at) *at = sum;
+    }
+    return end;
+}
+
+static inline int64_t add_entries(const contraction *k, int64_t from,
+                                  int64_t end, int64_t i, const lookup *l)
+{
+    const tct_contraction *c = k->c;
+    const tct_csr *A = c->A, out = *k->out;
+    const double *const weight = c->weight, *const val = A->val;
+    for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+        const int32_t j = A->col32[e], to = c->of[j];
+        const double v = weight ? weight[i] * val[e] * weight[j] : val[e];
+        if (to >= 0) *entry_of(&out, from, &end, &l->entry[to], to) += v;
+    }
+    return end;
+}
+
+/* add_up where all columns are own: tct_has_all_columns. */
+static int64_t add_up_own(const contraction *k, int64_t n, int64_t from,
+                          const lookup *l)
+{
+    const int64_t *const ptr = k->c->A->ptr;
+    int64_t end = from;
+    for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++) {
+        const int64_t i = k->m.member[at];
+        end = k->c->squared ? add_squares(k, from, end, ptr[i], ptr[i + 1], l)
+                            : add_entries(k, from, end, i, l);
+    }
+    return end;
+}
+
 /* Compute row `n` from entry `from` on; returns its end. */
 static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
 {
@@ -187,7 +260,7 @@ static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
         const double own = weight ? weight[i] : 1.0;
         for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
             const int64_t j = tct_csr_col(A, e) - A->first;
-            const double value = own * A->val[e];
+            const double value = own * tct_contracted_value(c, e);
             if (j >= 0 && j < A->rows && (uint32_t)c->of[j] < c->coarse) {
                 add(k->out, from, &end, &l->entry[c->of[j]],
                     c->first + c->of[j], weight ? value * weight[j] : value);
@@ -239,7 +312,7 @@ static void fill_piece(void *work, int64_t t)
     p->end = p->from;
     for (int64_t n = p->first; !starved && n < p->last; n++) {
         const int64_t from = p->end;
-        p->end = add_up(k, n, from, &l);
+        p->end = k->whole ? add_up_own(k, n, from, &l) : add_up(k, n, from, &l);
         k->out->ptr[n + 1] = p->end - from;
     }
     TCT_FREE(l.entry, l.table);
@@ -299,7 +372,11 @@ static tacit_status contract(contraction *k)
 tacit_status tct_accumulate_rows(const tct_contraction *c, tct_csr *out)
 {
     tct_csr B = {0};
-    contraction k = {.c = c, .out = &B, .pieces = pieces_for(c->A->rows)};
+    contraction k = {.c = c,
+                     .out = &B,
+                     .pieces = pieces_for(c->A->rows),
+                     .whole = tct_has_all_columns(c->A) && !c->more &&
+                              c->first == 0 && c->all == c->coarse};
     const tacit_status status = contract(&k);
     tct_members_clear(&k.m);
     tct_free(k.piece);

@@ -30,7 +30,13 @@ typedef struct tct_contraction {
     const tct_ghosts *others;   /* other ranks' aggregates of own rows */
     const tct_csr *more; /* entries received from other ranks, to be added to
                           * the `coarse` rows; NULL: none */
+    bool squared;        /* entries of A are squared, but not of `more` */
 } tct_contraction;
+
+static inline double tct_contracted_value(const tct_contraction *c, int64_t k)
+{
+    return c->squared ? c->A->val[k] * c->A->val[k] : c->A->val[k];
+}
 
 /* The global column of the result for column `j` of A, counted from its first
  * row, -1: none; `*weight`: its entry of Q. */

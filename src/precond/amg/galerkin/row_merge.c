@@ -66,7 +66,8 @@ static void write_row(merging *m, int64_t i, int64_t row)
         double w;
         const int64_t col =
             tct_contracted(c, tct_csr_col(c->A, e) - c->A->first, &w);
-        m->out[(*at)++] = (entry){row, col, own * c->A->val[e] * w};
+        m->out[(*at)++] =
+            (entry){row, col, own * tct_contracted_value(c, e) * w};
     }
 }
 

@@ -18,7 +18,6 @@ typedef struct {
     const tacit_matrix *A;
     const tct_near_null *B;
     int64_t *starts;   /* [size + 1] first node of each rank              */
-    double *square;    /* [entries of A]                                  */
     int64_t *ghost_of; /* [columns of other ranks] node                    */
     tct_csr N;         /* the graph, first with sums of squares           */
     tct_halo cut;      /* of remote nodes with own rows                   */
@@ -39,36 +38,18 @@ static tacit_status open_graph(condensation *c)
     return TCT_ALLOC(c->A->world->size + 1, what, &c->starts);
 }
 
-static void square_entries(void *of, int64_t from, int64_t to)
-{
-    const condensation *c = of;
-    const double *val = c->A->A.val;
-    for (int64_t e = from; e < to; e++) c->square[e] = val[e] * val[e];
-}
-
-static tacit_status make_squares(condensation *c, const tct_halo *columns)
-{
-    const tct_csr *A = &c->A->A;
-    const int64_t entries = A->ptr[A->rows];
-    TRY(TCT_ALLOC(columns->ghosts.count, what, &c->ghost_of));
-    TRY(TCT_ALLOC(entries, what, &c->square));
-    tct_parallel(entries, TCT_SHORT, square_entries, c);
-    return TACIT_OK;
-}
-
 /* Sum the squares of each block. */
 static tacit_status condense(condensation *c, const tct_halo *h)
 {
     tacit_world *w = c->A->world;
     const tct_near_null *B = c->B;
-    tct_csr squared = c->A->A;
-    squared.val = c->square;
     for (int64_t k = 0; k < h->shared; k++)
         h->out[k] = tct_place_number(B->node[h->row[k]], first_node(c),
                                      B->nodes, &B->others);
     TRY(tct_halo_trade(h, 1, c->ghost_of));
     return tct_accumulate_all(w, c->starts,
-                              &(tct_contraction){.A = &squared,
+                              &(tct_contraction){.A = &c->A->A,
+                                                 .squared = true,
                                                  .of = B->node,
                                                  .coarse = B->nodes,
                                                  .first = first_node(c),
@@ -104,7 +85,7 @@ static tacit_status fill_graph(condensation *c, tct_halo *columns)
     TRY(tct_agree(w, open_graph(c)));
     TRY(tct_numbering_starts(w, c->B->nodes, c->starts));
     TRY(tct_halo_of_columns(w, c->A->starts, &c->A->A, columns));
-    TRY(tct_agree(w, make_squares(c, columns)));
+    TRY(tct_agree(w, TCT_ALLOC(columns->ghosts.count, what, &c->ghost_of)));
     TRY(condense(c, columns));
     TRY(tct_csr_sort(&c->N, false, what));
     tct_parallel(c->B->nodes, TCT_SHORT, weigh_nodes, c);
@@ -115,7 +96,7 @@ static tacit_status make_graph(condensation *c, tct_halo *columns,
                                tacit_matrix **out)
 {
     const tacit_status status = fill_graph(c, columns);
-    TCT_FREE(c->square, c->ghost_of);
+    tct_free(c->ghost_of);
     return tct_matrix_adopt(c->A->world, status, &c->N, out);
 }
 
