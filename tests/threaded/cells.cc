@@ -94,7 +94,6 @@ static void launch(int rank, int last, bool sends, bool receives, bool starts,
     tct_wait_job wait = {};
     job.starts = starts;
     job.waits = waits;
-    wait.limit_ns = 20000000000u;
     wait.board = &r->board;
     wait.claim = &r->claim;
     wait.turn = r->turn;

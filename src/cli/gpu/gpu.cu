@@ -105,16 +105,22 @@ extern "C" void cli_gpu_free_recording(void *recording)
 
 /* --- kernels in a row ------------------------------------------------------ */
 
-/* Can kernels of this GPU be resident before the one before them has ended? */
-static bool can_be_early(void)
+/* Can a kernel of this file be resident before the one before it has ended? It
+ * has to be compiled for such GPUs, too. */
+static bool can_be_early(const void *kernel)
 {
+    enum { FROM = 9, RECORDED_FROM = 12030 };
     static int can = -1;
-    int device = 0, major = 0;
+    int device = 0, major = 0, driver = 0;
+    cudaFuncAttributes a = {};
     if (can >= 0) return can != 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    const char *wish = getenv("TACIT_EARLY"); /* 0: to compare */
-    can = major >= 9 && !(wish && strcmp(wish, "0") == 0);
+    cudaDriverGetVersion(&driver);
+    cudaFuncGetAttributes(&a, kernel);
+    const char *wish = getenv("TACIT_EARLY");
+    can = major >= FROM && a.ptxVersion / 10 >= FROM &&
+          driver >= RECORDED_FROM && !(wish && strcmp(wish, "no") == 0);
     return can != 0;
 }
 
@@ -132,7 +138,7 @@ static void launch_early(void *stream, dim3 grid, void (*kernel)(A...),
     c.blockDim = dim3(THREADS);
     c.stream = stream_of(stream);
     c.attrs = &early;
-    c.numAttrs = can_be_early() ? 1 : 0;
+    c.numAttrs = can_be_early((const void *)kernel) ? 1 : 0;
     cudaLaunchKernelEx(&c, kernel, A(arguments)...);
 }
 
@@ -192,25 +198,31 @@ static __device__ inline double three(const double *u, double *centre)
     return u[-1] + u[0] + u[1];
 }
 
-/* Blocks of cells next to ghosts wait for these. The step before has ended when
- * a step begins: only an exchange by a halo lets it begin earlier, which writes
- * ghosts alone and has itself waited for the step before. */
+/* Blocks of cells next to ghosts wait for these. The others read what the step
+ * before has stored, which has ended: only an exchange by a halo lets this step
+ * begin earlier, writes ghosts alone, and has waited for the step before. The
+ * fence drops what an L1 has of older steps. */
 static __device__ inline void await_ghosts(void)
 {
     if (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x || blockIdx.y == 0 ||
-        blockIdx.y + 1 == gridDim.y)
+        blockIdx.y + 1 == gridDim.y) {
         await_earlier();
+        return;
+    }
+    if (threadIdx.x == 0) __threadfence();
+    __syncthreads();
 }
 
 /* A thread goes down a column; sums of three rows stay in registers. Sums of
  * cells of 0 and 1 are exact in any order. */
 /* A small block takes few rows a thread, whose loads are all on their way at
- * once: most threads of the GPU have work then. */
+ * once: most threads of the GPU have work then. It is launched early. Its
+ * pointers are not `restrict`: loads of data that never change could be moved in
+ * front of await_ghosts. */
 enum { FEW = 4, FEW_CELLS = 1 << 22 };
 
 static __global__ void __launch_bounds__(THREADS)
-    step_few(const life_block b, const double *__restrict__ u,
-             double *__restrict__ next)
+    step_few(const life_block b, const double *u, double *next)
 {
     const int64_t x = column(), y = (int64_t)blockIdx.y * FEW;
     const int rows = (int)(b.ny - y < FEW ? b.ny - y : FEW);
@@ -233,7 +245,6 @@ static __global__ void __launch_bounds__(THREADS)
          double *__restrict__ next)
 {
     const int64_t x = column();
-    await_ghosts();
     if (x >= b.nx) return;
     int64_t y = first_row();
     double above, cell, below;
@@ -297,7 +308,7 @@ extern "C" void cli_gpu_life_step(void *stream, const life_block *b,
 {
     dim3 grid = grid_of(b);
     if (b->nx * b->ny >= FEW_CELLS) {
-        launch_early(stream, grid, step, *b, u, next);
+        step<<<grid, THREADS, 0, stream_of(stream)>>>(*b, u, next);
         return;
     }
     grid.y = (unsigned)((b->ny + FEW - 1) / FEW);

@@ -73,6 +73,21 @@ static inline bool tct_gpu_queue_is_early(const tacit_trigger_queue *q)
     return q->comm->gpu->early && !q->gpu->outbox;
 }
 
+/* --- queues --------------------------------------------------------------- */
+
+/* Starts, waits and both, enqueued on the stream. A wait of none tries the
+ * pending sends. */
+void tct_gpu_start_all(tacit_trigger_queue *q, const tct_command *c);
+void tct_gpu_wait_all(tacit_trigger_queue *q, int count, const tct_started *s);
+void tct_gpu_exchange_all(tacit_trigger_queue *q, const tct_command *c);
+/* The caller holds the communicator's lock; the stream has ended. */
+void tct_gpu_lists_free(tacit_trigger_queue *q);
+bool tct_gpu_queue_is_capturing(const tacit_trigger_queue *q);
+/* The result of a call of the runtime: all ranks learn of a failure. */
+void tct_gpu_queue_note(tacit_trigger_queue *q, gpu_error error,
+                        const char *what);
+/* Seconds of a wait; 0: no limit. */
+double tct_gpu_limit_of(const tacit_trigger_comm *c);
 /* Waits that give up tell it to the queue of a solver, too. */
 void tct_gpu_queue_tells(tacit_trigger_queue *q, const tct_gpu *of);
 

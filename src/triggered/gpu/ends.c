@@ -2,9 +2,9 @@
  * triggered/gpu/ends.c - the GPU of a communicator, and ends whose buffers are
  * on it. The block of a receive has signals, slots of cells, and a window where
  * other ranks cannot open its buffer. */
+#include "device/gpu/early.h"
 #include "device/gpu/fork.h"
 #include "triggered/gpu/driver.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { SIGNALS = sizeof(tct_end_signals) };
@@ -76,13 +76,6 @@ static tacit_status reach_all(const tacit_trigger_comm *c,
     return TACIT_OK;
 }
 
-/* To compare: TACIT_EARLY=0 launches no kernel early. */
-static bool may_be_early(void)
-{
-    const char *wish = getenv("TACIT_EARLY");
-    return !wish || strcmp(wish, "0") != 0;
-}
-
 static tacit_status open_gpu(tacit_trigger_comm *c, struct tct_trigger_gpu *g,
                              gpu_of_rank *all)
 {
@@ -90,9 +83,7 @@ static tacit_status open_gpu(tacit_trigger_comm *c, struct tct_trigger_gpu *g,
     TRY(tct_agree(c->world, describe(g, &mine)));
     TRY(tct_allgather(c->world, sizeof mine, &mine, all));
     TRY(tct_agree(c->world, reach_all(c, g, all)));
-    int major = 0;
-    (void)gpu_get_attribute(&major, GPU_ATTRIBUTE_MAJOR, g->device);
-    g->early = major >= GPU_EARLY_FROM && may_be_early();
+    g->early = tct_gpu_is_early(g->device);
     tacit_status status = tct_fork_stream(&g->aside);
     if (status >= 0)
         status = tct_gpu_status(tct_parts_load(), "loading kernels");

@@ -139,12 +139,12 @@ static tacit_status connect(tacit_queue *q, nccl *n)
     return TACIT_OK;
 }
 
-/* To compare: TACIT_NCCL_LEADS=0 lets the work beside messages begin as soon as
- * it can, which may fill the GPU before NCCL's kernels come. */
+/* TACIT_NCCL_LEADS=no: the work beside messages begins as soon as it can, and
+ * may fill the GPU before NCCL's kernels come. */
 static bool leads(void)
 {
     const char *wish = getenv("TACIT_NCCL_LEADS");
-    return !wish || strcmp(wish, "0") != 0;
+    return !wish || strcmp(wish, "no") != 0;
 }
 
 static tacit_status open_device(tacit_queue *q, nccl *n)
