@@ -144,8 +144,9 @@ static inline gpu_error gpu_launch_early(const void *kernel, dim3 blocks,
                                          unsigned threads, void **arguments,
                                          gpu_stream stream, bool early)
 {
+    const dim3 block = {threads, 1, 1};
     (void)early;
-    return hipLaunchKernel(kernel, blocks, dim3(threads), arguments, 0, stream);
+    return hipLaunchKernel(kernel, blocks, block, arguments, 0, stream);
 }
 static inline gpu_error gpu_launch_cooperative(const void *kernel, dim3 blocks,
                                                dim3 threads, void **arguments,
