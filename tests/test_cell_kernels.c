@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_cell_kernels.c - the kernels that send messages in cells, with
+ * tests/test_cell_kernels.c - the kernels that send messages, with
  * threads of the host in place of a GPU's, and processes in place of blocks:
  * every byte comes, in each round, whoever is late. */
 #include "threaded/harness.h"
@@ -22,6 +22,13 @@ static void large_messages(void **state)
     assert_int_equal(threaded_cells(3, 1, 3), 0);
 }
 
+/* Windows, and cells beside them, by the kernels of blocks for parts. */
+static void parts(void **state)
+{
+    (void)state;
+    assert_int_equal(threaded_parts(), 0);
+}
+
 static void halos(void **state)
 {
     (void)state;
@@ -33,6 +40,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_messages),
         cmocka_unit_test(large_messages),
+        cmocka_unit_test(parts),
         cmocka_unit_test(halos),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,10 @@ int harness_run(int blocks, void (*program)(int rank));
 int harness_is_first(void);
 void harness_meet(void);
 
-/* Rounds of messages in cells, of a halo in cells: wrong bytes, or < 0. */
+/* Rounds of messages in cells, in parts, of a halo in cells: wrong bytes, or
+ * < 0. */
 long threaded_cells(int blocks, int large, int offset);
+long threaded_parts(void);
 long threaded_halo(void);
 
 #ifdef __cplusplus

@@ -342,8 +342,11 @@ extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,
                                     tct_parted **list, int at,
                                     gpu_stream stream)
 {
-    fill<<<1, TCT_ROWS_MOST, 0, stream>>>(*rows, list + at);
-    return gpu_last_error();
+    tct_trigger_rows R = *rows;
+    tct_parted **to = list + at;
+    void *arguments[] = {&R, &to};
+    return gpu_launch_early((const void *)fill, 1, TCT_ROWS_MOST, arguments,
+                            stream, false);
 }
 
 extern "C" gpu_error tct_parts_load(void)

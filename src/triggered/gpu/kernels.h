@@ -7,10 +7,13 @@
 #include "triggered/parts.h"
 #include <tacit/triggered.h>
 
+#ifndef TCT_FEWER_THREADS /* where threads of the host stand for a GPU's */
+#define TCT_FEWER_THREADS 512
+#endif
 enum {
-    TCT_ROWS_MOST = 128,    /* in the arguments of a kernel */
-    TCT_WAIT_THREADS = 512, /* of a block */
-    TCT_CELL_ENDS = 16      /* of a kernel of cells */
+    TCT_ROWS_MOST = 128,                  /* in the arguments of a kernel */
+    TCT_WAIT_THREADS = TCT_FEWER_THREADS, /* of a block */
+    TCT_CELL_ENDS = 16                    /* of a kernel of cells */
 };
 
 /* Ends, in device memory: those of `end`, or of `list`, if that is not NULL. A
