@@ -6,8 +6,8 @@
  * The receiver's memory has some slots of cells; message n is in slot n %
  * slots. A receiver that starts message m, and sets `cleared` to m at the
  * sender, has waited for all messages before m. So m = n - slots + 1 clears the
- * slot of message n, and a wait sends nothing back. A ready sender asks for nothing: its program promises that the buffer
- * may be overwritten.
+ * slot of message n, and a wait sends nothing back. A ready sender asks for
+ * nothing: its program promises that the buffer may be overwritten.
  *
  * Cells take the place of the slots, of the window and of the signals `taken`
  * and `arrived` of device/rendezvous.h where both ends are in memory of their

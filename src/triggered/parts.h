@@ -10,8 +10,8 @@
  * Kernels of a queue run one after the other, and so do the blocks s of these.
  * The counters are on the device, so that a recording can be replayed. A large
  * message goes to the window alone: each block sees by itself that the receiver
- * has cleared it, sets the signal of its part, and needs no word of the others. A small one has cells, and one block
- * (cells.h): no signal follows it.
+ * has cleared it, sets the signal of its part, and needs no word of the others.
+ * A small one has cells, and one block (cells.h): no signal follows it.
  *
  *     start   tct_part_begin, tct_part_try
  *     wait    tct_part_try until it is over, tct_part_waited

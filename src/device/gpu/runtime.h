@@ -173,9 +173,9 @@ static inline gpu_error gpu_allocation(void **base, size_t *bytes,
     return GPU_OK;
 }
 
-/* Launch a kernel. `early`: its blocks may be resident
- * before the kernel before it has ended, and the kernel begins with
- * tct_await_earlier. For GPUs of major number GPU_EARLY_FROM or more. */
+/* Launch a kernel. `early`: its blocks may be resident before the kernel in
+ * front of it has ended, and it begins with tct_await_earlier. For GPUs of major
+ * number GPU_EARLY_FROM or more. */
 enum { GPU_EARLY_FROM = 9 };
 #ifdef __CUDACC__
 static inline gpu_error gpu_launch_early(const void *kernel, dim3 blocks,
