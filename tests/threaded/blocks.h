@@ -8,4 +8,11 @@
 void blocks_launch(dim3 blocks, unsigned threads, void (*call)(void **),
                    void **arguments);
 
+/* Start ends with cells, or wait for them, or both, by the kernel of cells;
+ * senders come first. */
+struct tct_parted;
+struct tct_wait_job;
+void blocks_run_cells(tct_parted *const *end, int count,
+                      const tct_wait_job *wait, bool starts, bool waits);
+
 #endif

@@ -85,21 +85,30 @@ static void add(tct_cell_job *job, tct_parted *p)
     job->sends += e->sends;
 }
 
+void blocks_run_cells(tct_parted *const *end, int count,
+                      const tct_wait_job *wait, bool starts, bool waits)
+{
+    tct_cell_job job = {};
+    job.starts = starts;
+    job.waits = waits;
+    for (int k = 0; k < count; k++) add(&job, end[k]);
+    tct_cells_run(&job, wait, true, nullptr);
+}
+
 /* Of end 0 to `last` - 1. */
 static void launch(int rank, int last, bool sends, bool receives, bool starts,
                    bool waits)
 {
     rank_of *r = &W->rank[rank];
-    tct_cell_job job = {};
+    tct_parted *end[2 * ENDS];
     tct_wait_job wait = {};
-    job.starts = starts;
-    job.waits = waits;
+    int count = 0;
     wait.board = &r->board;
     wait.claim = &r->claim;
     wait.turn = r->turn;
-    for (int k = 0; k < last && sends; k++) add(&job, &r->send[k]);
-    for (int k = 0; k < last && receives; k++) add(&job, &r->receive[k]);
-    tct_cells_run(&job, &wait, true, nullptr);
+    for (int k = 0; k < last && sends; k++) end[count++] = &r->send[k];
+    for (int k = 0; k < last && receives; k++) end[count++] = &r->receive[k];
+    blocks_run_cells(end, count, &wait, starts, waits);
 }
 
 static char byte_of(int rank, int k, int round, int64_t i)

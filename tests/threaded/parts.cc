@@ -8,7 +8,14 @@
 #include "triggered/gpu/kernels.cu"
 #include <unistd.h>
 
-enum { ENDS = 4, ROUNDS = 8, MOST = 100000, BLOCKS = 2 * ENDS * 4 };
+enum {
+    ENDS = 4,
+    CELLS = 2, /* an end with cells */
+    ROUNDS = 8,
+    AHEAD = TCT_SLOTS_OF_SMALL + 1,
+    MOST = 100000,
+    BLOCKS = 2 * ENDS * 4
+};
 
 static const int64_t sizes[ENDS] = {MOST, TCT_CELLS_MOST + 5, 100, 0};
 static const tct_send_kind kinds[ENDS] = {TCT_SEND, TCT_SEND_SYNC, TCT_SEND,
@@ -181,6 +188,35 @@ static void both_ways(int rank, int round)
     }
 }
 
+/* Rank 0 is ahead by all slots and one message, which is pending in a wait for
+ * an answer. Rank 1 answers after it. Cells are sent and taken by their own
+ * kernel. */
+static void run_ahead(rank_of *r)
+{
+    const tct_wait_job job = job_of(r);
+    tct_parted *const send = &r->send[CELLS];
+    tct_trigger_rows R = {2, 1, nullptr, {&r->receive[0], send}};
+    tct_trigger_rows answer = {1, 0, nullptr, {&r->receive[0]}};
+    for (int k = 0; k < AHEAD; k++) {
+        blocks_run_cells(&send, 1, &job, true, false);
+        if (k + 1 < AHEAD) blocks_run_cells(&send, 1, &job, false, true);
+    }
+    tct_parts_start(&answer, 4, true, nullptr);
+    tct_parts_wait(&R, 4, &job, true, nullptr);
+    blocks_run_cells(&send, 1, &job, false, true);
+}
+
+static void run_behind(rank_of *r)
+{
+    const tct_wait_job job = job_of(r);
+    tct_parted *const receive = &r->receive[CELLS];
+    tct_trigger_rows answer = {1, 1, nullptr, {&r->send[0]}};
+    for (int k = 0; k < AHEAD; k++)
+        blocks_run_cells(&receive, 1, &job, true, true);
+    tct_parts_start(&answer, 4, true, nullptr);
+    tct_parts_wait(&answer, 4, &job, true, nullptr);
+}
+
 static void program(int rank)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -188,14 +224,20 @@ static void program(int rank)
         both_ways(rank, round);
         check(1 - rank, round);
     }
+    if (rank == 0) run_ahead(&W->rank[0]);
+    else run_behind(&W->rank[1]);
 }
 
-static long unfinished(const tct_parted *e)
+/* Parts that have not the numbers of messages from a rank, of end k. */
+static long unfinished(const tct_parted *e, int from, int k)
 {
+    const int answers = from == 1 && k == 0;
+    const int more = from == 0 && k == CELLS ? (int)AHEAD : answers;
+    const uint64_t number = (uint64_t)(ROUNDS + more);
     long n = 0;
     for (int s = 0; s < e->parts; s++)
-        n += e->part[s].begun != ROUNDS || e->part[s].done != ROUNDS ||
-             e->part[s].waited != ROUNDS;
+        n += e->part[s].begun != number || e->part[s].done != number ||
+             e->part[s].waited != number;
     return n;
 }
 
@@ -208,8 +250,8 @@ extern "C" long threaded_parts(void)
     for (int r = 0; r < 2; r++) {
         left += W->rank[r].claim;
         for (int k = 0; k < ENDS; k++)
-            left += unfinished(&W->rank[r].send[k]) +
-                    unfinished(&W->rank[r].receive[k]);
+            left += unfinished(&W->rank[r].send[k], r, k) +
+                    unfinished(&W->rank[r].receive[k], 1 - r, k);
     }
     return left > 0 ? -1 : W->wrong;
 }
