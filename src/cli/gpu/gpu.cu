@@ -156,6 +156,15 @@ static __device__ inline void let_later_begin(void)
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
+/* See what earlier kernels have stored: the L1 forgets what it has. By all
+ * threads of a block. */
+static __device__ inline void see_stores(void)
+{
+#if __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    __syncthreads();
+#endif
+}
 
 /* --- life ----------------------------------------------------------------- */
 
@@ -200,25 +209,21 @@ static __device__ inline double three(const double *u, double *centre)
 
 /* Blocks of cells next to ghosts wait for these. The others read what the step
  * before has stored, which has ended: only an exchange by a halo lets this step
- * begin earlier, writes ghosts alone, and has waited for the step before. The
- * fence drops what an L1 has of older steps. */
+ * begin earlier, writes ghosts alone, and has waited for the step before. */
 static __device__ inline void await_ghosts(void)
 {
     if (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x || blockIdx.y == 0 ||
-        blockIdx.y + 1 == gridDim.y) {
+        blockIdx.y + 1 == gridDim.y)
         await_earlier();
-        return;
-    }
-    if (threadIdx.x == 0) __threadfence();
-    __syncthreads();
+    else see_stores();
 }
 
 /* A thread goes down a column; sums of three rows stay in registers. Sums of
  * cells of 0 and 1 are exact in any order. */
 /* A small block takes few rows a thread, whose loads are all on their way at
  * once: most threads of the GPU have work then. It is launched early. Its
- * pointers are not `restrict`: loads of data that never change could be moved in
- * front of await_ghosts. */
+ * pointers are not `restrict`: loads of data that never change could come before
+ * await_ghosts. */
 enum { FEW = 4, FEW_CELLS = 1 << 22 };
 
 static __global__ void __launch_bounds__(THREADS)
