@@ -19,7 +19,7 @@ static void small_messages(void **state)
 static void large_messages(void **state)
 {
     (void)state;
-    assert_int_equal(threaded_cells(3, 1, 3), 0);
+    assert_int_equal(threaded_cells(8, 1, 3), 0);
 }
 
 /* Windows, and cells beside them, by the kernels of blocks for parts. */

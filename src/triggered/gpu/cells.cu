@@ -16,7 +16,12 @@
 #include "device/gpu/lane.cuh"
 #include "triggered/gpu/late.cuh"
 
-enum { THREADS_MOST = 512, BLOCKS_MOST = 8, FEW = 4, MANY_AHEAD = 4 };
+enum {
+    THREADS_MOST = TCT_WAIT_THREADS,
+    BLOCKS_MOST = 8,
+    FEW = 4,
+    MANY_AHEAD = 4
+};
 
 /* Room for so many ends; a thread has so many cells on their way at once. */
 template <int MOST, int CELLS> struct cell_ends {
