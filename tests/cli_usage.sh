@@ -131,7 +131,7 @@ for wish in auto yes no maybe; do
     esac
     [ -z "$MPIRUN" ] || has out "through MPI: $said"
 done
-for variable in TACIT_ISA TACIT_AMG_SETUP TACIT_AMG_COARSE; do
+for variable in TACIT_ISA TACIT_AMG_SETUP TACIT_AMG_COARSE TACIT_EARLY TACIT_NCCL_LEADS; do
     env "$variable=nonsense" "$TACIT" solve poisson3d:4 >refused 2>&1
     [ $? = 1 ] || complain "$variable=nonsense is taken"
     has refused "the environment variable $variable is 'nonsense': expected one of: "

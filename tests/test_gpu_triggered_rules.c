@@ -7,6 +7,7 @@
  * RUN: np=1,2
  * PROCESSES: 2 */
 #include "gpu_triggered.h"
+#include <math.h>
 
 static void a_match_is_a_request(void **state)
 {
@@ -137,7 +138,8 @@ static void a_queue_is_waited_for_with_its_tasks(void **state)
     gpu_close(&t);
 }
 
-/* Requests of all ranks are made by the host, and other kinds are refused. */
+/* Data of requests of all ranks are in one kind of memory; other kinds of
+ * queues are refused. */
 static void the_host_reduces(void **state)
 {
     (void)state;
@@ -146,15 +148,12 @@ static void the_host_reduces(void **state)
     double *on_gpu = (double *)(void *)t.from, mine = 1.0 + t.g.rank, sum = 0;
     request *r = NULL;
     tacit_trigger_queue *q = NULL;
-    REFUSES(TACIT_UNSUPPORTED, "data on a GPU",
+    REFUSES(TACIT_INVALID, "in memory of one kind",
             tacit_trigger_allreduce_init(t.g.c, on_gpu, &sum, 1,
                                          TACIT_TRIGGER_F64, TACIT_SUM, &r));
-    REFUSES(TACIT_UNSUPPORTED, "data on a GPU",
+    REFUSES(TACIT_INVALID, "in memory of one kind",
             tacit_trigger_allgather_init(t.g.c, &mine, on_gpu, 1,
                                          TACIT_TRIGGER_F64, &r));
-    REFUSES(
-        TACIT_UNSUPPORTED, "data on a GPU",
-        tacit_trigger_bcast_init(t.g.c, on_gpu, 1, TACIT_TRIGGER_F64, 0, &r));
     REFUSES(
         TACIT_UNSUPPORTED, "use kind kernel",
         tacit_trigger_queue_create(t.g.c, TACIT_TRIGGER_MEMOP, t.stream, &q));
@@ -164,7 +163,7 @@ static void the_host_reduces(void **state)
     OK(tacit_trigger_allreduce_init(t.g.c, &mine, &sum, 1, TACIT_TRIGGER_F64,
                                     TACIT_SUM, &r));
     OK(tacit_trigger_match(r));
-    REFUSES(TACIT_INVALID, "is of all ranks: a queue of kind thread takes it",
+    REFUSES(TACIT_INVALID, "a queue of kind thread takes it",
             tacit_trigger_enqueue_exchange(t.g.q, 1, &r));
     OK(tacit_trigger_queue_create(t.g.c, TACIT_TRIGGER_THREAD, NULL, &q));
     OK(tacit_trigger_enqueue_exchange(q, 1, &r));
@@ -175,6 +174,131 @@ static void the_host_reduces(void **state)
     gpu_close(&t);
 }
 
+/* --- requests of all ranks ------------------------------------------------ */
+
+enum { MOST = 5000 };
+
+/* An element of a rank: sums in another order have other bits. */
+static double element(int rank, int64_t i)
+{
+    return 1.0 / (double)(3 + 7 * rank + i % 11) + (rank % 2 ? 1e9 : 1e-9);
+}
+
+static void give(const double *to, int rank, int64_t count)
+{
+    double host[MOST];
+    for (int64_t i = 0; i < count; i++) host[i] = element(rank, i);
+    CUDA(cudaMemcpy((void *)(uintptr_t)to, host, (size_t)count * sizeof *host,
+                    cudaMemcpyHostToDevice));
+}
+
+static double total_of(tacit_reduction op, int ranks, int64_t i)
+{
+    double t = element(0, i);
+    for (int r = 1; r < ranks; r++) {
+        const double e = element(r, i);
+        t = op == TACIT_SUM ? t + e : op == TACIT_MIN ? fmin(t, e) : fmax(t, e);
+    }
+    return t;
+}
+
+/* Some times, in the two ways. */
+static void repeat(gpu *t, request **r)
+{
+    for (int k = 0; k < 5; k++) {
+        if (k % 2) {
+            OK(tacit_trigger_enqueue_exchange(t->g.q, 1, r));
+            continue;
+        }
+        OK(tacit_trigger_enqueue_start(t->g.q, r[0]));
+        OK(tacit_trigger_enqueue_wait(t->g.q, r[0]));
+    }
+    OK(tacit_trigger_queue_wait(t->g.q));
+}
+
+static void reduce_on_gpus(gpu *t, tacit_reduction op, int64_t count)
+{
+    double *from = (double *)(void *)t->from, *to = (double *)(void *)t->to;
+    double host[MOST];
+    request *r = NULL;
+    give(from, t->g.rank, count);
+    OK(tacit_trigger_allreduce_init(t->g.c, from, to, count, TACIT_TRIGGER_F64,
+                                    op, &r));
+    OK(tacit_trigger_match(r));
+    repeat(t, &r);
+    CUDA(cudaMemcpy(host, to, (size_t)count * sizeof *host,
+                    cudaMemcpyDeviceToHost));
+    for (int64_t i = 0; i < count; i++)
+        assert_true(host[i] == total_of(op, t->g.size, i));
+    free_all(1, &r);
+}
+
+static void gather_on_gpus(gpu *t, int64_t count)
+{
+    double *from = (double *)(void *)t->from, *to = (double *)(void *)t->to;
+    double host[MOST];
+    request *r = NULL;
+    give(from, t->g.rank, count);
+    OK(tacit_trigger_allgather_init(t->g.c, from, to, count, TACIT_TRIGGER_F64,
+                                    &r));
+    OK(tacit_trigger_match(r));
+    repeat(t, &r);
+    for (int from_rank = 0; from_rank < t->g.size; from_rank++) {
+        CUDA(cudaMemcpy(host, to + from_rank * count,
+                        (size_t)count * sizeof *host, cudaMemcpyDeviceToHost));
+        for (int64_t i = 0; i < count; i++)
+            assert_true(host[i] == element(from_rank, i));
+    }
+    free_all(1, &r);
+}
+
+static void broadcast_on_gpus(gpu *t, int root, int64_t count)
+{
+    double *data = (double *)(void *)t->from, host[MOST];
+    request *r = NULL;
+    give(data, t->g.rank, count);
+    OK(tacit_trigger_bcast_init(t->g.c, data, count, TACIT_TRIGGER_F64, root,
+                                &r));
+    OK(tacit_trigger_match(r));
+    repeat(t, &r);
+    CUDA(cudaMemcpy(host, data, (size_t)count * sizeof *host,
+                    cudaMemcpyDeviceToHost));
+    for (int64_t i = 0; i < count; i++)
+        assert_true(host[i] == element(root, i));
+    free_all(1, &r);
+}
+
+/* The barrier has kernels of its own; its wait ends when all have started. */
+static void meet_on_gpus(gpu *t)
+{
+    request *r = NULL;
+    OK(tacit_trigger_gpu_barrier_init(t->g.c, &r));
+    OK(tacit_trigger_match(r));
+    if (t->g.rank == 0) OK(tacit_trigger_enqueue_start(t->g.q, r));
+    meet_all();
+    if (t->g.rank != 0) OK(tacit_trigger_enqueue_start(t->g.q, r));
+    OK(tacit_trigger_enqueue_wait(t->g.q, r));
+    repeat(t, &r);
+    free_all(1, &r);
+}
+
+static void all_ranks_on_gpus(void **state)
+{
+    static const int64_t counts[] = {1, 3, 1024, MOST};
+    (void)state;
+    statement(37, 37);
+    gpu t = gpu_open();
+    for (int k = 0; k < 4; k++) {
+        reduce_on_gpus(&t, TACIT_SUM, counts[k]);
+        gather_on_gpus(&t, counts[k]);
+        broadcast_on_gpus(&t, t.g.last, counts[k]);
+    }
+    reduce_on_gpus(&t, TACIT_MIN, 7);
+    reduce_on_gpus(&t, TACIT_MAX, 7);
+    meet_on_gpus(&t);
+    gpu_close(&t);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_request_that_has_ended_may_be_freed),
         cmocka_unit_test(a_queue_is_waited_for_with_its_tasks),
         cmocka_unit_test(the_host_reduces),
+        cmocka_unit_test(all_ranks_on_gpus),
     };
     TEST_GPU_MAIN(tests);
 }

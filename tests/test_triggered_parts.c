@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_triggered_parts.c - messages that several blocks carry
  * (triggered/parts.h), with threads in place of blocks: two ranks send to each
- * other, standard and ready and synchronous, through slots and windows, late
- * and early. A start is a round of all blocks, and so is a wait, which tries
+ * other, standard and synchronous, in cells and through windows, late and
+ * early. A start is a round of all blocks, and so is a wait, which tries
  * what is pending, as kernels do. */
 #include "device/protocol.h"
 #include "mpi_main.h"
@@ -15,7 +15,8 @@ enum {
     SMALL = 0,
     LARGE = 4,
     ROUNDS = 60,
-    MOST = 3 * TCT_PART_LEAST
+    MOST = 3 * TCT_PART_LEAST,
+    CELLS = TCT_CELLS_MOST / TCT_CELL_BYTES
 };
 
 static const int64_t sizes[ENDS] = {5, TCT_EAGER_MOST, TCT_EAGER_MOST + 1, 0,
@@ -25,7 +26,9 @@ static const tct_send_kind kinds[ENDS] = {TCT_SEND, TCT_SEND_SYNC, TCT_SEND,
 
 typedef struct {
     tct_end_signals sender, receiver;
-    char slot[2][TCT_EAGER_MOST], window[MOST];
+    char window[MOST];
+    uint64_t arrived[TCT_PARTS_MOST];
+    struct tct_numbered cell[TCT_SLOTS_OF_SMALL * CELLS];
     char from[MOST], to[MOST];
     bool direct; /* the window is `to` */
 } message;
@@ -53,17 +56,29 @@ static void connect(int from, int k)
                         .other = &m->receiver,
                         .bytes = sizes[k],
                         .kind = kinds[k]};
-    for (int h = 0; h < 2 && sizes[k] <= TCT_EAGER_MOST; h++)
-        r.slot[h] = m->slot[h];
+    tct_end_cells cells = {NULL, tct_cells_of(sizes[k]),
+                           tct_cells_of(sizes[k])};
+    if (tct_has_cells(sizes[k])) cells.slot = m->cell;
     m->direct = k % 2 == 0;
-    if (sizes[k] > 0) r.window = m->direct ? m->to : m->window;
+    if (sizes[k] > 0 && !cells.slot) r.window = m->direct ? m->to : m->window;
     tct_parted *s = &ranks[from].send[k], *t = &ranks[1 - from].receive[k];
     *s = (tct_parted){.r = r, .data = m->from, .peer = 1 - from, .sends = 1};
-    s->parts = tct_parts_of(sizes[k]);
+    s->parts = cells.slot ? 1 : tct_parts_of(sizes[k]);
     r.own = &m->receiver;
     r.other = &m->sender;
     *t = (tct_parted){.r = r, .data = m->to, .peer = from};
-    t->parts = m->direct && sizes[k] > 0 ? 1 : s->parts;
+    s->cells = t->cells = cells;
+    s->arrived = t->arrived = m->arrived;
+    t->parts = s->parts;
+}
+
+static void copy_cells(const tct_part_copy *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->sends) tct_cell_send(c->cells, i, c->number, c->from, c->bytes);
+        else
+            while (!tct_cell_take(c->cells, i, c->number, c->to, c->bytes))
+                tct_between_checks();
 }
 
 /* One look of block b at an end; true: nothing is left to do. */
@@ -75,8 +90,9 @@ static bool look(tct_parted *e, int b, bool waited)
     if (!tct_part_may_go_on(&h)) return false;
     if (tct_part_try(e, b, &c) == TCT_PART_LATER) return false;
     if (e->part[b].done != e->part[b].begun) {
-        if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
-        tct_part_finish(e, b, c.way);
+        if (c.cells) copy_cells(&c);
+        else if (c.bytes > 0) memcpy(c.to, c.from, (size_t)c.bytes);
+        tct_part_finish(e, b);
     }
     return !waited || tct_part_waited(e, b, true);
 }
@@ -227,6 +243,7 @@ static void run_all(void *(*text)(void *), int blocks)
         pthread_barrier_init(&ranks[r].all, NULL, (unsigned)blocks);
     }
     memset(wire, 0, sizeof wire);
+    wrong = 0;
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < ENDS; k++) connect(r, k);
     for (int i = 0; i < RANKS * blocks; i++) {
@@ -266,6 +283,30 @@ static void a_kernel_starts_and_waits(void **state)
     all_have_waited();
 }
 
+/* A sender is some messages ahead of a receiver that has started nothing, and
+ * of each start of it one more. */
+static void starts_clear_slots(int64_t bytes, uint64_t slots)
+{
+    const tct_end_cells c = {NULL, tct_cells_of(bytes), 1};
+    uint64_t cleared = 0;
+    for (uint64_t n = 1; n <= slots; n++)
+        assert_true(tct_cells_room(&c, &cleared, n));
+    for (uint64_t n = slots + 1; n < 40; n++) {
+        cleared = n - slots;
+        assert_false(tct_cells_room(&c, &cleared, n));
+        cleared++;
+        assert_true(tct_cells_room(&c, &cleared, n));
+        assert_true(tct_cells_room(&c, NULL, n));
+    }
+}
+
+static void slots_are_cleared_by_starts(void **state)
+{
+    (void)state;
+    starts_clear_slots(TCT_EAGER_MOST, TCT_SLOTS_OF_SMALL);
+    starts_clear_slots(TCT_EAGER_MOST + 1, TCT_SLOTS_OF_LARGE);
+}
+
 /* Every byte is in one part, and parts begin at lines. */
 static void parts_are_all_bytes(void **state)
 {
@@ -274,7 +315,7 @@ static void parts_are_all_bytes(void **state)
         tct_parted e = {.r = {.bytes = bytes}, .parts = tct_parts_of(bytes)};
         int64_t at = 0;
         for (int s = 0; s < e.parts; s++) {
-            const tct_part_copy c = tct_part_of(&e, s, NULL, NULL, TCT_TO_SLOT);
+            const tct_part_copy c = tct_part_of(&e, s, NULL, NULL);
             assert_true(c.bytes == 0 || (int64_t)(uintptr_t)c.to == at);
             assert_int_equal(at % 128 * c.bytes, 0);
             at += c.bytes;
@@ -289,6 +330,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_carry_parts),
         cmocka_unit_test(pending_sends_go_on_in_all_parts),
         cmocka_unit_test(a_kernel_starts_and_waits),
+        cmocka_unit_test(slots_are_cleared_by_starts),
         cmocka_unit_test(parts_are_all_bytes),
     };
     TEST_MPI_MAIN(tests);

@@ -176,6 +176,8 @@ static void refusals(MPI_Queue q)
          MPI_Match(&r, MPI_STATUS_IGNORE));
     GOOD(MPI_Request_free(&r));
     GOOD(MPI_Type_free(&pair));
+    if (MPI_Queue_use_gpu() != MPI_SUCCESS) /* and nothing has changed */
+        CHECK(strstr(tacit_error_message(), "GPU") != NULL);
     SAYS(MPI_ERR_UNSUPPORTED_OPERATION, "come later",
          MPI_Queue_init(&none, MPI_QUEUE_KERNEL, NULL));
     CHECK(MPI_Queue_wait(none) == MPI_ERR_ARG);

@@ -30,8 +30,8 @@
  *             blocks it, a wait does: also a standard send that the receiver
  *             has not started may be pending after its start, until a wait. A
  *             send may be written to once its wait is over, a receive may be
- *             read. Standard sends of at most 8 KiB do not wait for their
- *             receiver, up to two messages ahead.
+ *             read. Standard sends of at most 8 KiB, and 64 KiB on GPUs, do
+ *             not wait for their receiver, up to two messages ahead.
  * Matching    The k-th match of a send to a rank with a tag is with that rank's
  *             k-th match of a receive from this one with this tag; the k-th
  *             request of all ranks made on a communicator is with the others'
@@ -104,8 +104,7 @@ TACIT_API tacit_status tacit_trigger_comm_create(tacit_world *world,
                                                  tacit_trigger_comm **out);
 
 /* From now on the buffers of requests may be on the GPU that is current now.
- * Such requests are for queues of kind KERNEL alone, at both ends; those of all
- * ranks, except for exchanges of neighbours, stay on the host. A buffer must
+ * Such requests are for queues of kind KERNEL alone, at both ends. A buffer must
  * stay until the requests of both its ends are freed. No second call is needed.
  * Cost        8 MiB of GPU memory.
  * Collective.  Errors UNSUPPORTED (no GPU, or GPUs without P2P), NO_MEMORY,
@@ -156,11 +155,15 @@ TACIT_API tacit_status tacit_trigger_recv_init(tacit_trigger_comm *comm,
  * takes the least, or the greatest) in the order of the ranks, with the same
  * bits on each; type I32, I64, F32 or F64. `data` of a broadcast is read on
  * `root` and written elsewhere. An all-gather writes `count` elements of each
- * rank to `all`, in their order. Data are in memory of the host.
- * Local.      Errors INVALID, UNSUPPORTED (data on the communicator's GPU),
- *             NO_MEMORY. */
+ * rank to `all`, in their order. Data are in memory of the host, or all of
+ * them, and those of all ranks, on the communicators' GPUs: queues of kind
+ * kernel take these, and the barrier of gpu_barrier_init. There each rank sends
+ * to each other: meant for small data.
+ * Local.      Errors INVALID, NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_trigger_barrier_init(tacit_trigger_comm *comm,
                                                   tacit_trigger_request **out);
+TACIT_API tacit_status tacit_trigger_gpu_barrier_init(
+    tacit_trigger_comm *comm, tacit_trigger_request **out);
 TACIT_API tacit_status tacit_trigger_allreduce_init(
     tacit_trigger_comm *comm, const void *data, void *total, int64_t count,
     tacit_trigger_type type, tacit_reduction reduction,

@@ -14,7 +14,9 @@
  *     MPI_Enqueue_waitall(queue);
  *     MPI_Queue_wait(queue);
  *
- * So far ranks are of one machine and buffers in host memory.
+ * So far ranks are of one machine. Buffers are in host memory or, after
+ * MPI_Queue_use_gpu, on the GPU of their rank; both ends of a message in
+ * memory of one kind.
  *
  * Requests    MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init and MPI_Recv_init,
  *             of contiguous basic types; MPI_BYTE goes with each type, and
@@ -56,6 +58,10 @@ typedef enum MPI_Queue_type {
 TACIT_API int MPI_Queue_init(MPI_Queue *queue, MPI_Queue_type type,
                              void *stream);
 TACIT_API int MPI_Queue_free(MPI_Queue *queue);
+/* From now on buffers of requests that are matched may be on the GPU that is
+ * current now, for queues on a stream of it (MPI_QUEUE_AUTO with a stream, or
+ * MPI_QUEUE_KERNEL). Collective on MPI_COMM_WORLD. */
+TACIT_API int MPI_Queue_use_gpu(void);
 TACIT_API int MPI_Queue_wait(MPI_Queue queue);
 
 /* Match persistent requests for good, as tacit_trigger_matchall; the requests

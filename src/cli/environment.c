@@ -14,6 +14,8 @@ static const struct {
     {"TACIT_STORE", "auto host"},
     {"TACIT_AMG_COARSE", "auto launches"},
     {"TACIT_GPU_AWARE_MPI", "auto yes no"},
+    {"TACIT_EARLY", "auto no"},
+    {"TACIT_NCCL_LEADS", "auto no"},
 };
 enum { VARIABLES = sizeof variables / sizeof *variables };
 

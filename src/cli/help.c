@@ -348,6 +348,10 @@ static const entry variables[] = {
     {"TACIT_GPU_AWARE_MPI",
      "yes or no: --comm mpi does, or does not, give MPI memory of GPUs; auto: "
      "as the library says of itself (auto)"},
+    {"TACIT_EARLY", "no: no kernel is on a GPU before the one in front of it "
+                    "has ended"},
+    {"TACIT_NCCL_LEADS", "no: with --comm nccl the local product may begin "
+                         "before NCCL's kernels"},
     {"TACIT_OVERSUBSCRIBE", "set: as --oversubscribe, processes may share a "
                             "GPU, which is slow and for "
                             "tests"},

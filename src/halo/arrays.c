@@ -250,10 +250,9 @@ static tacit_status unpack(void *ctx, tacit_queue *q, const double *x,
 }
 
 /* Ghosts do not overlap, so that the same kernel may unpack them; reductions of
- * a border are in order. In a failed queue: the counters alone. */
+ * a border are in order. In a failed queue there is no cell. */
 static tacit_status swap(void *ctx, tacit_queue *q, const double *x, double *y)
 {
-    static const tct_halo_copies none = {.count = 0};
     const tct_arrays_turn *t = ctx;
     tacit_halo_arrays *a = t->arrays;
     const tct_halo_copies *list = &a->one->list[t->slot][t->way][TCT_PACKS];
@@ -262,8 +261,7 @@ static tacit_status swap(void *ctx, tacit_queue *q, const double *x, double *y)
                                   : NULL;
     const bool may = x && q->failed == TACIT_OK;
     (void)y;
-    return a->carrier->swap(a, may ? list : &none, (uintptr_t)x,
-                            may ? into : NULL);
+    return a->carrier->swap(a, list, may ? (uintptr_t)x : 0, into);
 }
 
 static bool swaps(const tacit_halo_arrays *a)

@@ -63,7 +63,8 @@ struct tct_halo_carrier {
     void (*finish)(tacit_halo_arrays *a, int slot);
     /* All of it, packing included, for one array with these copies from its
      * cell: a kernel; NULL: not by this carrier. It also makes the copies of
-     * `into` to the cell, if that is not NULL. */
+     * `into` to the cell, if that is not NULL. `cell` 0: no copies, and the
+     * neighbours still learn that it was made. */
     tacit_status (*swap)(tacit_halo_arrays *a, const tct_halo_copies *list,
                          uintptr_t cell, const tct_halo_copies *into);
     void (*count)(tacit_halo_arrays *a, int slot); /* before that, at once */

@@ -2,6 +2,7 @@
  * halo/arrays_carriers.c - how messages of several arrays reach the neighbours:
  * by the queue's link, or by stores into memory of the neighbours. */
 #include "halo/arrays.h"
+#include "halo/cells.h"
 
 /* --- fences: messages of the link ----------------------------------------- */
 
@@ -144,19 +145,42 @@ typedef struct {
     char *cell[2];
 } fused;
 
-/* The largest message of all ranks. Collective. */
-static tacit_status largest(tacit_halo_arrays *a, int64_t *out)
+typedef struct {
+    int64_t largest; /* message */
+    bool cells;      /* can they have cells? */
+} demand;
+
+/* Cells are for the boxes of one array, none of them empty. */
+static bool can_have_cells(const tacit_halo_arrays *a)
+{
+    bool can = a->device->cells && a->count == 1;
+    for (int d = 0; d < TACIT_HALO_DIRECTIONS && can; d++) {
+        const tacit_halo_message *m = &a->one->message[d];
+        const tct_halo_copy box = {.row = m->extent[0] * a->one->shape.bytes,
+                                   .rows = m->extent[1],
+                                   .planes = m->extent[2]};
+        if (m->peer < 0) continue;
+        can = tct_halo_has_cells(&box) && tct_halo_copy_bytes(&box) > 0;
+    }
+    return can;
+}
+
+/* Of all ranks. Collective. */
+static tacit_status demand_of(tacit_halo_arrays *a, demand *out)
 {
     tacit_world *w = a->q->world;
-    int64_t own = 16, *all = NULL;
+    demand *all = NULL;
+    *out = (demand){16, can_have_cells(a)};
     for (int d = 0; d < TACIT_HALO_DIRECTIONS; d++)
-        if (a->bytes[d] > own) own = a->bytes[d];
+        if (a->bytes[d] > out->largest) out->largest = a->bytes[d];
     tacit_status status = tct_agree(w, TCT_ALLOC(a->q->ranks, "a halo", &all));
-    if (status >= 0) status = tct_allgather(w, sizeof own, &own, all);
-    for (int r = 0; r < a->q->ranks && status >= 0; r++)
-        if (all[r] > own) own = all[r];
+    if (status >= 0) status = tct_allgather(w, sizeof *out, out, all);
+    for (int r = 0; r < a->q->ranks && status >= 0; r++) {
+        if (all[r].largest > out->largest) out->largest = all[r].largest;
+        out->cells = out->cells && all[r].cells;
+    }
     tct_free(all);
-    *out = own;
+    out->cells = out->cells && out->largest <= TCT_HALO_CELLS_MOST;
     return status;
 }
 
@@ -169,8 +193,12 @@ static tacit_status open_boxes(tacit_halo_arrays *a, fused *f)
                           .faces_only = a->grid.faces_only};
     memcpy(b.blocks, a->grid.blocks, sizeof b.blocks);
     for (int d = 0; d < 3; d++) b.ghost[d] = a->grid.ghost[d] > 0;
-    TRY(largest(a, &b.bytes));
+    demand d;
+    TRY(demand_of(a, &d));
+    const int64_t message = (d.largest + 15) / 16 * 16;
+    b.bytes = d.cells ? 3 * message : message; /* a cell is twice its bytes */
     TRY(tct_halo_create_in_place(a->q, &b, &f->halo));
+    f->halo->near.cells = d.cells ? message : 0;
     const tct_halo_shape *s = &f->halo->shape;
     TRY(tct_halo_take_buffers(f->halo, (size_t)tct_halo_before(s),
                               (size_t)tct_halo_after(s), true, f->cell));
@@ -228,8 +256,11 @@ static tacit_status fused_swap(tacit_halo_arrays *a,
                                const tct_halo_copies *list, uintptr_t cell,
                                const tct_halo_copies *into)
 {
+    static const tct_halo_copies none = {.count = 0};
     const fused *f = a->state;
     const tct_halo_device *device = f->halo->device;
+    if (!cell && !(into && f->halo->near.cells))
+        return device->swap(f->halo, &none, 0);
     return into ? device->trade(f->halo, list, cell, into, cell)
                 : device->swap(f->halo, list, cell);
 }

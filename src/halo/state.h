@@ -12,6 +12,7 @@
 /* Functions of a queue's device for halos. Functions that work are called in
  * the order of the queue. */
 typedef struct tct_halo_device {
+    bool cells; /* does trade send in cells (cells.h)? */
     /* Let the device have list->copy.  Errors NO_MEMORY, DEVICE. */
     tacit_status (*give_list)(tct_halo_copies *list);
     void (*take_list)(tct_halo_copies *list);
@@ -38,7 +39,8 @@ typedef struct tct_halo_device {
     tacit_status (*swap)(tacit_halo *h, const tct_halo_copies *list,
                          uintptr_t from);
     /* The same, and the copies of `into` to the base `to`, of which the k-th is
-     * from the buffer where direction k's cells come. */
+     * from the buffer where direction k's cells come. Where messages have cells
+     * (near.cells) bases may be 0: numbers alone go out. */
     tacit_status (*trade)(tacit_halo *h, const tct_halo_copies *list,
                           uintptr_t from, const tct_halo_copies *into,
                           uintptr_t to);
@@ -85,6 +87,7 @@ typedef struct tct_halo_near {
     bool packed_came;         /* since the last exchange in place */
     int64_t width;            /* of exchanges; 0: the ghosts'     */
     bool faces;               /* ... without edges and corners    */
+    int64_t cells; /* of messages, behind each at this distance; 0: none */
 } tct_halo_near;
 
 struct tacit_halo {

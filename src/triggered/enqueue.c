@@ -21,10 +21,9 @@ static const char *is_elsewhere(const tacit_trigger_request *r,
                                 const tacit_trigger_queue *q)
 {
     const bool on_gpu = q && q->gpu;
-    if (r->ends == 0 && (r->alls == 0 || r->what == TCT_NEIGHBOURS))
+    if (r->ends == 0 && !r->on_gpu &&
+        (r->alls == 0 || r->what == TCT_NEIGHBOURS))
         return NULL; /* with nobody */
-    if (on_gpu && r->what != TCT_NOT_ALL && r->what != TCT_NEIGHBOURS)
-        return "is of all ranks: a queue of kind thread takes it";
     if (on_gpu == tct_trigger_on_gpu(r)) return NULL;
     return on_gpu ? "has its data in memory of the host: a queue of kind "
                     "thread takes it"

@@ -30,6 +30,11 @@ void tct_gpu_end_free(tacit_trigger_comm *c, struct tct_gpu_end *g);
 /* Have all its waits been done? Any thread. */
 bool tct_gpu_end_is_over(tacit_trigger_comm *c, const tct_trigger_end *e);
 
+/* Memory of zeros on the communicator's GPU, for messages. NULL: no memory, or
+ * the device fails, with the message. The caller does not hold the lock. */
+char *tct_gpu_scratch_take(tacit_trigger_comm *c, size_t bytes);
+void tct_gpu_scratch_give(tacit_trigger_comm *c, const char *memory);
+
 /* --- queues --------------------------------------------------------------- */
 
 /* Errors      INVALID (the stream), NO_MEMORY, DEVICE. */

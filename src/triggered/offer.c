@@ -46,7 +46,7 @@ static tacit_status prepare_end(tacit_trigger_comm *c, tct_trigger_end *e)
 static tacit_status prepare_all(tacit_trigger_comm *c, tacit_trigger_request *r)
 {
     int64_t place = 0;
-    if (r->what != TCT_NEIGHBOURS) {
+    if (r->what != TCT_NEIGHBOURS && !r->on_gpu) {
         const size_t bytes = tct_together_bytes(r);
         const size_t signals = (size_t)c->ranks * sizeof(uint64_t);
         TRY(take(c, bytes, &r->block));

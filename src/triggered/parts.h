@@ -8,10 +8,10 @@
  *     done     the message whose part was stored, or read
  *     waited   the message whose wait is over
  * Kernels of a queue run one after the other, and so do the blocks s of these.
- * The counters are on the device, so that a recording can be replayed. The last
- * block of a message sets the signal of the other end. A large message goes to
- * the window alone: each block sees by itself that the receiver has cleared
- * it, and needs no word of the others.
+ * The counters are on the device, so that a recording can be replayed. A large
+ * message goes to the window alone: each block sees by itself that the receiver
+ * has cleared it, sets the signal of its part, and needs no word of the others.
+ * A small one has cells, and one block (cells.h): no signal follows it.
  *
  *     start   tct_part_begin, tct_part_try
  *     wait    tct_part_try until it is over, tct_part_waited
@@ -29,7 +29,7 @@
  */
 #ifndef TCT_TRIGGERED_PARTS_H
 #define TCT_TRIGGERED_PARTS_H
-#include "device/rendezvous.h"
+#include "triggered/cells.h"
 
 enum { TCT_PARTS_MOST = 32, TCT_PART_LEAST = 1 << 15 };
 
@@ -40,11 +40,12 @@ typedef struct tct_part_state {
 /* An end in memory of its driver. */
 typedef struct tct_parted {
     tct_rendezvous r;
+    tct_end_cells cells; /* of a small message, in place of slots and window */
     char *data;
     int32_t peer, sends; /* is it a sender? */
     int32_t parts;
-    unsigned ticket; /* of the blocks of a message */
-    uint64_t name;   /* of the end, for the host */
+    uint64_t *arrived; /* [parts] in the receiver's memory; without cells */
+    uint64_t name;     /* of the end, for the host */
     tct_part_state part[TCT_PARTS_MOST];
 } tct_parted;
 
@@ -63,17 +64,33 @@ typedef enum tct_part_step {
     TCT_PART_COPY
 } tct_part_step;
 
-/* Bytes to be copied; none may be. */
+/* Bytes to be copied; none may be. Those of cells: from `from` into them, or
+ * out of them to `to`. */
 typedef struct tct_part_copy {
     char *to;
     const char *from;
     int64_t bytes;
-    tct_send_way way;
+    struct tct_numbered *cells; /* [count] of message `number`; or NULL */
+    int32_t count;
+    bool sends;
+    uint64_t number;
 } tct_part_copy;
+
+TCT_LANE tct_part_copy tct_part_of_cells(const tct_parted *e, uint64_t number)
+{
+    const tct_part_copy c = {e->sends ? NULL : e->data,
+                             e->sends ? e->data : NULL,
+                             e->r.bytes,
+                             tct_cells_slot(&e->cells, number),
+                             e->cells.count,
+                             e->sends != 0,
+                             number};
+    return c;
+}
 
 /* Part s of the bytes: pieces are multiples of a line. */
 TCT_LANE tct_part_copy tct_part_of(const tct_parted *e, int s, char *to,
-                                   const char *from, tct_send_way way)
+                                   const char *from)
 {
     const int64_t line = 128;
     const int64_t lines = (e->r.bytes + line - 1) / line;
@@ -81,24 +98,54 @@ TCT_LANE tct_part_copy tct_part_of(const tct_parted *e, int s, char *to,
     const int64_t first = each * s, left = e->r.bytes - first;
     const int64_t bytes = left < 0 ? 0 : left < each ? left : each;
     const tct_part_copy c = {to + (bytes > 0 ? first : 0),
-                             from + (bytes > 0 ? first : 0), bytes, way};
+                             from + (bytes > 0 ? first : 0),
+                             bytes,
+                             NULL,
+                             0,
+                             e->sends != 0,
+                             0};
     return c;
+}
+
+/* The counter that a sender of cells reads, and a receiver sets at its start;
+ * NULL: the sender is ready. */
+TCT_LANE uint64_t *tct_part_cleared(const tct_parted *e)
+{
+    if (e->r.kind == TCT_SEND_READY) return NULL;
+    return e->sends ? &e->r.own->cleared : &e->r.other->cleared;
 }
 
 /* The start of the next message. */
 TCT_LANE void tct_part_begin(tct_parted *e, int s)
 {
     const uint64_t number = ++e->part[s].begun;
-    if (!e->sends && s == 0) tct_receive_start(&e->r, number);
+    if (!e->sends && s == 0 && tct_part_cleared(e))
+        tct_signal_send(tct_part_cleared(e), number);
 }
 
+/* A message without cells goes to the window, once it is cleared. */
 TCT_LANE tct_part_step tct_part_try_send(const tct_parted *e, int s,
                                          tct_part_copy *c)
 {
     const uint64_t number = e->part[s].begun;
-    const tct_send_way way = tct_send_way_now(&e->r, number);
-    if (way == TCT_PENDING) return TCT_PART_LATER;
-    *c = tct_part_of(e, s, tct_send_place(&e->r, number, way), e->data, way);
+    const uint64_t *const cleared = tct_part_cleared(e);
+    if (e->cells.slot) {
+        if (!tct_cells_room(&e->cells, cleared, number)) return TCT_PART_LATER;
+        *c = tct_part_of_cells(e, number);
+        return TCT_PART_COPY;
+    }
+    if (cleared && tct_signal_value(cleared) < number) return TCT_PART_LATER;
+    *c = tct_part_of(e, s, e->r.window, e->data);
+    return TCT_PART_COPY;
+}
+
+/* Cells whose first one has come: each of the others is waited for by itself. */
+TCT_LANE tct_part_step tct_part_try_cells(const tct_parted *e, uint64_t number,
+                                          tct_part_copy *c)
+{
+    const struct tct_numbered *first = tct_cells_slot(&e->cells, number);
+    if (tct_numbered_value(first).number < number) return TCT_PART_LATER;
+    *c = tct_part_of_cells(e, number);
     return TCT_PART_COPY;
 }
 
@@ -106,10 +153,11 @@ TCT_LANE tct_part_step tct_part_try_send(const tct_parted *e, int s,
 TCT_LANE tct_part_step tct_part_try_receive(const tct_parted *e, int s,
                                             tct_part_copy *c)
 {
-    const char *from = tct_receive_place(&e->r, e->part[s].begun);
-    if (!from) return TCT_PART_LATER;
-    *c = tct_part_of(e, s, e->data, from, TCT_TO_WINDOW);
-    if (from == e->data) c->bytes = 0;
+    const uint64_t number = e->part[s].begun;
+    if (e->cells.slot) return tct_part_try_cells(e, number, c);
+    if (tct_signal_value(&e->arrived[s]) < number) return TCT_PART_LATER;
+    *c = tct_part_of(e, s, e->data, e->r.window);
+    if (e->r.window == e->data) c->bytes = 0;
     return TCT_PART_COPY;
 }
 
@@ -133,9 +181,9 @@ typedef struct tct_part_hint {
 TCT_LANE tct_part_hint tct_part_hint_of(const tct_parted *e, int s)
 {
     const uint64_t number = e->part[s].begun;
-    tct_part_hint h = {NULL, 2 * number};
-    if (!e->sends && e->part[s].done != number)
-        h.signal = &e->r.own->arrived[tct_buffer_of(number)];
+    tct_part_hint h = {NULL, number};
+    if (!e->sends && !e->cells.slot && e->part[s].done != number)
+        h.signal = &e->arrived[s];
     return h;
 }
 TCT_LANE bool tct_part_may_go_on(tct_part_hint *h)
@@ -154,15 +202,11 @@ TCT_LANE tct_part_step tct_part_try(const tct_parted *e, int s,
                     : tct_part_try_receive(e, s, c);
 }
 
-/* Its bytes are copied. */
-TCT_LANE void tct_part_finish(tct_parted *e, int s, tct_send_way way)
+/* Its bytes are copied: the signal of the part is a release, the only fence. */
+TCT_LANE void tct_part_finish(tct_parted *e, int s)
 {
     const uint64_t number = e->part[s].begun;
-    const bool alone = e->parts == 1; /* the signal's fence is enough */
-    if (alone || tct_all_done(&e->ticket, (unsigned)e->parts)) {
-        if (e->sends) tct_send_stored(&e->r, number, way);
-        else tct_receive_taken(&e->r, number);
-    }
+    if (e->sends && !e->cells.slot) tct_signal_send(&e->arrived[s], number);
     e->part[s].done = number;
 }
 

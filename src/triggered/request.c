@@ -271,7 +271,7 @@ bool tct_trigger_is_matched(const tacit_trigger_request *r)
 
 bool tct_trigger_on_gpu(const tacit_trigger_request *r)
 {
-    return r->ends > 0 && r->end->mine.on_gpu;
+    return r->on_gpu || (r->ends > 0 && r->end->mine.on_gpu);
 }
 
 bool tct_trigger_is_busy(const tacit_trigger_request *r)
@@ -354,6 +354,7 @@ tacit_status tacit_trigger_request_free(tacit_trigger_request **request)
     wait_for_line(r);
     tct_queue_forget(r);
     if (tct_trigger_is_matched(r)) close_request(r);
+    tct_gpu_scratch_give(r->comm, r->scratch);
     __atomic_fetch_sub(&r->comm->used, 1, __ATOMIC_RELEASE);
     TCT_FREE(r->end, r);
     *request = NULL;

@@ -2,6 +2,7 @@
  * triggered/together.c - requests of all ranks. Each stores its part in a
  * window of its own and signals all; the wait combines the parts of all in rank
  * order. An exchange of neighbours is its messages alone. */
+#include "triggered/combine.h"
 #include "triggered/gpu.h"
 #include "triggered/request.h"
 
@@ -52,25 +53,22 @@ void tct_together_start(tacit_trigger_request *r, uint64_t number)
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* U adds: sums of integers wrap around. */
-#define COMBINE(name, T, U)                                           \
-    static void name(tacit_reduction op, int64_t n, const void *part, \
-                     void *total)                                     \
-    {                                                                 \
-        const T *a = part;                                            \
-        T *t = total;                                                 \
-        for (int64_t i = 0; i < n; i++)                               \
-            if (op == TACIT_SUM) t[i] = (T)((U)t[i] + (U)a[i]);       \
-            else if ((op == TACIT_MIN) == (a[i] < t[i])) t[i] = a[i]; \
-    }
-COMBINE(combine_i32, int32_t, uint32_t)
-COMBINE(combine_i64, int64_t, uint64_t)
-COMBINE(combine_f32, float, float)
-COMBINE(combine_f64, double, double)
-#undef COMBINE
-
 typedef void combine(tacit_reduction op, int64_t n, const void *part,
                      void *total);
+
+#define COMBINE(name, T)                                                   \
+    static void name(tacit_reduction op, int64_t n, const void *part,      \
+                     void *total)                                          \
+    {                                                                      \
+        const T *a = part;                                                 \
+        T *t = total;                                                      \
+        for (int64_t i = 0; i < n; i++) t[i] = tct_##name(op, t[i], a[i]); \
+    }
+COMBINE(combine_i32, int32_t)
+COMBINE(combine_i64, int64_t)
+COMBINE(combine_f32, float)
+COMBINE(combine_f64, double)
+#undef COMBINE
 
 static combine *combine_of(tacit_trigger_type type)
 {
@@ -142,17 +140,34 @@ static void number_it(tacit_trigger_request *r)
     for (int k = 0; k < r->ends + r->alls; k++) r->end[k].mine.space = space;
 }
 
-/* The thread of a queue reduces and copies. */
-static tacit_status check_memory(const char *call, const tacit_trigger_comm *c,
-                                 const tacit_trigger_request *like)
+/* Are its data on the GPU? Not some there and others here. */
+static tacit_status find_place(const char *call, const tacit_trigger_comm *c,
+                               const tacit_trigger_request *like, bool *on_gpu)
 {
-    if (tct_trigger_gpu_has(c, like->data) ||
-        tct_trigger_gpu_has(c, like->result))
-        FAIL(TACIT_UNSUPPORTED,
-             "%s: data on a GPU: the host makes requests of all ranks: copy "
-             "the data there, or exchange it with each rank by "
-             "tacit_trigger_neighbours_init",
-             call);
+    const bool result = tct_trigger_gpu_has(c, like->result);
+    *on_gpu = like->on_gpu || result;
+    if (like->count > 0 && tct_trigger_gpu_has(c, like->data) != result)
+        FAIL(
+            TACIT_INVALID,
+            "%s: one of data and result is on the communicator's GPU: let both "
+            "be in memory of one kind",
+            call);
+    return TACIT_OK;
+}
+
+static tacit_status make_on_host(tacit_trigger_comm *c,
+                                 const tacit_trigger_request *like,
+                                 tacit_trigger_request **out)
+{
+    tacit_trigger_request *r = NULL;
+    TRY(tct_request_new(c, like->what, 0, c->ranks, &r));
+    r->data = like->data;
+    r->result = like->result;
+    r->count = like->count;
+    r->type = like->type;
+    r->reduction = like->reduction;
+    r->root = like->root;
+    *out = r;
     return TACIT_OK;
 }
 
@@ -167,15 +182,10 @@ static tacit_status make(const char *call, tacit_trigger_comm *c,
     if (like->root < 0 || (like->count > 0 && !like->result))
         FAIL(TACIT_INVALID, "%s: expected a root, and room for the result",
              call);
-    TRY(check_memory(call, c, like));
+    bool on_gpu = false;
     tacit_trigger_request *r = NULL;
-    TRY(tct_request_new(c, like->what, 0, c->ranks, &r));
-    r->data = like->data;
-    r->result = like->result;
-    r->count = like->count;
-    r->type = like->type;
-    r->reduction = like->reduction;
-    r->root = like->root;
+    TRY(find_place(call, c, like, &on_gpu));
+    TRY(on_gpu ? tct_together_on_gpu(like, c, &r) : make_on_host(c, like, &r));
     describe(r, r->count * (int64_t)tct_trigger_size_of(r->type));
     number_it(r);
     *out = r;
@@ -186,6 +196,19 @@ tacit_status tacit_trigger_barrier_init(tacit_trigger_comm *comm,
                                         tacit_trigger_request **out)
 {
     const tacit_trigger_request like = {.what = TCT_BARRIER};
+    return make(__func__, comm, &like, out);
+}
+
+tacit_status tacit_trigger_gpu_barrier_init(tacit_trigger_comm *comm,
+                                            tacit_trigger_request **out)
+{
+    const tacit_trigger_request like = {.what = TCT_BARRIER, .on_gpu = true};
+    REQUIRE(comm != NULL && out != NULL);
+    if (!comm->gpu)
+        FAIL(TACIT_INVALID,
+             "%s: the communicator has no GPU: call "
+             "tacit_trigger_comm_use_gpu first",
+             __func__);
     return make(__func__, comm, &like, out);
 }
 

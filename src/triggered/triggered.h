@@ -87,7 +87,9 @@ struct tacit_trigger_request {
     tacit_trigger_type type;
     tacit_reduction reduction;
     int root;
-    void *block;       /* signals, arrived [ranks], window [2] */
+    void *block;   /* signals, arrived [ranks], window [2]; NULL: messages */
+    bool on_gpu;   /* its data are, and its ends are messages */
+    char *scratch; /* of an all-reduction there: [ranks][count] */
     uint64_t combined; /* the last message that was */
     /* Matching; the lock of the communicator */
     int matched;          /* tct_matched, atomic */
@@ -236,5 +238,12 @@ void tct_together_start(tacit_trigger_request *r, uint64_t number);
 bool tct_together_ended(tacit_trigger_request *r, uint64_t number,
                         tct_trigger_end **missing);
 size_t tct_trigger_size_of(tacit_trigger_type type); /* 0: no such type */
+
+/* together_gpu.c: a request of all ranks like this one, with data on the GPU of
+ * `c`.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_together_on_gpu(const tacit_trigger_request *like,
+                                 tacit_trigger_comm *c,
+                                 tacit_trigger_request **out);
 
 #endif

@@ -4,6 +4,8 @@
 #include "cli/gpu/gpu.h"
 #include "cli/system/trip.h"
 #include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
 #include <tacit/cuda.h>
 
 enum { THREADS = 256, ROWS = 16 };
@@ -101,6 +103,69 @@ extern "C" void cli_gpu_free_recording(void *recording)
     if (recording) cudaGraphExecDestroy((cudaGraphExec_t)recording);
 }
 
+/* --- kernels in a row ------------------------------------------------------ */
+
+/* Can a kernel of this file be resident before the one before it has ended? It
+ * has to be compiled for such GPUs, too. */
+static bool can_be_early(const void *kernel)
+{
+    enum { FROM = 9, RECORDED_FROM = 12030 };
+    static int can = -1;
+    int device = 0, major = 0, driver = 0;
+    cudaFuncAttributes a = {};
+    if (can >= 0) return can != 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDriverGetVersion(&driver);
+    cudaFuncGetAttributes(&a, kernel);
+    const char *wish = getenv("TACIT_EARLY");
+    can = major >= FROM && a.ptxVersion / 10 >= FROM &&
+          driver >= RECORDED_FROM && !(wish && strcmp(wish, "no") == 0);
+    return can != 0;
+}
+
+/* Launch a kernel that calls await_earlier where it needs the kernels before
+ * it. */
+template <class... A, class... B>
+static void launch_early(void *stream, dim3 grid, void (*kernel)(A...),
+                         B... arguments)
+{
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t c = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    c.gridDim = grid;
+    c.blockDim = dim3(THREADS);
+    c.stream = stream_of(stream);
+    c.attrs = &early;
+    c.numAttrs = can_be_early((const void *)kernel) ? 1 : 0;
+    cudaLaunchKernelEx(&c, kernel, A(arguments)...);
+}
+
+/* Wait for the end of the kernels before this one; let the next one be
+ * resident. */
+static __device__ inline void await_earlier(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+static __device__ inline void let_later_begin(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+/* See what earlier kernels have stored: the L1 forgets what it has. By all
+ * threads of a block. */
+static __device__ inline void see_stores(void)
+{
+#if __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    __syncthreads();
+#endif
+}
+
 /* --- life ----------------------------------------------------------------- */
 
 /* Blocks of THREADS columns and ROWS rows. */
@@ -142,19 +207,32 @@ static __device__ inline double three(const double *u, double *centre)
     return u[-1] + u[0] + u[1];
 }
 
+/* Blocks of cells next to ghosts wait for these. The others read what the step
+ * before has stored, which has ended: only an exchange by a halo lets this step
+ * begin earlier, writes ghosts alone, and has waited for the step before. */
+static __device__ inline void await_ghosts(void)
+{
+    if (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x || blockIdx.y == 0 ||
+        blockIdx.y + 1 == gridDim.y)
+        await_earlier();
+    else see_stores();
+}
+
 /* A thread goes down a column; sums of three rows stay in registers. Sums of
  * cells of 0 and 1 are exact in any order. */
 /* A small block takes few rows a thread, whose loads are all on their way at
- * once: most threads of the GPU have work then. */
+ * once: most threads of the GPU have work then. It is launched early. Its
+ * pointers are not `restrict`: loads of data that never change could come before
+ * await_ghosts. */
 enum { FEW = 4, FEW_CELLS = 1 << 22 };
 
 static __global__ void __launch_bounds__(THREADS)
-    step_few(const life_block b, const double *__restrict__ u,
-             double *__restrict__ next)
+    step_few(const life_block b, const double *u, double *next)
 {
     const int64_t x = column(), y = (int64_t)blockIdx.y * FEW;
     const int rows = (int)(b.ny - y < FEW ? b.ny - y : FEW);
     double sum[FEW + 2], cell[FEW + 2];
+    await_ghosts();
     if (x >= b.nx) return;
     const double *p = u + life_at(&b, x, y - 1);
 #pragma unroll
@@ -239,7 +317,7 @@ extern "C" void cli_gpu_life_step(void *stream, const life_block *b,
         return;
     }
     grid.y = (unsigned)((b->ny + FEW - 1) / FEW);
-    step_few<<<grid, THREADS, 0, stream_of(stream)>>>(*b, u, next);
+    launch_early(stream, grid, step_few, *b, u, next);
 }
 
 extern "C" void cli_gpu_life_pack(void *stream, const life_block *b,
@@ -287,6 +365,8 @@ static __global__ void __launch_bounds__(THREADS)
               unsigned char *to)
 {
     const int64_t all = (int64_t)gridDim.x * THREADS;
+    await_earlier();
+    let_later_begin();
     if (number == 0) {
         copy(bytes, from, to);
         return;
@@ -301,6 +381,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t all = (int64_t)gridDim.x * THREADS;
     unsigned long long bad = 0;
+    await_earlier();
+    let_later_begin();
     copy(bytes, from, to);
     if (number == 0) return;
     for (int64_t i = column(); i < bytes; i += all)
@@ -311,8 +393,8 @@ static __global__ void __launch_bounds__(THREADS)
 extern "C" void cli_gpu_trip_pack(void *stream, uint64_t number, int64_t bytes,
                                   unsigned char *from, unsigned char *to)
 {
-    trip_pack<<<trip_blocks(bytes), THREADS, 0, stream_of(stream)>>>(
-        number, bytes, from, to);
+    launch_early(stream, trip_blocks(bytes), trip_pack, number, bytes, from,
+                 to);
 }
 
 extern "C" void cli_gpu_trip_unpack(void *stream, uint64_t number,
@@ -320,6 +402,6 @@ extern "C" void cli_gpu_trip_unpack(void *stream, uint64_t number,
                                     unsigned char *to,
                                     unsigned long long *wrong)
 {
-    trip_unpack<<<trip_blocks(bytes), THREADS, 0, stream_of(stream)>>>(
-        number, bytes, from, to, wrong);
+    launch_early(stream, trip_blocks(bytes), trip_unpack, number, bytes, from,
+                 to, wrong);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/fork.c - forks to a side stream: two events. */
+ * device/gpu/fork.c - forks to a side stream: three events. */
 #include "device/gpu/fork.h"
 #include "device/gpu/gpu.h"
 
@@ -14,9 +14,9 @@ tacit_status tct_fork_stream(gpu_stream *apart)
 
 tacit_status tct_fork_open(tct_fork *f, gpu_stream apart)
 {
-    gpu_event *const event[] = {&f->begin, &f->end};
+    gpu_event *const event[] = {&f->begin, &f->first, &f->end};
     f->apart = apart;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         TRY(tct_gpu_status(gpu_event_create_with(event[i], GPU_EVENT_NO_TIMING),
                            "an event"));
     return TACIT_OK;
@@ -25,6 +25,7 @@ tacit_status tct_fork_open(tct_fork *f, gpu_stream apart)
 void tct_fork_close(tct_fork *f)
 {
     if (f->begin) (void)gpu_event_destroy(f->begin);
+    if (f->first) (void)gpu_event_destroy(f->first);
     if (f->end) (void)gpu_event_destroy(f->end);
 }
 
@@ -33,6 +34,12 @@ gpu_error tct_fork_begin(const tct_fork *f, gpu_stream stream)
     const gpu_error error = gpu_event_record(f->begin, stream);
     return error == GPU_OK ? gpu_stream_wait_event(f->apart, f->begin, 0)
                            : error;
+}
+
+gpu_error tct_fork_lead(const tct_fork *f, gpu_stream stream)
+{
+    const gpu_error error = gpu_event_record(f->first, f->apart);
+    return error == GPU_OK ? gpu_stream_wait_event(stream, f->first, 0) : error;
 }
 
 gpu_error tct_fork_end(const tct_fork *f)

@@ -8,8 +8,8 @@
 #include "device/gpu/runtime.h"
 
 typedef struct {
-    gpu_stream apart;     /* borrowed */
-    gpu_event begin, end; /* NULL: not open */
+    gpu_stream apart;            /* borrowed */
+    gpu_event begin, first, end; /* NULL: not open */
 } tct_fork;
 
 /* Create a side stream, of high priority: the main stream's kernels could fill
@@ -22,6 +22,11 @@ void tct_fork_close(tct_fork *f);
 /* Work enqueued in `apart` between begin and end is concurrent with `stream`
  * until the join. */
 gpu_error tct_fork_begin(const tct_fork *f, gpu_stream stream);
+/* Work enqueued in `stream` after this waits for what `apart` has so far: what
+ * follows in both is ready at the same time, and that of `apart` comes first by
+ * its priority. Else the work of `stream` fills the GPU meanwhile, and a kernel
+ * of large blocks behind a small one waits for the end of it. */
+gpu_error tct_fork_lead(const tct_fork *f, gpu_stream stream);
 gpu_error tct_fork_end(const tct_fork *f);
 gpu_error tct_fork_join(const tct_fork *f, gpu_stream stream);
 

@@ -285,6 +285,25 @@ static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
     return v;
 }
 
+/* --- kernels in a row ------------------------------------------------------ */
+
+/* In a kernel that is launched early (gpu_launch_early), before anything that an
+ * earlier kernel of the stream has to do with: wait for the end of all of these.
+ * And let the next kernel, if it is launched so, become resident; for blocks
+ * that wait for nobody any more. */
+static __device__ inline void tct_await_earlier()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+static __device__ inline void tct_let_later_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* --- between GPUs --------------------------------------------------------- */
 
 /* The same for all GPUs and processors that reach the memory. */

@@ -193,6 +193,9 @@ static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
     return __hip_atomic_load(signal, __ATOMIC_ACQUIRE, TCT_OF_GPU);
 }
 
+static __device__ inline void tct_await_earlier() {}
+static __device__ inline void tct_let_later_begin() {}
+
 /* --- between GPUs --------------------------------------------------------- */
 
 static __device__ inline void tct_signal_send(uint64_t *signal, uint64_t v)

@@ -110,6 +110,8 @@ typedef struct cudaMemcpy3DParms gpu_copy_3d;
 #define gpu_event_create_with     cudaEventCreateWithFlags
 #define GPU_EVENT_NO_TIMING       cudaEventDisableTiming
 
+#define GPU_ATTRIBUTE_MAJOR cudaDevAttrComputeCapabilityMajor
+
 #define GPU_MAKER          "NVIDIA"
 #define GPU_CAVEAT         ""    /* what users must know of such a build */
 #define GPU_WHILE_NODES    12040 /* first driver with while nodes */
@@ -170,6 +172,28 @@ static inline gpu_error gpu_allocation(void **base, size_t *bytes,
     *base = (void *)(uintptr_t)at;
     return GPU_OK;
 }
+
+/* Launch a kernel. `early`: its blocks may be resident before the kernel in
+ * front of it has ended, and it begins with tct_await_earlier. For GPUs of major
+ * number GPU_EARLY_FROM or more. */
+enum { GPU_EARLY_FROM = 9 };
+#ifdef __CUDACC__
+static inline gpu_error gpu_launch_early(const void *kernel, dim3 blocks,
+                                         unsigned threads, void **arguments,
+                                         gpu_stream stream, bool early)
+{
+    cudaLaunchAttribute a = {};
+    cudaLaunchConfig_t c = {};
+    a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a.val.programmaticStreamSerializationAllowed = 1;
+    c.gridDim = blocks;
+    c.blockDim = dim3(threads);
+    c.stream = stream;
+    c.attrs = &a;
+    c.numAttrs = early ? 1 : 0;
+    return cudaLaunchKernelExC(&c, kernel, arguments);
+}
+#endif
 
 /* An address of the host in a constant table of a .cu file. */
 #define TCT_HOST(...) (__VA_ARGS__)

@@ -92,6 +92,7 @@ typedef hipMemcpy3DParms gpu_copy_3d;
 #define GPU_PEER_ENABLED          hipErrorPeerAccessAlreadyEnabled
 #define GPU_DYNAMIC_SHARED        hipFuncAttributeMaxDynamicSharedMemorySize
 #define GPU_ATTRIBUTE_COOPERATIVE hipDeviceAttributeCooperativeLaunch
+#define GPU_ATTRIBUTE_MAJOR       hipDeviceAttributeComputeCapabilityMajor
 #define gpu_occupancy             hipOccupancyMaxActiveBlocksPerMultiprocessor
 #define gpu_stream_wait_event     hipStreamWaitEvent
 #define gpu_event_create_with     hipEventCreateWithFlags
@@ -136,6 +137,16 @@ static inline gpu_error gpu_launch(const void *kernel, dim3 blocks,
                                    size_t shared, gpu_stream stream)
 {
     return hipLaunchKernel(kernel, blocks, threads, arguments, shared, stream);
+}
+/* No kernel is resident before the one before it has ended. */
+enum { GPU_EARLY_FROM = INT32_MAX };
+static inline gpu_error gpu_launch_early(const void *kernel, dim3 blocks,
+                                         unsigned threads, void **arguments,
+                                         gpu_stream stream, bool early)
+{
+    const dim3 block = {threads, 1, 1};
+    (void)early;
+    return hipLaunchKernel(kernel, blocks, block, arguments, 0, stream);
 }
 static inline gpu_error gpu_launch_cooperative(const void *kernel, dim3 blocks,
                                                dim3 threads, void **arguments,

@@ -2,15 +2,18 @@
  * halo/gpu/device.c - a GPU's part: lists in its memory, kernels, copy engines;
  * in place through the windows of links peer and nvshmem, or, of one rank, in
  * memory of its own. */
+#include "device/gpu/early.h"
 #include "halo/gpu/halo_gpu.h"
 #include "halo/gpu/kernels.h"
 #include "halo/signals.h"
 #include "halo/state.h"
+#include <string.h>
 
 typedef struct {
     tct_halo_put *put;
     tct_halo_signals signals;
     tct_open_link *held; /* the link with the windows; NULL: one rank */
+    bool early;          /* can kernels be launched early? */
 } near_gpu;
 
 /* --- lists ---------------------------------------------------------------- */
@@ -162,6 +165,7 @@ static tacit_status gpu_open(tacit_halo *h)
     h->near.device = own;
     if (!own) tacit_error_set(TACIT_NO_MEMORY, "no memory for a halo");
     TRY(tct_agree(q->world, own ? TACIT_OK : TACIT_NO_MEMORY));
+    own->early = tct_gpu_is_early(tct_gpu_of(q)->device);
     h->near.medium = (tct_medium){.world = q->world,
                                   .state = q,
                                   .take = alone_take,
@@ -272,6 +276,14 @@ static bool are_few(const tct_halo_copies *into)
     return into->count > 0 && bytes <= MOST;
 }
 
+/* A recording of a solver may be in a while node, where kernels wait for each
+ * other's end. */
+static bool is_early(const tacit_halo *h)
+{
+    const near_gpu *own = h->near.device;
+    return own->early && !tct_gpu_of(h->q)->capturing;
+}
+
 /* One rank alone has no time limit to tell, and nobody to wait for. */
 static gpu_error trade(const tacit_halo *h, const tct_halo_copies *list,
                        uintptr_t from, const tct_halo_copies *into,
@@ -279,6 +291,9 @@ static gpu_error trade(const tacit_halo *h, const tct_halo_copies *list,
 {
     const near_gpu *own = h->near.device;
     const tct_peer_common *C = tct_halo_common(h);
+    if (h->near.cells > 0 && C && list->count > 0 && list->count == into->count)
+        return tct_halo_trade_cells(C, list, from, into, to, h->near.cells,
+                                    &own->signals, is_early(h), stream);
     if (C && list->count == into->count && are_few(into))
         return tct_halo_trade_boxes(C, list, from, into, to, &own->signals,
                                     stream);
@@ -307,7 +322,8 @@ gpu_error tct_halo_finish_on(tacit_halo *h, gpu_stream stream)
     return finish(h, stream);
 }
 
-const tct_halo_device tct_halo_gpu = {.give_list = gpu_give_list,
+const tct_halo_device tct_halo_gpu = {.cells = true,
+                                      .give_list = gpu_give_list,
                                       .take_list = gpu_take_list,
                                       .zero = gpu_zero,
                                       .copy = gpu_copy,

@@ -45,6 +45,15 @@ gpu_error tct_halo_trade_boxes(const tct_peer_common *C,
                                const tct_halo_copies *into, uintptr_t to,
                                const struct tct_halo_signals *signals,
                                gpu_stream stream);
+/* The same in cells (halo/cells.h), which are `shift` bytes behind the messages
+ * of both lists. A kernel that is launched early after it may begin at once: what
+ * does not need the ghosts need not wait for it. */
+gpu_error tct_halo_trade_cells(const tct_peer_common *C,
+                               const tct_halo_copies *list, uintptr_t from,
+                               const tct_halo_copies *into, uintptr_t to,
+                               int64_t shift,
+                               const struct tct_halo_signals *signals,
+                               bool early, gpu_stream stream);
 /* The counters alone: cells were stored by earlier work of the stream. */
 gpu_error tct_halo_tell(const struct tct_halo_signals *signals,
                         gpu_stream stream);

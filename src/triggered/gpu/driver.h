@@ -30,7 +30,8 @@ typedef struct tct_gpu_import {
 
 struct tct_trigger_gpu {
     int device;
-    bool flat; /* ranks are threads: addresses are everybody's */
+    bool flat;  /* ranks are threads: addresses are everybody's */
+    bool early; /* kernels of cells are launched early */
     gpu_stream aside;
     tct_gpu_arena *arenas;
     tct_gpu_import *imports;
@@ -41,8 +42,9 @@ struct tct_trigger_gpu {
 
 struct tct_gpu_end {
     tct_parted *parted; /* on the GPU */
-    char *block;        /* on the GPU: signals, slots, a window */
+    char *block;        /* on the GPU: signals, cells, a window */
     int parts;
+    tct_cell_end cell;       /* its slot is NULL: without cells */
     tct_gpu_import *used[2]; /* the peer's block and window; or NULL */
 };
 
@@ -57,6 +59,35 @@ struct tct_gpu_queue {
     tacit_trigger_queue *next;
 };
 
+/* A kernel of cells for the ends of these requests, which are started, or waited
+ * for, or both; false: other kernels have to do it. The queue has no other
+ * sends that may be pending, where it waits. */
+bool tct_gpu_cells_run(tacit_trigger_queue *q, int count,
+                       const tct_started *started, const tct_wait_job *wait,
+                       bool starts, bool waits, gpu_error *error);
+
+/* May its kernels be launched early? Not those of a solver, which may be in
+ * while nodes. */
+static inline bool tct_gpu_queue_is_early(const tacit_trigger_queue *q)
+{
+    return q->comm->gpu->early && !q->gpu->outbox;
+}
+
+/* --- queues --------------------------------------------------------------- */
+
+/* Starts, waits and both, enqueued on the stream. A wait of none tries the
+ * pending sends. */
+void tct_gpu_start_all(tacit_trigger_queue *q, const tct_command *c);
+void tct_gpu_wait_all(tacit_trigger_queue *q, int count, const tct_started *s);
+void tct_gpu_exchange_all(tacit_trigger_queue *q, const tct_command *c);
+/* The caller holds the communicator's lock; the stream has ended. */
+void tct_gpu_lists_free(tacit_trigger_queue *q);
+bool tct_gpu_queue_is_capturing(const tacit_trigger_queue *q);
+/* The result of a call of the runtime: all ranks learn of a failure. */
+void tct_gpu_queue_note(tacit_trigger_queue *q, gpu_error error,
+                        const char *what);
+/* Seconds of a wait; 0: no limit. */
+double tct_gpu_limit_of(const tacit_trigger_comm *c);
 /* Waits that give up tell it to the queue of a solver, too. */
 void tct_gpu_queue_tells(tacit_trigger_queue *q, const tct_gpu *of);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triggered/gpu/ends.c - the GPU of a communicator, and ends whose buffers are
- * on it. The block of a receive has signals, two slots, and a window where
+ * on it. The block of a receive has signals, slots of cells, and a window where
  * other ranks cannot open its buffer. */
+#include "device/gpu/early.h"
 #include "device/gpu/fork.h"
 #include "triggered/gpu/driver.h"
 #include <string.h>
@@ -82,9 +83,14 @@ static tacit_status open_gpu(tacit_trigger_comm *c, struct tct_trigger_gpu *g,
     TRY(tct_agree(c->world, describe(g, &mine)));
     TRY(tct_allgather(c->world, sizeof mine, &mine, all));
     TRY(tct_agree(c->world, reach_all(c, g, all)));
+    g->early = tct_gpu_is_early(g->device);
     tacit_status status = tct_fork_stream(&g->aside);
     if (status >= 0)
         status = tct_gpu_status(tct_parts_load(), "loading kernels");
+    if (status >= 0)
+        status = tct_gpu_status(tct_cells_load(), "loading kernels");
+    if (status >= 0)
+        status = tct_gpu_status(tct_reduce_load(), "loading kernels");
     if (status >= 0) {
         char *first =
             tct_trigger_take(g, 1); /* an arena, before kernels wait */
@@ -146,18 +152,26 @@ bool tct_trigger_gpu_has(const tacit_trigger_comm *c, const void *data)
 
 /* --- ends ----------------------------------------------------------------- */
 
-static size_t slot_bytes(int64_t bytes)
+/* Slots of a receive of so many bytes, whose messages may be smaller. */
+static size_t slots_bytes(int64_t bytes)
 {
-    const int64_t most = TCT_EAGER_MOST;
-    return (size_t)((bytes < most ? bytes : most) + SIGNALS - 1) / SIGNALS *
-           SIGNALS;
+    const int32_t each = tct_cells_of(bytes);
+    return (size_t)tct_cell_slots(each) * (size_t)each *
+           sizeof(struct tct_numbered);
+}
+
+/* A receive that may be large has signals of its parts behind the slots. */
+static size_t window_at(int64_t bytes)
+{
+    const size_t parts =
+        tct_has_cells(bytes) ? 0 : TCT_PARTS_MOST * sizeof(uint64_t);
+    return SIGNALS + slots_bytes(bytes) + parts;
 }
 
 static size_t block_bytes(const tct_offer *o)
 {
     if (o->direction == TCT_SENDS) return SIGNALS;
-    return SIGNALS + 2 * slot_bytes(o->bytes) +
-           (o->gpu_direct ? 0 : (size_t)o->bytes);
+    return window_at(o->bytes) + (o->gpu_direct ? 0 : (size_t)o->bytes);
 }
 
 static tacit_status prepare(tacit_trigger_comm *c, tct_trigger_end *e,
@@ -186,37 +200,55 @@ tacit_status tct_gpu_end_prepare(tacit_trigger_comm *c, tct_trigger_end *e)
     return status;
 }
 
+/* The window of a message that has no cells; NULL: cannot be opened. */
+static char *open_window(tacit_trigger_comm *c, const tct_trigger_end *e,
+                         char *block)
+{
+    const bool sends = e->mine.direction == TCT_SENDS;
+    const tct_offer *receive = sends ? &e->theirs : &e->mine;
+    if (!receive->gpu_direct) return block + window_at(receive->bytes);
+    if (!sends) return e->data;
+    return tct_gpu_place_open(c, e->peer, &receive->gpu_window,
+                              &e->gpu->used[1]);
+}
+
 /* The steps' view of the two ends, from this rank. */
 static bool connect(tacit_trigger_comm *c, const tct_trigger_end *e,
-                    tct_rendezvous *r)
+                    tct_parted *p)
 {
     const bool sends = e->mine.direction == TCT_SENDS;
     const tct_offer *receive = sends ? &e->theirs : &e->mine;
     struct tct_gpu_end *g = e->gpu;
     char *there =
         tct_gpu_place_open(c, e->peer, &e->theirs.gpu_block, &g->used[0]);
-    char *block = sends ? there : g->block, *window = NULL;
-    const size_t slots = slot_bytes(receive->bytes);
+    char *block = sends ? there : g->block;
     if (!there) return false;
-    r->own = (tct_end_signals *)(void *)g->block;
-    r->other = (tct_end_signals *)(void *)there;
-    for (size_t half = 0; half < 2 && r->bytes <= TCT_EAGER_MOST; half++)
-        r->slot[half] = block + SIGNALS + half * slots;
-    if (!receive->gpu_direct) window = block + SIGNALS + 2 * slots;
-    else if (!sends) window = e->data;
-    else
-        window =
-            tct_gpu_place_open(c, e->peer, &receive->gpu_window, &g->used[1]);
-    r->window = receive->bytes > 0 ? window : NULL;
-    return receive->bytes == 0 || window;
+    p->r.own = (tct_end_signals *)(void *)g->block;
+    p->r.other = (tct_end_signals *)(void *)there;
+    if (tct_has_cells(p->r.bytes)) {
+        p->cells = (tct_end_cells){.slot = (void *)(block + SIGNALS),
+                                   .each = tct_cells_of(receive->bytes),
+                                   .count = tct_cells_of(p->r.bytes)};
+        return true;
+    }
+    p->arrived =
+        (uint64_t *)(void *)(block + SIGNALS + slots_bytes(receive->bytes));
+    p->r.window = open_window(c, e, block);
+    return p->r.window != NULL;
 }
 
-/* A message that arrives where it belongs has one part. */
-static int parts_of(const tct_trigger_end *e, const tct_rendezvous *r)
+/* What kernels of cells have as arguments. */
+static tct_cell_end cell_of(const tct_parted *p, tct_parted *on_gpu)
 {
-    return e->mine.direction == TCT_SENDS || r->window != e->data
-               ? tct_parts_of(r->bytes)
-               : 1;
+    const tct_cell_end e = {.cells = p->cells,
+                            .parted = on_gpu,
+                            .data = p->data,
+                            .cleared = tct_part_cleared(p),
+                            .bytes = (int32_t)p->r.bytes,
+                            .sends = p->sends != 0,
+                            .sync = p->r.kind == TCT_SEND_SYNC};
+    const tct_cell_end none = {.bytes = 0};
+    return p->cells.slot ? e : none;
 }
 
 tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
@@ -225,12 +257,13 @@ tacit_status tct_gpu_end_connect(tacit_trigger_comm *c, tct_trigger_end *e)
     memset(&p, 0, sizeof p);
     p.r = (tct_rendezvous){.bytes = e->r.bytes, .kind = e->r.kind};
     const int before = tct_gpu_enter(c);
-    tacit_status status = connect(c, e, &p.r) ? TACIT_OK : TACIT_DEVICE;
+    tacit_status status = connect(c, e, &p) ? TACIT_OK : TACIT_DEVICE;
     p.data = e->data;
     p.peer = e->peer;
     p.sends = e->mine.direction == TCT_SENDS;
-    p.parts = e->gpu->parts = parts_of(e, &p.r);
+    p.parts = e->gpu->parts = p.cells.slot ? 1 : tct_parts_of(p.r.bytes);
     p.name = (uint64_t)(uintptr_t)e;
+    e->gpu->cell = cell_of(&p, e->gpu->parted);
     if (status >= 0)
         status =
             tct_gpu_copy_aside(c->gpu, e->gpu->parted, &p, sizeof p, false);

@@ -6,7 +6,7 @@
  * however many ends there are. An exchange begins as a start, and the last
  * blocks of it go on as a wait. */
 #include "device/gpu/lane.cuh"
-#include "triggered/gpu/kernels.h"
+#include "triggered/gpu/late.cuh"
 
 enum { THREADS = TCT_WAIT_THREADS, NONE = INT32_MAX };
 
@@ -62,8 +62,30 @@ template <class T> static __device__ inline void copy_whole(tct_part_copy &c)
     c.bytes -= done;
 }
 
+/* Cells of a message whose receiver has room. */
+static __device__ inline void send_cells(const tct_part_copy &c)
+{
+    for (int i = (int)threadIdx.x; i < c.count; i += THREADS)
+        tct_cell_send(c.cells, i, c.number, c.from, c.bytes);
+}
+
+/* Cells of a message of `e` whose first one has come: a sender stores all of
+ * them without waiting for anything, so that they come soon, if it lives. */
+static __device__ inline void
+take_cells(const tct_wait_job &J, const tct_parted *e, const tct_part_copy &c)
+{
+    tct_wait w = {0, 0};
+    for (int i = (int)threadIdx.x; i < c.count; i += THREADS)
+        while (!tct_cell_take(c.cells, i, c.number, c.to, c.bytes))
+            if (!tct_wait_goes_on(J, &w, e, c.number, false)) return;
+}
+
 static __device__ inline void copy(tct_part_copy c)
 {
+    if (c.cells) {
+        send_cells(c);
+        return;
+    }
     copy_whole<tct_two>(c);
     copy_whole<uint64_t>(c);
     copy_as<unsigned char>(c);
@@ -96,39 +118,18 @@ static __device__ inline void start_part(tct_parted *e, int s, uint64_t cycles)
     if (!copies) return;
     copy(c);
     __syncthreads();
-    if (threadIdx.x == 0) tct_part_finish(e, s, c.way);
+    if (threadIdx.x == 0) tct_part_finish(e, s);
 }
 
 template <class Rows>
 static __global__ void __launch_bounds__(THREADS)
     start(const __grid_constant__ Rows R)
 {
+    tct_await_earlier();
     start_part(end_of(R, (int)blockIdx.y), (int)blockIdx.x, 0);
 }
 
 /* --- waits ---------------------------------------------------------------- */
-
-/* Tell the host which end is missing; all waits end then. */
-static __device__ void give_up(const tct_wait_job &J, const tct_parted *e,
-                               int s)
-{
-    tct_wait_board *b = J.board;
-    if (tct_draw(J.claim) == 0) {
-        tct_host_store((uint64_t *)&b->name, e->name);
-        tct_host_store((uint64_t *)&b->number, e->part[s].begun);
-        tct_host_store((uint64_t *)&b->stored,
-                       (uint64_t)(e->part[s].done == e->part[s].begun));
-        tct_fence_all();
-        tct_host_store((uint64_t *)&b->said, (uint64_t)1);
-        if (J.outbox) {
-            J.outbox->flags = 1.0;
-            tct_host_store((uint64_t *)&J.outbox->mailbox->missing,
-                           1 + (uint64_t)e->peer);
-        }
-    }
-    tct_host_store((uint64_t *)&b->gone, (uint64_t)1);
-    tct_fence_all();
-}
 
 /* A thread of a wait has every THREADS-th end. */
 struct watcher {
@@ -146,8 +147,8 @@ static __device__ inline bool look(watcher &w, tct_parted *e, int s, int k,
 {
     tct_part_copy c;
     tct_part_step step = tct_part_try(e, s, &c);
-    if (step == TCT_PART_COPY && c.bytes == 0) {
-        tct_part_finish(e, s, c.way);
+    if (step == TCT_PART_COPY && c.bytes == 0 && !c.cells) {
+        tct_part_finish(e, s);
         step = TCT_PART_OVER;
     }
     if (step == TCT_PART_COPY && w.copies == NONE) {
@@ -185,8 +186,7 @@ template <class Rows>
 static __device__ inline watcher watch(const Rows &R, const tct_wait_job &J,
                                        int s)
 {
-    watcher w = {
-        0, 0, NONE, nullptr, {nullptr, nullptr, 0, TCT_TO_SLOT}, {nullptr, 0}};
+    watcher w = {0, 0, NONE, nullptr, {}, {nullptr, 0}};
     if (tct_load_fresh(J.claim) != 0) w.over = ~(uint64_t)0; /* given up */
     const int first = (int)threadIdx.x;
     if (first >= R.count) return w;
@@ -202,8 +202,6 @@ static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
 {
     __shared__ int chosen[2], left[2]; /* in turn */
     __shared__ tct_part_copy c;
-    const tct_limit L = {J.limit_ns,
-                         (const uint64_t *)(uintptr_t)&J.board->gone};
     watcher w = watch(R, J, s);
     tct_wait patience = {0, 0};
     if (threadIdx.x < 2) {
@@ -226,16 +224,17 @@ static __device__ inline void wait_all(const Rows &R, const tct_wait_job &J,
         }
         if (ends) return;
         if (now != NONE) {
-            copy(c);
+            if (c.cells && !c.sends) take_cells(J, end_of(R, now), c);
+            else copy(c);
             __syncthreads();
             if (now % THREADS == (int)threadIdx.x)
-                tct_part_finish(end_of(R, now), s, c.way);
+                tct_part_finish(end_of(R, now), s);
             patience = {0, 0};
         } else if (w.left > 0) {
-            const tct_wait_status status = tct_poll(&patience, L);
-            if (status == TCT_MISSED) give_up(J, w.missing, s);
-            if (status == TCT_GONE) (void)tct_draw(J.claim);
-            if (status != TCT_NOT_YET) w.over = ~(uint64_t)0;
+            const tct_part_state *p = &w.missing->part[s];
+            if (!tct_wait_goes_on(J, &patience, w.missing, p->begun,
+                                  p->done == p->begun))
+                w.over = ~(uint64_t)0;
         }
     }
 }
@@ -244,6 +243,7 @@ template <class Rows>
 static __global__ void __launch_bounds__(THREADS)
     wait(const __grid_constant__ Rows R, const __grid_constant__ tct_wait_job J)
 {
+    tct_await_earlier();
     wait_all(R, J, (int)blockIdx.x);
 }
 
@@ -261,6 +261,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ bool last;
     const int s = (int)blockIdx.x;
+    tct_await_earlier();
     start_part(end_of(R, (int)blockIdx.y), s,
                gridDim.x * gridDim.y <= AT_ONCE ? SOON : 0);
     __syncthreads();
@@ -288,43 +289,64 @@ static bool are_few(const tct_trigger_rows *rows, few_rows *out)
     return true;
 }
 
+/* By value: rows, and a job if the kernel waits. */
+template <class Rows>
+static gpu_error launch(const void *kernel, dim3 grid, Rows rows,
+                        const tct_wait_job *job, bool early, gpu_stream stream)
+{
+    tct_wait_job J = {};
+    if (job) J = *job;
+    void *arguments[] = {&rows, &J};
+    return gpu_launch_early(kernel, grid, THREADS, arguments, stream, early);
+}
+
 extern "C" gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
-                                     gpu_stream stream)
+                                     bool early, gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->count);
     few_rows few;
-    if (are_few(rows, &few)) start<<<grid, THREADS, 0, stream>>>(few);
-    else start<<<grid, THREADS, 0, stream>>>(*rows);
-    return gpu_last_error();
+    if (are_few(rows, &few))
+        return launch((const void *)start<few_rows>, grid, few, nullptr, early,
+                      stream);
+    return launch((const void *)start<tct_trigger_rows>, grid, *rows, nullptr,
+                  early, stream);
 }
 
 extern "C" gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
-                                    const tct_wait_job *job, gpu_stream stream)
+                                    const tct_wait_job *job, bool early,
+                                    gpu_stream stream)
 {
     const dim3 grid((unsigned)parts);
     few_rows few;
-    if (are_few(rows, &few)) wait<<<grid, THREADS, 0, stream>>>(few, *job);
-    else wait<<<grid, THREADS, 0, stream>>>(*rows, *job);
-    return gpu_last_error();
+    if (are_few(rows, &few))
+        return launch((const void *)wait<few_rows>, grid, few, job, early,
+                      stream);
+    return launch((const void *)wait<tct_trigger_rows>, grid, *rows, job, early,
+                  stream);
 }
 
 extern "C" gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
-                                        const tct_wait_job *job,
+                                        const tct_wait_job *job, bool early,
                                         gpu_stream stream)
 {
     const dim3 grid((unsigned)parts, (unsigned)rows->waited);
     few_rows few;
-    if (are_few(rows, &few)) exchange<<<grid, THREADS, 0, stream>>>(few, *job);
-    else exchange<<<grid, THREADS, 0, stream>>>(*rows, *job);
-    return gpu_last_error();
+    if (are_few(rows, &few))
+        return launch((const void *)exchange<few_rows>, grid, few, job, early,
+                      stream);
+    return launch((const void *)exchange<tct_trigger_rows>, grid, *rows, job,
+                  early, stream);
 }
 
 extern "C" gpu_error tct_parts_list(const tct_trigger_rows *rows,
                                     tct_parted **list, int at,
                                     gpu_stream stream)
 {
-    fill<<<1, TCT_ROWS_MOST, 0, stream>>>(*rows, list + at);
-    return gpu_last_error();
+    tct_trigger_rows R = *rows;
+    tct_parted **to = list + at;
+    void *arguments[] = {&R, &to};
+    return gpu_launch_early((const void *)fill, 1, TCT_ROWS_MOST, arguments,
+                            stream, false);
 }
 
 extern "C" gpu_error tct_parts_load(void)

@@ -5,10 +5,15 @@
 #define TCT_TRIGGERED_GPU_KERNELS_H
 #include "device/gpu/gpu.h"
 #include "triggered/parts.h"
+#include <tacit/triggered.h>
 
+#ifndef TCT_FEWER_THREADS /* where threads of the host stand for a GPU's */
+#define TCT_FEWER_THREADS 512
+#endif
 enum {
-    TCT_ROWS_MOST = 128,   /* in the arguments of a kernel */
-    TCT_WAIT_THREADS = 512 /* of a block */
+    TCT_ROWS_MOST = 128,                  /* in the arguments of a kernel */
+    TCT_WAIT_THREADS = TCT_FEWER_THREADS, /* of a block */
+    TCT_CELL_ENDS = 16                    /* of a kernel of cells */
 };
 
 /* Ends, in device memory: those of `end`, or of `list`, if that is not NULL. A
@@ -35,18 +40,58 @@ typedef struct tct_wait_job {
     tct_outbox *outbox;
 } tct_wait_job;
 
+/* Constants of an end with cells: kernels read them from their arguments. */
+typedef struct tct_cell_end {
+    tct_end_cells cells;
+    tct_parted *parted;
+    char *data;
+    uint64_t *cleared; /* tct_part_cleared */
+    int32_t bytes;
+    int32_t first; /* cells of ends of its kind before it, in a job */
+    bool sends, sync;
+} tct_cell_end;
+
+/* Ends, the `sends` first ones senders, and how many cells they have. */
+typedef struct tct_cell_job {
+    int32_t count, sends, sent, received;
+    bool starts, waits;
+    tct_cell_end end[TCT_CELL_ENDS];
+} tct_cell_job;
+
+/* An all-reduction whose parts, [ranks][count], have come. */
+typedef struct tct_reduce_job {
+    tacit_trigger_type type;
+    tacit_reduction op;
+    int ranks;
+    int64_t count;
+    const void *parts;
+    void *total;
+} tct_reduce_job;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Start the messages of ends with cells, or wait for them, or both. `early`: as
+ * gpu_launch_early has it. */
+gpu_error tct_cells_run(const tct_cell_job *job, const tct_wait_job *wait,
+                        bool early, gpu_stream stream);
+gpu_error tct_cells_load(void);
+
+gpu_error tct_reduce_run(const tct_reduce_job *job, bool early,
+                         gpu_stream stream);
+gpu_error tct_reduce_load(void);
+
 /* Start the messages of `rows`; no message has more than `parts`. */
-gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts,
+gpu_error tct_parts_start(const tct_trigger_rows *rows, int parts, bool early,
                           gpu_stream stream);
 gpu_error tct_parts_wait(const tct_trigger_rows *rows, int parts,
-                         const tct_wait_job *job, gpu_stream stream);
+                         const tct_wait_job *job, bool early,
+                         gpu_stream stream);
 /* Start `rows`, and wait for all of them; none is in a list. */
 gpu_error tct_parts_exchange(const tct_trigger_rows *rows, int parts,
-                             const tct_wait_job *job, gpu_stream stream);
+                             const tct_wait_job *job, bool early,
+                             gpu_stream stream);
 /* Write the ends of `rows` to `list` + `at`. */
 gpu_error tct_parts_list(const tct_trigger_rows *rows, tct_parted **list,
                          int at, gpu_stream stream);

@@ -107,6 +107,24 @@ void tct_trigger_give(struct tct_trigger_gpu *g, const void *piece)
     tct_free(p);
 }
 
+char *tct_gpu_scratch_take(tacit_trigger_comm *c, size_t bytes)
+{
+    const int before = tct_gpu_enter(c);
+    pthread_mutex_lock(&c->lock);
+    char *memory = tct_trigger_take(c->gpu, bytes);
+    pthread_mutex_unlock(&c->lock);
+    tct_gpu_leave(before);
+    return memory;
+}
+
+void tct_gpu_scratch_give(tacit_trigger_comm *c, const char *memory)
+{
+    if (!memory || !c->gpu) return;
+    pthread_mutex_lock(&c->lock);
+    tct_trigger_give(c->gpu, memory);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* --- places --------------------------------------------------------------- */
 
 /* Of memory that is none of the arenas'. */

@@ -166,6 +166,13 @@ TACIT_API int MPI_Queue_init(MPI_Queue *queue, MPI_Queue_type type,
     return tct_mpi_code(status);
 }
 
+TACIT_API int MPI_Queue_use_gpu(void)
+{
+    tacit_trigger_comm *c = tct_mpi_world();
+    return c ? tct_mpi_code(tacit_trigger_comm_use_gpu(c))
+             : MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 TACIT_API int MPI_Queue_free(MPI_Queue *queue)
 {
     if (!queue || !*queue) return MPI_ERR_ARG;

@@ -6,8 +6,8 @@
  * rank adds them up in rank order. One that is to hide is on a side stream,
  * which also collects the parts.
  *
- *     queue    event . local product ......................... wait . unpack
- *     apart     wait . pack . group of sends and receives . event
+ *     queue    event ....... wait . local product ............ wait . unpack
+ *     apart     wait . pack . event . group of sends and receives . event
  *
  * An exchange is one group on another stream of higher priority, concurrent
  * with the local product. Sums and exchanges have a communicator each, since
@@ -33,6 +33,7 @@
 #include "device/gpu/fork.h"
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct { /* of a queue */
@@ -42,7 +43,8 @@ typedef struct { /* of a queue */
     gpu_stream beside; /* of sums that hide */
     tct_fork hidden;   /* of the one under way */
     tct_nccl_sums sum;
-    bool over; /* given up: NCCL is not called any more */
+    bool leads; /* messages begin before the work beside them */
+    bool over;  /* given up: NCCL is not called any more */
     pthread_t aborting;
     uint64_t launched; /* recordings known to be complete */
 } nccl;
@@ -137,8 +139,17 @@ static tacit_status connect(tacit_queue *q, nccl *n)
     return TACIT_OK;
 }
 
+/* TACIT_NCCL_LEADS=no: the work beside messages begins as soon as it can, and
+ * may fill the GPU before NCCL's kernels come. */
+static bool leads(void)
+{
+    const char *wish = getenv("TACIT_NCCL_LEADS");
+    return !wish || strcmp(wish, "no") != 0;
+}
+
 static tacit_status open_device(tacit_queue *q, nccl *n)
 {
+    n->leads = leads();
     TRY(tct_fork_stream(&n->apart));
     TRY(tct_fork_stream(&n->beside));
     TRY(tct_fork_open(&n->hidden, n->beside));
@@ -322,6 +333,7 @@ static void launch_sum_begin(tacit_queue *q, const tct_op *op,
     aside.stream = n->beside;
     tct_gpu_ok(q, tct_fork_begin(&n->hidden, L->stream), "a sum");
     tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), &aside);
+    if (n->leads) tct_gpu_ok(q, tct_fork_lead(&n->hidden, L->stream), "a sum");
     note(q, gather(n, tct_nccl_slots(op), n->beside), "a sum");
     tct_gpu_ok(q, tct_fork_end(&n->hidden), "a sum");
 }
@@ -352,6 +364,8 @@ static void launch_begin(tacit_queue *q, const tct_op *op,
     /* send even after a failure: others wait for the messages */
     tct_gpu_ok(q, tct_fork_begin(&p->fork, L->stream), "an exchange");
     if (plan->base.values > 0) tct_gpu_pack(op, p->pack, &aside);
+    if (n->leads)
+        tct_gpu_ok(q, tct_fork_lead(&p->fork, L->stream), "an exchange");
     note(q, send_and_receive(n, plan, p, op->x.columns), "an exchange");
     tct_gpu_ok(q, tct_fork_end(&p->fork), "an exchange");
 }
