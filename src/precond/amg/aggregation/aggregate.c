@@ -567,7 +567,8 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
     ENSURE(how->passes >= 1 && how->passes <= PASSES_MOST);
     TCT_THREADS_AT_MOST(tct_world_threads(A->world));
     tct_aggregates G = {0};
-    aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
+    aggregation g = {
+        .A = A, .w = smooth, .G = &G, .limit = tct_pair_limit(how->nodes)};
     tacit_status status =
         tct_agree(A->world, aggregate(&g, index, how->passes));
     tct_halo_close(&g.level);

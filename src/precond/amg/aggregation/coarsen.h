@@ -50,6 +50,7 @@ static inline bool tct_has_all_columns(const tct_csr *A)
 typedef struct tct_coarsening {
     int passes; /* 1 to 4: aggregates have 2^passes rows where edges are
                  * alike; rows without a partner join others */
+    bool nodes; /* rows are those of the graph of nodes (nodes.c) */
 } tct_coarsening;
 
 /* tct_apart: smoothing alone solves a row whose diagonal is this many times the

@@ -48,9 +48,14 @@ typedef struct {
     int64_t count;
 } matching;
 
-/* Lies between the values of grids, 1.5 to 13, so that rounding does not
- * separate their edges. */
-const double tct_pair_limit = 6.3;
+/* Limits lie between the values of grids, 1.5 to 13, so that rounding does not
+ * separate their edges. A lower one takes fewer iterations on networks, and
+ * makes more coarse entries. Nodes have the higher one: dense blocks would make
+ * too many. */
+double tct_pair_limit(bool nodes)
+{
+    return nodes ? 6.3 : 4.9;
+}
 
 bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
 {

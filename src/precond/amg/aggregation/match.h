@@ -24,12 +24,13 @@ typedef struct tct_pairing {
                             * NULL: places, and each rank matches by itself */
     int32_t *mate; /* [places] out: place of the mate; itself: none; -1: left
                    * out; of ghosts: itself or -1 (has one) */
-    double limit;  /* bound on the quality of an edge: tct_pair_limit, raised
+    double limit;  /* bound on the quality of an edge: tct_pair_limit(), raised
                    * where needed */
     int rounds;    /* out                                                 */
 } tct_pairing;
 
-extern const double tct_pair_limit;
+/* The limit of the first pass, for nodes of systems or for rows. */
+double tct_pair_limit(bool nodes);
 
 /* `alone` of `all` rows are unpaired: are these too many, so that a pass with a
  * higher limit follows? */

@@ -13,8 +13,9 @@
 
 /* Levels of the trials, about 64 and 8 times smaller than the finest. A level
  * of fewer rows than ENOUGH has few levels below it, and cg converges fast for
- * any factor. */
-enum { FIRST = 2, THEN = 1, ENOUGH = 20000, STEPS = 6 };
+ * any factor; with fewer than LEAST it does not even show that a factor
+ * overshoots. */
+enum { FIRST = 2, THEN = 1, ENOUGH = 20000, LEAST = 1000, STEPS = 6 };
 
 /* Below this nothing overshoots; grids have 1.1 to 1.4. */
 static const double TAME = 1.45;
@@ -88,7 +89,8 @@ static tacit_status try_factors(tct_amg *M)
     double nearer = 0.0;
     int first = level_of(M, FIRST);
     const int then = level_of(M, THEN);
-    if (M->levels < first + 2) first = then;
+    if (M->levels < first + 2 || M->level[first].about.rows < LEAST)
+        first = then;
     TRY(overshoots(M, first, &nearer, &overshot));
     const int l = M->level[first].about.rows < ENOUGH ? then : first;
     return overshot ? find_factor(M, l, l == first ? nearer : 0.0) : TACIT_OK;

@@ -149,11 +149,13 @@ static tacit_status pass(tct_amg_device *t, int step, bool last,
 }
 
 /* All passes; keeps the last matrix and its map `up`. */
-static tacit_status run_passes(tct_amg_device *t, int count, int *rounds)
+static tacit_status run_passes(tct_amg_device *t, const tct_coarsening *how,
+                               int *rounds)
 {
+    const int count = how->passes;
     tacit_status status = TACIT_OK;
     t->g.apart = tct_apart;
-    t->g.limit = tct_pair_limit;
+    t->g.limit = tct_pair_limit(how->nodes);
     t->g.beyond = t->beyond ? t->beyond + t->A.rows : NULL;
     tct_amg_device_each(t, TCT_AMG_diagonal, t->A.rows);
     for (int k = 0; status >= 0 && k < count; k++) {
@@ -282,7 +284,7 @@ tacit_status tct_amg_device_pair_up(tct_amg_device *t,
                                     const tct_coarsening *how, int *rounds)
 {
     tct_amg_device_begin_level(t);
-    TRY(run_passes(t, how->passes, rounds));
+    TRY(run_passes(t, how, rounds));
     tct_amg_device_begin_level(t);
     return absorb_singletons(t);
 }

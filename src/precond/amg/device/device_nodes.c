@@ -75,11 +75,12 @@ static tacit_status make_graph(tct_amg_device *t, const double *beyond)
 static tacit_status pair_nodes(tct_amg_device *t, double *beyond,
                                const tct_coarsening *how, int *rounds)
 {
+    const tct_coarsening nodes = {.passes = how->passes, .nodes = true};
     const tct_amg_csr A = t->A;
     double *const of_rows = t->beyond;
     t->A = t->N;
     t->beyond = beyond;
-    const tacit_status status = tct_amg_device_pair_up(t, how, rounds);
+    const tacit_status status = tct_amg_device_pair_up(t, &nodes, rounds);
     t->A = A;
     t->beyond = of_rows;
     tacit_queue_free(t->q, &t->pass);

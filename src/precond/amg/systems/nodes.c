@@ -144,10 +144,11 @@ static tacit_status map_rows(condensation *c, const tct_aggregates *N,
 static tacit_status aggregate(condensation *c, const tct_coarsening *how,
                               tct_aggregates *N, tct_aggregates *G)
 {
+    const tct_coarsening nodes = {.passes = how->passes, .nodes = true};
     tacit_matrix *graph = NULL;
     TRY(make_graph(c, &G->halo, &graph));
     const tacit_status status =
-        tct_aggregate(graph, NULL, c->B->number, how, N);
+        tct_aggregate(graph, NULL, c->B->number, &nodes, N);
     tacit_matrix_destroy(&graph);
     TRY(status);
     tct_aggregates_forget(N);
