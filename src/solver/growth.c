@@ -68,9 +68,9 @@ static bool is_rounding(const tct_run *R, double *v)
     return tct_componentwise_error(S->exact, R->q, r, x, b, sums) <= ROUNDING;
 }
 
-/* A device with late samples is amid later iterations. A check must not wait for
- * them: a kernel that stays may wait for the check. Its vectors are not on the
- * host. */
+/* A device with late samples is amid later iterations. A check must not wait
+ * for them: a kernel that stays may wait for the check. Its vectors are not on
+ * the host. */
 static bool can_look(const tct_run *R)
 {
     return R->ritz && !R->q->device->seen &&
