@@ -220,6 +220,9 @@ static void check_all(linear *p, tacit_status expected, int count,
                 continue;
             }
             EXPECT(expected, solve(p, method->name, preconds[k]));
+            if (expected == TACIT_NOT_CONVERGED)
+                assert_non_null(
+                    strstr(tacit_error_message(), "outside its range"));
             assert_true(check_x(p, count, z, &outside) <= 2e-9);
             assert_int_equal(p->result.null_vectors, count);
             assert_true(fabs(p->result.outside - outside) <= 1e-12);
@@ -244,7 +247,6 @@ static void parts_are_solved(void **state)
         open_system(&p, &w, formats[f]);
         check_all(&p, TACIT_NOT_CONVERGED, 4, z);
         assert_int_equal(p.result.stop, TACIT_STOP_SINGULAR);
-        assert_non_null(strstr(tacit_error_message(), "outside its range"));
         close_system(&p);
     }
 }
