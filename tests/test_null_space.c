@@ -7,7 +7,9 @@
  * THREADS: 3
  * DEVICE: each */
 #include "gpu.h"
+#include "guard.h"
 #include "solver/solver.h"
+#include "twin.h"
 
 enum { MOST = 160 };
 
@@ -64,11 +66,18 @@ static tacit_matrix *rows_of(const whole *w, int64_t *first, int64_t *rows)
     return m;
 }
 
+/* The next queue is like that of a GPU, on the host: samples come late, memory
+ * is its own. */
+static _Thread_local bool apart = false;
+
 static void open_system(linear *p, const whole *w, const char *format)
 {
     int64_t rows = 0;
     *p = (linear){.all = w, .result.size = sizeof p->result};
     p->q = open_queue(TEST_DEVICE);
+    if (apart) open_guard(p->q);
+    if (apart) open_twin(p->q);
+    apart = false;
     p->m = rows_of(w, &p->first, &rows);
     OK(tacit_operator_create(p->q, p->m, format, &p->A));
     p->n = (size_t)rows;
@@ -555,24 +564,47 @@ static void new_values_are_looked_at(void **state)
     close_system(&p);
 }
 
-/* The null vector is no constant: nothing is projected, and the sentence says
- * that the matrix is singular in numbers. */
+/* A singular matrix whose null vector is no constant. */
+static void set_unknown(whole *w)
+{
+    *w = (whole){.n = CELLS};
+    add_grid(w, 0, GRID);
+    for (int i = 0; i < CELLS; i++)
+        for (int j = 0; j < CELLS; j++)
+            w->a[i][j] *= (1.0 + i % 4) * (1.0 + j % 4);
+    for (int i = 0; i < CELLS; i++) w->b[i] = 1.0 + i % 3;
+}
+
+/* Nothing is projected, and the sentence says that the matrix is singular in
+ * numbers. */
 static void what_is_not_shown_is_not_projected(void **state)
 {
     (void)state;
     static _Thread_local whole w;
     linear p;
-    w = (whole){.n = CELLS};
-    add_grid(&w, 0, GRID);
-    for (int i = 0; i < CELLS; i++)
-        for (int j = 0; j < CELLS; j++)
-            w.a[i][j] *= (1.0 + i % 4) * (1.0 + j % 4);
-    for (int i = 0; i < CELLS; i++) w.b[i] = 1.0 + i % 3;
+    set_unknown(&w);
     open_system(&p, &w, "csr");
     assert_true(solve(&p, "cg", NULL) > 0);
     assert_int_equal(p.result.null_vectors, 0);
     if (strcmp(TEST_DEVICE, "host") == 0) /* which bounds the condition */
         assert_non_null(strstr(tacit_error_message(), "singular"));
+    close_system(&p);
+}
+
+/* A check reads no memory of a device that runs beside the CPU. */
+static void checks_leave_a_device_alone(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    linear p;
+    if (strcmp(TEST_DEVICE, "host") != 0 || tacit_world_size(test_world()) > 1)
+        skip();
+    apart = true;
+    set_unknown(&w);
+    open_system(&p, &w, "csr");
+    assert_true(solve(&p, "cg", NULL) > 0);
+    assert_true(p.result.iterations > 64);
+    assert_non_null(strstr(tacit_error_message(), "singular"));
     close_system(&p);
 }
 
@@ -607,12 +639,7 @@ static void a_large_x_ends_a_solve(void **state)
     static _Thread_local whole w;
     linear p;
     if (strcmp(TEST_DEVICE, "host") != 0) return;
-    w = (whole){.n = CELLS};
-    add_grid(&w, 0, GRID);
-    for (int i = 0; i < CELLS; i++)
-        for (int j = 0; j < CELLS; j++)
-            w.a[i][j] *= (1.0 + i % 4) * (1.0 + j % 4);
-    for (int i = 0; i < CELLS; i++) w.b[i] = 1.0 + i % 3;
+    set_unknown(&w);
     open_system(&p, &w, "csr");
     OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
     assert_true(is_hopeless(&p, 64, 0x1p-44, 1e15));
@@ -703,6 +730,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(regular_matrices_have_none),
         cmocka_unit_test(new_values_are_looked_at),
         cmocka_unit_test(what_is_not_shown_is_not_projected),
+        cmocka_unit_test(checks_leave_a_device_alone),
         cmocka_unit_test(a_large_x_ends_a_solve),
     };
     TEST_GPU_MAIN(tests);

@@ -43,8 +43,9 @@ void tct_note_ritz(tct_run *R, const tct_sample *c);
 
 /* --- growth.c ------------------------------------------------------------- */
 
-/* At a check, a few times in a solve whose Ritz values ask for it: has x grown so
- * large that the target cannot be met? Sets system->outgrown.
+/* At a check, a few times in a solve whose Ritz values ask for it: has x grown
+ * so large that the target cannot be met? Sets system->outgrown. False where
+ * checks are late: the device is amid later iterations.
  * Collective. */
 bool tct_has_outgrown(tct_run *R);
 
