@@ -348,7 +348,7 @@ typedef struct tacit_backward {
                         * rounding allows; ||A|| is the largest row sum */
     double componentwise; /* max_i |b - A x|_i / (|A| |x| + |b|)_i, 0/0 being 0:
                            * the change of each entry of A and b, relative to
-                           * it. A a function, or on a GPU: not known */
+                           * it. A a function: not known */
 } tacit_backward;
 
 /* The accuracy of `x` as a solution of A x = b, device vectors [A's local

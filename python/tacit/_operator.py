@@ -399,7 +399,7 @@ class Operator(Local):
         ||b - A x|| / ||b||; `backward_error`, the relative change of A and b
         after which x is exact, and `componentwise_backward_error`, that of each
         entry; `attainable`, the residual that rounding allows. None: not known,
-        as of a function, or entry by entry on a GPU. Two products. Collective."""
+        as of a function. Two products. Collective."""
         self.require_open()
         return accuracy_of(self, x, b)
 

@@ -31,7 +31,7 @@ int cli_exit_code(tacit_status status)
     return EXIT_MACHINE;
 }
 
-/* What stands for byte `i` of `text`. */
+/* The character shown in place of byte `i` of `text`. */
 static char shown(const char *text, size_t i)
 {
     const unsigned char c = (unsigned char)text[i];

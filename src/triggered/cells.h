@@ -63,8 +63,8 @@ TCT_BOTH uint64_t tct_cells_after(const tct_end_cells *c, uint64_t number)
     const uint64_t slots = (uint64_t)tct_cell_slots(c->each);
     return number > slots ? number - slots + 1 : 0;
 }
-/* What a sender reads of `cleared`, which is NULL if it is ready; and may it
- * store message `number` then? */
+/* A sender's reading of `cleared`, which is NULL if the receiver is always
+ * ready; and whether message `number` may be stored then. */
 TCT_LANE uint64_t tct_cells_cleared(const uint64_t *cleared)
 {
     return cleared ? tct_signal_value(cleared) : UINT64_MAX;

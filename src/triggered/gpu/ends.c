@@ -237,7 +237,7 @@ static bool connect(tacit_trigger_comm *c, const tct_trigger_end *e,
     return p->r.window != NULL;
 }
 
-/* What kernels of cells have as arguments. */
+/* The arguments of kernels for cells. */
 static tct_cell_end cell_of(const tct_parted *p, tct_parted *on_gpu)
 {
     const tct_cell_end e = {.cells = p->cells,
