@@ -32,9 +32,11 @@ typedef struct tct_store_rows {
     tacit_queue *q;
     const tct_store_kernels *kernels;
     int64_t rows, cols, entries;
-    const int64_t *ptr; /* [rows + 1] */
-    const int32_t *col; /* [entries] */
-    const double *val;  /* [entries] */
+    const int64_t *ptr;            /* [rows + 1] */
+    const int32_t *col;            /* [entries] */
+    const double *val;             /* [entries] */
+    struct tct_gpu_loader *loader; /* of kernels, until the rows are dropped;
+                                    * NULL: none (gpu/store.c) */
 } tct_store_rows;
 
 /* Copy the rows of `A` to the GPU of `q`. Small ones, and those that do not fit,
