@@ -270,6 +270,33 @@ static tct_local staircase(int64_t rows, int64_t different)
     return A;
 }
 
+/* The device counts the values as the host does, and with this count the host
+ * foretells the bytes of what the device stores. */
+static void check_count(tct_local *A)
+{
+    const tct_store_rows R = rows_of(A);
+    tct_value_set host, device;
+    tct_gpu_arrays a;
+    tct_gpu_about about;
+    uint64_t pattern;
+    tct_value_set_open(&host, TCT_GPU_VALUES_MOST, false);
+    tct_value_set_zero(&host);
+    tct_value_set_look(&host, A->val, A->ptr[A->rows]);
+    assert_int_equal(tct_store_count_values(&R, &device), TACIT_OK);
+    assert_int_equal(taken, 0);
+    SAME(device.count == host.count && device.floats == host.floats);
+    SAME(tct_gpu_store_best(&device) == tct_gpu_store_best(&host));
+    tct_value_set_close(&host);
+    A->values = &device;
+    const double bytes = tct_gpu_slices_bytes(A, 1, GPU_ANY_KIND, NULL, NULL);
+    A->values = NULL;
+    assert_int_equal(
+        tct_store_build(&R, 1, GPU_ANY_KIND, NULL, &a, &about, &pattern),
+        TACIT_OK);
+    SAME(fabs(bytes - about.matrix_bytes) <= 0.02 * about.matrix_bytes);
+    give_arrays(&a);
+}
+
 static void dictionaries_end_where_they_do_on_the_host(void **state)
 {
     static const int64_t different[] = {254, 255, 256, 65534, 65535, 65536};
@@ -278,6 +305,7 @@ static void dictionaries_end_where_they_do_on_the_host(void **state)
         tct_local A = staircase(16000, different[i]);
         about_what = "a staircase";
         assert_true(A.ptr[A.rows] > 8 * 65536);
+        check_count(&A);
         check(&A, 1, GPU_ANY_KIND, "auto");
         check(&A, 1, GPU_ANY_KIND, "dict16");
         check(&A, 4, GPU_ANY_KIND, "auto");
@@ -303,6 +331,7 @@ static void odd_values_keep_their_bits(void **state)
         for (int64_t k = 0; k < A.ptr[A.rows]; k++)
             memcpy(&A.val[k], &odd[first], sizeof *odd);
         check_stores(&A, "one odd value", first * EVERY, 1, GPU_ANY_KIND);
+        check_count(&A);
         clear(&A);
     }
 }

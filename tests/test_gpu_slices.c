@@ -654,6 +654,13 @@ static void blocks_are_found(void **state)
         tct_local A = make(find_shape(want[i].shape), RANDOM);
         A.store = want[i].store;
         assert_int_equal(tct_gpu_best_block(&A), want[i].b);
+        double bytes = tct_gpu_slices_bytes(&A, 1, GPU_ANY_KIND, A.store, NULL);
+        if (A.store && strcmp(A.store, "low32") == 0) bytes = -1.0;
+        assert_int_equal(tct_gpu_fewer_bytes(&A, &bytes), want[i].b);
+        if (want[i].b)
+            assert_true(bytes == tct_gpu_slices_bytes(&A, want[i].b,
+                                                      GPU_ANY_KIND, A.store,
+                                                      NULL));
         clear(&A);
     }
 }

@@ -34,6 +34,9 @@ typedef struct tct_local {
     const int64_t *sample;
     int64_t piece;
     int dense; /* the size of dense blocks, found before; 0: not yet; -1: none */
+    /* The number of its values and whether they are floats, for sizes that are
+     * foretold; NULL: values of a sample are read */
+    const struct tct_value_set *values;
     const uint8_t *alike; /* of tct_csr_view (host/kernels.h), or NULL */
     /* Its arrays are those of these rows, which may be shared: not `owned`, and
      * not to be freed. NULL: they are its own */

@@ -3,7 +3,7 @@
  * whole matrix is stored in each that fits and that its bytes do not rule out,
  * in turn, and multiplied; the fastest is kept. A persistent kernel saves the
  * launches of an iteration. */
-#include "operator/format.h"
+#include "operator/layout/store_device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +29,10 @@ typedef struct {
     double *x, *y;
     double vectors; /* bytes of x and y */
     double least;   /* bytes of the smallest format with entries; 0: unknown */
+    bool counted;   /* the device has counted: */
+    tct_value_set values;             /* without its table */
+    int dense[CANDIDATES];            /* sizes of blocks, once they are found */
+    tacit_trial foretold[CANDIDATES]; /* without a format: not yet */
 } course;
 
 static bool is_hopeless(const course *c, double bytes)
@@ -72,6 +76,7 @@ static const tct_format *find(const course *c, const tct_local *A,
              (int)(slash ? slash - name : (int)sizeof bare - 1), name);
     *copy = *A;
     copy->owned = false;
+    copy->values = c->counted ? &c->values : NULL;
     if (slash) copy->store = slash + 1;
     return tct_format_find(c->q->device->name, bare);
 }
@@ -137,6 +142,12 @@ static tacit_status take_small(const course *c, const tct_local *A,
     return TACIT_OK;
 }
 
+/* Is candidate `i` of dense blocks? */
+static bool is_dense(int i)
+{
+    return candidates[i][0] == 'b';
+}
+
 /* Does candidate `i` differ from the one before it, given the store asked
  * for? */
 static bool takes_part(int i, const char *store, const tct_block *before)
@@ -149,26 +160,59 @@ static bool takes_part(int i, const char *store, const tct_block *before)
     return !slash || (before && before->packed);
 }
 
-/* The bytes of each candidate that may take part, or why it does not fit; sets
- * the least. */
-static void foretell(course *c, tct_local *A, tacit_trial *of)
+/* The bytes of the blocks of candidate `i`, sell's are those of the one two
+ * before: both searches for the best size are the same. */
+static double dense_bytes(course *c, const tct_local *A, int i,
+                          const char **reason)
+{
+    double bytes = c->foretold[i - 2].bytes;
+    c->dense[i] = tct_gpu_fewer_bytes(A, &bytes);
+    if (c->dense[i] > 0) return bytes;
+    *reason = "no dense blocks of 2 to 6 rows that take fewer bytes than rows "
+              "do";
+    return -1.0;
+}
+
+/* The bytes of candidate `i`, or why it does not fit; sets the least. */
+static void foretell(course *c, const tct_local *A, int i)
+{
+    tct_local copy;
+    tacit_trial *t = &c->foretold[i];
+    const tct_format *f = find(c, A, candidates[i], &copy);
+    *t = (tacit_trial){.format = candidates[i]};
+    t->bytes = is_dense(i) && c->foretold[i - 2].format
+                   ? dense_bytes(c, &copy, i, &t->reason)
+                   : f->bytes(&copy, &t->reason);
+    if (t->bytes > 0.0 && (c->least == 0.0 || t->bytes < c->least))
+        c->least = t->bytes;
+}
+
+/* Count the values once for all candidates. */
+static tacit_status count_values(course *c, const tct_local *A)
+{
+    const tct_store_rows *R = A->device;
+    if (!R || !R->ptr) return TACIT_OK;
+    const tacit_status status = tct_store_count_values(R, &c->values);
+    c->counted = status >= 0;
+    return status == TACIT_NO_MEMORY ? TACIT_OK : status;
+}
+
+/* The bytes of the candidates with any store, or with the one asked for: those
+ * of others are never fewer, and are foretold if they take part. */
+static tacit_status foretell_first(course *c, tct_local *A)
 {
     const char *wish = A->store;
     const double start = tct_seconds();
     const bool all = !wish || strcmp(wish, "auto") == 0;
+    if (all) TRY(count_values(c, A));
     A->store = NULL;
-    for (int i = 0; i < CANDIDATES; i++) {
-        tct_local copy;
-        of[i] = (tacit_trial){.format = candidates[i], .bytes = -1.0};
-        if (!all && !takes_part(i, wish, NULL)) continue;
-        const tct_format *f = find(c, A, candidates[i], &copy);
-        of[i].bytes = f->bytes(&copy, &of[i].reason);
-        if (of[i].bytes > 0.0 && (c->least == 0.0 || of[i].bytes < c->least))
-            c->least = of[i].bytes;
-    }
+    for (int i = 0; i < CANDIDATES; i++)
+        if (all ? !strchr(candidates[i], '/') : takes_part(i, wish, NULL))
+            foretell(c, A, i);
     A->store = wish;
     tct_log(TCT_DETAIL, "bytes of formats foretold in %.2f ms",
             1e3 * (tct_seconds() - start));
+    return TACIT_OK;
 }
 
 static tacit_status race(course *c, tct_local *A, tacit_trial *trials,
@@ -179,19 +223,21 @@ static tacit_status race(course *c, tct_local *A, tacit_trial *trials,
     const tct_block *before = NULL; /* `last` or, if fastest, `*out` */
     double best = 0.0;
     const char *wish = A->store;
-    tacit_trial foretold[CANDIDATES];
-    foretell(c, A, foretold);
+    TRY(foretell_first(c, A));
     for (int i = 0; i < CANDIDATES; i++) {
         if (!takes_part(i, wish, before)) continue;
         drop(&last);
         tacit_trial *t = &trials[*count];
-        *t = foretold[i];
         A->store = NULL;
         const double start = tct_seconds();
+        if (!c->foretold[i].format) foretell(c, A, i);
+        *t = c->foretold[i];
+        A->dense = c->dense[i];
         const tacit_status status =
             enter(c, A, t, reasons[*count], TCT_REASON, &last);
         t->spent = tct_seconds() - start;
         A->store = wish;
+        A->dense = 0;
         ++*count;
         before = last;
         if (status < 0) {

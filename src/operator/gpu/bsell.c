@@ -21,7 +21,7 @@ static double bsell_bytes(const tct_local *A, const char **reason)
 static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 {
     (void)team;
-    const int b = tct_gpu_best_block(A);
+    const int b = A->dense > 0 ? A->dense : tct_gpu_best_block(A);
     if (!b) FAIL(TACIT_UNSUPPORTED, "format bsell: %s", no_blocks);
     return tct_gpu_slices_create(A, b, GPU_ANY_KIND, A->store, &bsell_ops, out);
 }

@@ -3,6 +3,7 @@
  * for all formats that are tried. */
 #include "operator/gpu/store.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,12 +150,19 @@ static tacit_status copy_few(const tct_local *A, tct_store_rows *R)
 }
 
 /* A thread loads kernels of the set-up, whose first use would wait for them,
- * while rows are copied; TACIT_PRELOAD=0: without. */
-typedef struct {
+ * while rows are copied and looked at; TACIT_PRELOAD=0: without. */
+typedef struct tct_gpu_loader {
     pthread_t thread;
-    bool runs;
     int device;
 } loader;
+
+/* Devices below 64, as bits, whose kernels are loaded. */
+static atomic_uint_fast64_t loaded;
+
+static uint64_t bit_of(int device)
+{
+    return device < 64 ? UINT64_C(1) << device : 0;
+}
 
 static void *load(void *work)
 {
@@ -162,21 +170,30 @@ static void *load(void *work)
     if (gpu_set_device(l->device) != GPU_OK) return NULL;
     tct_gpu_store_load();
     tct_gpu_slices_load();
+    tct_gpu_store_load_blocks();
     (void)gpu_last_error();
+    atomic_fetch_or(&loaded, bit_of(l->device));
     return NULL;
 }
 
-static void begin_loading(const tacit_queue *q, loader *l)
+/* Without memory or a thread first uses wait. */
+static loader *begin_loading(const tacit_queue *q)
 {
     const char *wish = getenv("TACIT_PRELOAD");
-    *l = (loader){.device = tct_gpu_of(q)->device};
-    l->runs = !(wish && strcmp(wish, "0") == 0) &&
-              pthread_create(&l->thread, NULL, load, l) == 0;
+    if (wish && strcmp(wish, "0") == 0) return NULL;
+    if (atomic_load(&loaded) & bit_of(tct_gpu_of(q)->device)) return NULL;
+    loader *l = tct_calloc(sizeof *l);
+    if (!l) return NULL;
+    l->device = tct_gpu_of(q)->device;
+    if (pthread_create(&l->thread, NULL, load, l) == 0) return l;
+    tct_free(l);
+    return NULL;
 }
 
-static void end_loading(const loader *l)
+static void end_loading(loader *l)
 {
-    if (l->runs) pthread_join(l->thread, NULL);
+    if (l) pthread_join(l->thread, NULL);
+    tct_free(l);
 }
 
 static tacit_status copy_many(tacit_queue *q, const tct_local *A,
@@ -192,12 +209,8 @@ static tacit_status copy_many(tacit_queue *q, const tct_local *A,
 static tacit_status copy_rows(tacit_queue *q, const tct_local *A,
                               tct_store_rows *R)
 {
-    loader l;
-    if (bytes_of(R) < TCT_GPU_STAGED) return copy_few(A, R);
-    begin_loading(q, &l);
-    const tacit_status status = copy_many(q, A, R);
-    end_loading(&l);
-    return status;
+    R->loader = begin_loading(q);
+    return bytes_of(R) < TCT_GPU_STAGED ? copy_few(A, R) : copy_many(q, A, R);
 }
 
 tacit_status tct_gpu_rows_send(tacit_queue *q, const tct_local *A,
@@ -222,6 +235,8 @@ void tct_gpu_rows_drop(tct_store_rows *R)
     R->ptr = NULL;
     R->col = NULL;
     R->val = NULL;
+    end_loading(R->loader);
+    R->loader = NULL;
 }
 
 /* The reason why the host stores it; NULL: the device may. */

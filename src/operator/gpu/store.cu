@@ -77,11 +77,15 @@ static void load(const void *kernel)
     (void)gpu_function_get(&a, kernel);
 }
 
+extern "C" void tct_gpu_store_load_blocks(void)
+{
+    load((const void *)plan<false>);
+    load((const void *)fill<false>);
+}
+
 extern "C" void tct_gpu_store_load(void)
 {
     load((const void *)do_task);
     load((const void *)plan<true>);
     load((const void *)fill<true>);
-    load((const void *)plan<false>);
-    load((const void *)fill<false>);
 }

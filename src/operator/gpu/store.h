@@ -30,9 +30,10 @@ tacit_status tct_gpu_rows_send(tacit_queue *q, const tct_local *A,
 void tct_gpu_store_each(tacit_queue *q, tct_store_task task, int64_t n,
                         const tct_store_work *g);
 
-/* Load these kernels, those of products of rows: slices.cu. The driver does it
- * on first use otherwise. */
+/* Load these kernels for rows; for dense blocks; those of products of rows:
+ * slices.cu. The driver does it on first use otherwise. */
 void tct_gpu_store_load(void);
+void tct_gpu_store_load_blocks(void);
 void tct_gpu_slices_load(void);
 
 #ifdef __cplusplus

@@ -96,6 +96,9 @@ double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
  * has. With a reduced store, whose matrix has blocks already, it need not be
  * fewer than rows. */
 int tct_gpu_best_block(const tct_local *A);
+/* The same if the bytes of rows are `*bytes`, < 0: they do not fit; `*bytes`
+ * becomes those of the blocks. */
+int tct_gpu_fewer_bytes(const tct_local *A, double *bytes);
 
 /* --- slices_values.c: stores of values ------------------------------------ */
 
@@ -131,7 +134,8 @@ enum { GPU_WINDOW_SLICES = GPU_WINDOW / GPU_LANES };
 typedef struct tct_gpu_maker { /* the task: matrix, block size, kinds, store */
     tct_slicing slicing;
     tct_gpu_wish wish;
-    tct_gpu_store store; /* the store so far */
+    tct_gpu_store store;        /* the store so far */
+    const tct_value_set *known; /* see tct_local; NULL: values are read */
 } tct_gpu_maker;
 
 extern const tct_slicing_rules tct_gpu_rules;

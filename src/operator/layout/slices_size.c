@@ -8,12 +8,19 @@
 #include <pthread.h>
 
 enum {
-    SAMPLES = 96,
-    NO_MEMORY = 1, /* reason of a failed plan */
+    SAMPLES = 96, /* windows, fewer of long rows: */
+    SAMPLES_LEAST = 12,
+    SAMPLE_ENTRIES = 1 << 18,
+    BLOCK_ROWS = 512,   /* that show whether blocks are dense */
+    SHARE_SAMPLES = 32, /* whose values are worth a thread */
+    NO_MEMORY = 1,      /* reason of a failed plan */
     TOO_WIDE = 2,
     MUCH = 1 << 15 /* entries */
 };
 static const double FILL_MOST = 1.30; /* values of blocks, per non-zero */
+/* No further look is taken at blocks of which few rows hold more. */
+static const double FILL_NEVER = 1.6;
+static const char *const not_dense = "the blocks are not dense";
 
 /* --- rules ---------------------------------------------------------------- */
 
@@ -77,6 +84,7 @@ tacit_status tct_gpu_maker_open(const tct_local *A, int b, tct_gpu_kinds kinds,
     out->slicing = tct_slicing_of(&tct_gpu_rules, A, b);
     out->slicing.only_far = kinds == GPU_ONLY_FAR;
     out->slicing.consts = out->wish.consts;
+    out->known = NULL;
     tct_gpu_set_store(out, out->wish.store);
     return TACIT_OK;
 }
@@ -164,12 +172,27 @@ static void collect_part(void *work, int64_t part)
 /* The set of values, of rows or of `cells`. */
 static void collect_values(const tct_gpu_maker *M, tct_gpu_plan *P, bool cells)
 {
-    collecting c = {M, P, cells,
-                    tct_parallel_parts(P->count, windows_of_thread(M, P)),
+    const int64_t least = P->window ? SHARE_SAMPLES : windows_of_thread(M, P);
+    collecting c = {M, P, cells, tct_parallel_parts(P->count, least),
                     PTHREAD_MUTEX_INITIALIZER};
     tct_value_set_close(&P->values);
     open_set(M, &P->values);
     tct_parallel_each(c.parts, collect_part, &c);
+}
+
+/* The values of all rows, as they are known or as the windows show them. */
+static void find_values(const tct_gpu_maker *M, tct_gpu_plan *P)
+{
+    const tct_value_set *known = M->known;
+    if (!known) {
+        collect_values(M, P, false);
+        return;
+    }
+    tct_value_set_close(&P->values);
+    P->values = (tct_value_set){.most = known->most,
+                                .count = known->count,
+                                .looked = known->looked,
+                                .floats = known->floats};
 }
 
 /* --- windows -------------------------------------------------------------- */
@@ -258,7 +281,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
     const tct_gpu_wish *wish = &M->wish;
     const bool matters = tct_gpu_values_matter(wish);
     TRY(allocate(P));
-    if (matters) collect_values(M, P, false);
+    if (matters) find_values(M, P);
     if (wish->automatic) tct_gpu_set_store(M, tct_gpu_store_best(&P->values));
     const int failed = plan_windows(M, P);
     if (failed == TOO_WIDE) P->reason = "a row has more than 65535 blocks";
@@ -376,6 +399,45 @@ static double scaled_bytes(const tct_gpu_maker *M, const tct_gpu_plan *P)
            (dict ? 8.0 * (double)P->values.count : 0.0);
 }
 
+/* Windows of a sample. */
+static int64_t samples_of(const tct_slicing *S)
+{
+    const int64_t entries = S->A->ptr[S->A->rows];
+    const int64_t each = S->windows > 0 ? entries / S->windows : 0;
+    const int64_t count = SAMPLE_ENTRIES / (each + 1);
+    return count > SAMPLES         ? SAMPLES
+           : count < SAMPLES_LEAST ? SAMPLES_LEAST
+                                   : count;
+}
+
+/* Block row `i` of those that are looked at, one of each `step`, at random. */
+static int64_t block_row(int64_t i, int64_t step, int64_t groups)
+{
+    const int64_t g =
+        i * step + (int64_t)(tct_mix((uint64_t)i) % (uint64_t)step);
+    return g < groups ? g : groups - 1;
+}
+
+/* Values of blocks per non-zero in some block rows; 0: unknown. */
+static double sampled_fill(const tct_local *A, int b)
+{
+    const int64_t groups = A->rows / b;
+    const int64_t step = (groups + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    int64_t entries = 0, most = 0, blocks = 0;
+    int32_t *col = NULL;
+    for (int64_t i = 0; i * step < groups; i++) {
+        const int64_t row = b * block_row(i, step, groups);
+        const int64_t n = A->ptr[row + b] - A->ptr[row];
+        entries += n;
+        if (n > most) most = n;
+    }
+    if (entries == 0 || TCT_ALLOC(most, "a sample", &col) < 0) return 0.0;
+    for (int64_t i = 0; i * step < groups; i++)
+        blocks += tct_merge_rows(A, b, block_row(i, step, groups), col);
+    tct_free(col);
+    return (double)(blocks * b * b) / (double)entries;
+}
+
 double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
                             const char *store, const char **reason)
 {
@@ -388,9 +450,13 @@ double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
         return -1.0;
     *reason = "an unknown store of values";
     if (tct_gpu_maker_open(A, b, kinds, store, &M) < 0) return -1.0;
+    *reason = not_dense;
+    if (b > 1 && sampled_fill(A, b) > FILL_NEVER) return -1.0;
+    M.known = A->values;
     const tct_slicing *S = &M.slicing;
     tct_gpu_plan P = {.window = window};
-    P.count = tct_slicing_sample(S, (S->windows + SAMPLES - 1) / SAMPLES, true,
+    const int64_t samples = samples_of(S);
+    P.count = tct_slicing_sample(S, (S->windows + samples - 1) / samples, true,
                                  window);
     double bytes = -1.0;
     const tacit_status status = tct_gpu_plan_make(&M, &P);
@@ -398,7 +464,7 @@ double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
     if (status >= 0) {
         const double values = (double)P.blocks * b * b;
         const bool dense = b == 1 || values <= FILL_MOST * (double)P.entries;
-        *reason = dense ? NULL : "the blocks are not dense";
+        *reason = dense ? NULL : not_dense;
         if (dense) bytes = scaled_bytes(&M, &P);
     }
     tct_gpu_plan_clear(&P);
@@ -415,5 +481,10 @@ int tct_gpu_best_block(const tct_local *A)
     tct_gpu_wish wish;
     if (tct_gpu_wish_read(A->store, 1, GPU_ANY_KIND, &wish) < 0) return 0;
     double least = wish.low ? -1.0 : packed_bytes(A, 1);
-    return tct_best_block(A, &least, packed_bytes);
+    return tct_gpu_fewer_bytes(A, &least);
+}
+
+int tct_gpu_fewer_bytes(const tct_local *A, double *bytes)
+{
+    return tct_best_block(A, bytes, packed_bytes);
 }

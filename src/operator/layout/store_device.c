@@ -95,6 +95,33 @@ static tacit_status collect(builder *B, bool cells)
     return TACIT_OK;
 }
 
+/* Memory for the table of values alone. */
+static tacit_status take_table(builder *B)
+{
+    const tct_store_kernels *K = B->R->kernels;
+    B->g.bits = K->bits;
+    TRY(K->require(8.0 * (double)slots_of(B), "the values of the matrix"));
+    TRY(TAKE(B, 1, &B->g.state));
+    return TAKE(B, slots_of(B), &B->g.key);
+}
+
+tacit_status tct_store_count_values(const tct_store_rows *R, tct_value_set *out)
+{
+    builder B = {.R = R};
+    B.g.val = R->val;
+    B.g.entries = R->entries;
+    tacit_status status = take_table(&B);
+    if (status >= 0) status = collect(&B, false);
+    R->kernels->give(R->q, B.g.state);
+    R->kernels->give(R->q, B.g.key);
+    const tct_value_set *set = &B.P.values;
+    *out = (tct_value_set){.most = set->most,
+                           .count = set->count,
+                           .looked = set->looked,
+                           .floats = set->floats};
+    return status;
+}
+
 static void choose_store(builder *B)
 {
     if (B->M.wish.automatic)

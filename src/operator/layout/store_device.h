@@ -32,9 +32,11 @@ typedef struct tct_store_rows {
     tacit_queue *q;
     const tct_store_kernels *kernels;
     int64_t rows, cols, entries;
-    const int64_t *ptr; /* [rows + 1] */
-    const int32_t *col; /* [entries] */
-    const double *val;  /* [entries] */
+    const int64_t *ptr;            /* [rows + 1] */
+    const int32_t *col;            /* [entries] */
+    const double *val;             /* [entries] */
+    struct tct_gpu_loader *loader; /* of kernels, until the rows are dropped;
+                                    * NULL: none (gpu/store.c) */
 } tct_store_rows;
 
 /* Copy the rows of `A` to the GPU of `q`. Small ones, and those that do not fit,
@@ -56,6 +58,13 @@ void tct_store_drop(tct_local *local);
 bool tct_store_takes(const char *store);
 /* Bytes of the device that a build takes, besides the arrays it makes. */
 double tct_store_scratch(const tct_store_kernels *K, int64_t rows);
+
+/* How many different values the rows have, at most TCT_GPU_VALUES_MOST and one
+ * more, +0 among them, and whether all are floats; `out` has no table.
+ * Memory      8 MB of the device.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_store_count_values(const tct_store_rows *R,
+                                    tct_value_set *out);
 
 /* As tct_gpu_slices_build, of rows on a device: the arrays have the same bytes
  * and are memory of the device, which the caller gives back. `*pattern` as
