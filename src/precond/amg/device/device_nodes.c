@@ -31,7 +31,8 @@ static void make_piece(void *work, int64_t from, int64_t to)
 static tacit_status put_pieces(tct_amg_device *t, const tct_near_null *B)
 {
     enum { ROWS = 1 << 16 };
-    const int64_t rows = t->A.rows, most = rows < ROWS ? rows : ROWS;
+    const int64_t rows = t->A.rows;
+    const int64_t most = t->kernels->piece ? t->kernels->piece : ROWS;
     const size_t k = (size_t)B->vectors;
     piece p = {.B = B};
     TRY(tacit_queue_alloc(t->q, (size_t)rows * k, &t->smooth));
