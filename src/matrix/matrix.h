@@ -75,13 +75,6 @@ tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
  * Errors    INVALID (an operator has taken the entries), NO_MEMORY, COMM. */
 tacit_status tct_matrix_original_block(const tacit_matrix *m, int *out);
 
-/* The point of each row of this rank, [rows][3], and the direction in which the
- * row displaces it, [rows], of an `elastic` matrix. To be freed by tct_free,
- * also after an error.
- * Collective.  Errors NO_MEMORY. */
-tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
-                               int **component);
-
 /* The largest difference of an entry of `m`, which is square, and its partner,
  * relative to the larger one and their diagonals; infinite: a partner is not
  * stored.

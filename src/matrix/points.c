@@ -4,7 +4,7 @@
 #include "comm/setup/directory.h"
 #include "device/parallel.h"
 #include "io/io.h"
-#include "matrix/matrix.h"
+#include "matrix/rigid.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,44 +30,50 @@ static double rotation(const double x[3], int p, int q, int c)
     return c == p ? -x[q] : c == q ? x[p] : 0.0;
 }
 
+/* The elements of a row in direction `c`, `step` apart. */
+static void set_row(int dims, const double x[3], int c, double *out,
+                    int64_t step)
+{
+    for (int d = 0; d < dims; d++, out += step) *out = c == d ? 1.0 : 0.0;
+    for (int p = 0; p < dims; p++)
+        for (int q = p + 1; q < dims; q++, out += step)
+            *out = rotation(x, p, q, c);
+}
+
 tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                                     const double *points, const int *component,
                                     const double *centre, double *modes)
 {
     REQUIRE(dims >= 1 && dims <= 3 && rows >= 0);
     REQUIRE(rows == 0 || (points && component && modes));
-    double mean[3];
-    add_points(dims, rows, points, mean);
+    double mean[3] = {0.0};
+    if (!centre) add_points(dims, rows, points, mean);
     for (int d = 0; d < dims; d++)
         mean[d] = centre ? centre[d] : mean[d] / (double)(rows ? rows : 1);
     for (int64_t i = 0; i < rows; i++) {
-        double x[3] = {0.0}, *to = modes + i;
+        double x[3] = {0.0};
         const int c = component[i];
         if (c < 0 || c >= dims)
             FAIL(TACIT_INVALID,
                  "rigid-body modes: component[%lld] is %d: expected 0 to %d",
                  (long long)i, c, dims - 1);
         for (int d = 0; d < dims; d++) x[d] = points[i * dims + d] - mean[d];
-        for (int d = 0; d < dims; d++, to += rows) *to = c == d ? 1.0 : 0.0;
-        for (int p = 0; p < dims; p++)
-            for (int q = p + 1; q < dims; q++, to += rows)
-                *to = rotation(x, p, q, c);
+        set_row(dims, x, c, modes + i, rows);
     }
     return TACIT_OK;
 }
 
 /* --- of a gallery matrix -------------------------------------------------- */
 
-static void on_grid(const tacit_matrix *m, double *points, int *component)
+/* The point and direction of row `i`, as in a table of points. */
+static void on_grid(const tacit_matrix *m, int64_t i, double at[4])
 {
-    for (int64_t i = 0; i < m->A.rows; i++) {
-        const int64_t row = tct_original(m, i), node = row / 3;
-        const int64_t *n = m->grid;
-        points[3 * i] = (double)(node % n[0]);
-        points[3 * i + 1] = (double)(node / n[0] % n[1]);
-        points[3 * i + 2] = (double)(node / n[0] / n[1]);
-        component[i] = (int)(row % 3);
-    }
+    const int64_t row = tct_original(m, i), node = row / 3, *n = m->grid;
+    const int64_t line = node / n[0];
+    at[0] = (double)(node % n[0]);
+    at[1] = (double)(line % n[1]);
+    at[2] = (double)(line / n[1]);
+    at[3] = (double)(row % 3);
 }
 
 /* The points of this rank's rows, from other ranks if redistributed: a table of
@@ -91,34 +97,75 @@ static tacit_status fetch(const tacit_matrix *m, const double **table,
         status = tct_directory_get(m->world, starts, m->points, 4 * rows,
                                    number, *own);
     TCT_FREE(starts, number);
+    if (status < 0) tct_free(*own);
     *table = *own;
     return status;
 }
 
-static tacit_status of_mesh(const tacit_matrix *m, double *points,
-                            int *component)
+typedef struct {
+    const tacit_matrix *m;
+    int64_t stride, count; /* points along a line of the grid */
+} coordinate;
+
+/* The sum of a coordinate, which is exact in any order. */
+static int64_t sum_on_grid(const void *work, int64_t from, int64_t to)
 {
-    const double *table = NULL;
-    double *own = NULL;
-    const tacit_status status = fetch(m, &table, &own);
-    for (int64_t i = 0; status >= 0 && i < m->A.rows; i++) {
-        memcpy(points + 3 * i, table + 4 * i, 3 * sizeof *points);
-        component[i] = (int)table[4 * i + 3];
-    }
-    tct_free(own);
+    const coordinate *c = work;
+    int64_t sum = 0;
+    for (int64_t i = from; i < to; i++)
+        sum += tct_original(c->m, i) / 3 / c->stride % c->count;
+    return sum;
+}
+
+static void add_grid(const tacit_matrix *m, double sum[3])
+{
+    int64_t stride = 1;
+    for (int d = 0; d < 3; stride *= m->grid[d++])
+        sum[d] = (double)tct_parallel_sum(m->A.rows, TCT_SHORT, sum_on_grid,
+                                          &(coordinate){m, stride, m->grid[d]});
+}
+
+static void add_table(const double *table, int64_t rows, double sum[3])
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int d = 0; d < 3; d++) sum[d] += table[4 * i + d];
+}
+
+/* The mean over all ranks' rows. */
+static tacit_status mean_of(const tacit_matrix *m, double sum[3])
+{
+    const double rows = (double)m->A.global_rows;
+    TRY(tct_reduce_f64(m->world, TCT_SUM, 3, sum));
+    for (int d = 0; d < 3; d++) sum[d] /= rows > 0.0 ? rows : 1.0;
+    return TACIT_OK;
+}
+
+tacit_status tct_rigid_open(const tacit_matrix *m, tct_rigid *out)
+{
+    tct_rigid r = {.m = m};
+    if (m->points) TRY(fetch(m, &r.at, &r.own));
+    if (m->points) add_table(r.at, m->A.rows, r.centre);
+    else add_grid(m, r.centre);
+    const tacit_status status = mean_of(m, r.centre);
+    *out = r;
+    if (status < 0) tct_rigid_close(out);
     return status;
 }
 
-tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
-                               int **component)
+void tct_rigid_row(const tct_rigid *r, int64_t i, double *out)
 {
-    const int64_t rows = m->A.rows;
-    tacit_status status = TCT_ALLOC(3 * rows, what, points);
-    if (status >= 0) status = TCT_ALLOC(rows, what, component);
-    TRY(tct_agree(m->world, status));
-    if (m->points) return of_mesh(m, *points, *component);
-    on_grid(m, *points, *component);
-    return TACIT_OK;
+    double on[4];
+    const double *at = r->at ? r->at + 4 * i : on;
+    if (!r->at) on_grid(r->m, i, on);
+    const double x[3] = {at[0] - r->centre[0], at[1] - r->centre[1],
+                         at[2] - r->centre[2]};
+    set_row(3, x, (int)at[3], out, 1);
+}
+
+void tct_rigid_close(tct_rigid *r)
+{
+    tct_free(r->own);
+    *r = (tct_rigid){.m = NULL};
 }
 
 /* --- of a file ------------------------------------------------------------ */
@@ -215,25 +262,53 @@ static tacit_status read_any(reader *r, const char *path)
 
 /* --- both ----------------------------------------------------------------- */
 
-/* The mean over all ranks' points. */
-static tacit_status find_centre(const reader *r, double centre[3])
+/* Those of a file; r->points and r->component are freed by the caller. */
+static tacit_status of_file(reader *r, const char *path, int *columns,
+                            double **out)
 {
-    const double rows = (double)r->m->A.global_rows;
-    add_points(r->dims, r->m->A.rows, r->points, centre);
-    TRY(tct_reduce_f64(r->m->world, TCT_SUM, (size_t)r->dims, centre));
-    for (int d = 0; d < r->dims; d++) centre[d] /= rows > 0.0 ? rows : 1.0;
-    return TACIT_OK;
+    const int64_t rows = r->m->A.rows;
+    double centre[3] = {0.0};
+    TRY(read_any(r, path));
+    const int k = r->dims == 3 ? 6 : 3;
+    add_points(r->dims, rows, r->points, centre);
+    TRY(mean_of(r->m, centre));
+    tacit_status status = TCT_ALLOC(k * rows, "rigid-body modes", out);
+    if (status >= 0)
+        status = tacit_rigid_body_modes(r->dims, rows, r->points, r->component,
+                                        centre, *out);
+    *columns = k;
+    return tct_agree(r->m->world, status);
 }
 
-static tacit_status make_modes(const reader *r, const double *centre,
-                               int *columns, double **out)
+typedef struct {
+    const tct_rigid *r;
+    double *out; /* [TCT_RIGID][rows] */
+} listing;
+
+static void list_rows(void *work, int64_t from, int64_t to)
 {
-    const int k = r->dims == 3 ? 6 : 3;
-    TRY(TCT_ALLOC(k * r->m->A.rows, "rigid-body modes", out));
-    TRY(tacit_rigid_body_modes(r->dims, r->m->A.rows, r->points, r->component,
-                               centre, *out));
-    *columns = k;
-    return TACIT_OK;
+    const listing *l = work;
+    double row[TCT_RIGID];
+    for (int64_t i = from; i < to; i++) {
+        tct_rigid_row(l->r, i, row);
+        for (int k = 0; k < TCT_RIGID; k++)
+            l->out[k * l->r->m->A.rows + i] = row[k];
+    }
+}
+
+static tacit_status of_gallery(const tacit_matrix *m, int *columns,
+                               double **out)
+{
+    const int64_t rows = m->A.rows;
+    tct_rigid r;
+    TRY(tct_rigid_open(m, &r));
+    const tacit_status status =
+        tct_agree(m->world, TCT_ALLOC(TCT_RIGID * rows, what, out));
+    if (status >= 0)
+        tct_parallel(rows, TCT_SHORT, list_rows, &(listing){&r, *out});
+    tct_rigid_close(&r);
+    *columns = TCT_RIGID;
+    return status;
 }
 
 tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
@@ -243,18 +318,12 @@ tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
     REQUIRE(matrix && columns && modes);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     reader r = {.m = matrix, .dims = 3};
-    double centre[3];
     *columns = 0;
     *modes = NULL;
     TRY(tct_agree_name(matrix->world, "the file of points", path));
     if (!path && !matrix->elastic) return TACIT_OK;
-    tacit_status status =
-        path ? read_any(&r, path)
-             : tct_matrix_points(matrix, &r.points, &r.component);
-    if (status >= 0) status = find_centre(&r, centre);
-    if (status >= 0)
-        status =
-            tct_agree(matrix->world, make_modes(&r, centre, columns, modes));
+    const tacit_status status = path ? of_file(&r, path, columns, modes)
+                                     : of_gallery(matrix, columns, modes);
     TCT_FREE(r.points, r.component);
     if (status < 0) tacit_matrix_free_vectors(modes);
     return status;

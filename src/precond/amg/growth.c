@@ -74,7 +74,7 @@ tacit_status tct_amg_open_smooth(tct_amg_growth *g,
                                  const tct_near_null_options *o)
 {
     tct_near_null *B = &g->near;
-    TRY(tct_near_null_open(g->m, o, B));
+    TRY(tct_near_null_find(g->m, o, B));
     if (B->vectors == 0) return TACIT_OK;
     const size_t used = strlen(g->M->detail);
     snprintf(g->M->detail + used, sizeof g->M->detail - used,
@@ -84,8 +84,11 @@ tacit_status tct_amg_open_smooth(tct_amg_growth *g,
     g->M->given = true;
     if (B->vectors > 1 || nodes) {
         g->M->vectors = B->vectors;
-        return TACIT_OK;
+        return g->m->world->size == 1
+                   ? TACIT_OK /* a device may not need them on the host */
+                   : tct_agree(g->m->world, tct_near_null_fill(B));
     }
+    TRY(tct_agree(g->m->world, tct_near_null_fill(B)));
     g->smooth = B->value;
     B->value = NULL;
     tct_near_null_clear(B);

@@ -271,6 +271,7 @@ static tacit_status open_maker(growth *g, const tacit_matrix *matrix)
     const bool possible = !g->as || g->as->level[0].blocks;
     if (possible)
         TRY(tct_amg_device_open(g->A, matrix, g->smooth, &g->near, &g->device));
+    if (!g->device) TRY(tct_agree(g->A->world, tct_near_null_fill(&g->near)));
     if (g->device)
         g->make = g->as ? &tct_amg_on_device_again : &tct_amg_on_device;
     else g->make = g->as ? &tct_amg_on_host_again : &tct_amg_on_host;

@@ -82,15 +82,15 @@ void tct_amg_rows_free(tct_amg_rows *rows)
 tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
                          double **out)
 {
-    const size_t doubles = (count + 1) / 2;
-    double *packed = NULL;
-    TRY(TCT_ALLOC(doubles, "a preconditioner", &packed));
-    if (doubles > 0) packed[doubles - 1] = 0.0;
-    if (count > 0) memcpy(packed, numbers, count * sizeof *numbers);
-    const tacit_status status = tacit_queue_alloc(q, doubles, out);
-    if (status >= 0) q_put(q, doubles, packed, *out);
-    tct_free(packed);
-    return status < 0 ? status : q_own_status(q);
+    const size_t words = count / 2; /* two numbers each */
+    double last = 0.0;
+    TRY(tacit_queue_alloc(q, words + count % 2, out));
+    q_put(q, words, (const double *)(const void *)numbers, *out);
+    if (count % 2 != 0) {
+        memcpy(&last, numbers + 2 * words, sizeof *numbers);
+        q_put(q, 1, &last, *out + words);
+    }
+    return q_own_status(q);
 }
 
 tacit_status tct_amg_put_values(tacit_queue *q, size_t count,

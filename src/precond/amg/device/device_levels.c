@@ -11,7 +11,8 @@ static const tct_coarsening pairwise = {.passes = 3};
 static tacit_status leave(tct_amg_growth *g)
 {
     const int vectors = g->near.vectors;
-    if (!g->m) {
+    if (g->m) TRY(tct_agree(g->A->world, tct_near_null_fill(&g->near)));
+    else {
         TRY(tct_amg_device_bring(g->device, &g->own, &g->smooth));
         tct_amg_set_size(g, g->own);
         if (vectors > 0) {

@@ -4,11 +4,46 @@
  * Nodes are paired by the tasks of rows, on the graph of nodes; the graph
  * merged by aggregates is the pattern of the coarse blocks, and the next
  * level's graph. On several ranks it has this rank's nodes and edges. */
+#include "device/parallel.h"
 #include "precond/amg/device/device_setup_impl.h"
 
 static int32_t *numbers(double *memory)
 {
     return (int32_t *)(void *)memory;
+}
+
+/* Rows of the near-null vectors on their way to the device. */
+typedef struct {
+    const tct_near_null *B;
+    int64_t first;
+    double *out;
+} piece;
+
+static void make_piece(void *work, int64_t from, int64_t to)
+{
+    const piece *p = work;
+    tct_near_null_rows(p->B, p->first + from, p->first + to,
+                       p->out + from * p->B->vectors);
+}
+
+/* Make and upload them in pieces: memory of all would take longer to be had
+ * than its elements to be made. */
+static tacit_status put_pieces(tct_amg_device *t, const tct_near_null *B)
+{
+    enum { ROWS = 1 << 16 };
+    const int64_t rows = t->A.rows;
+    const int64_t most = t->kernels->piece ? t->kernels->piece : ROWS;
+    const size_t k = (size_t)B->vectors;
+    piece p = {.B = B};
+    TRY(tacit_queue_alloc(t->q, (size_t)rows * k, &t->smooth));
+    TRY(TCT_ALLOC(most * B->vectors, "near-null vectors", &p.out));
+    for (; p.first < rows; p.first += most) {
+        const int64_t left = rows - p.first, n = left < most ? left : most;
+        tct_parallel(n, TCT_SHORT, make_piece, &p);
+        q_put(t->q, (size_t)n * k, p.out, t->smooth + (size_t)p.first * k);
+    }
+    tct_free(p.out);
+    return q_own_status(t->q);
 }
 
 tacit_status tct_amg_device_take_near(tct_amg_device *t, const tct_near_null *B)
@@ -17,6 +52,7 @@ tacit_status tct_amg_device_take_near(tct_amg_device *t, const tct_near_null *B)
     t->vectors = B->vectors;
     t->nodes = B->nodes;
     if (B->node) TRY(tct_amg_put(t->q, rows, B->node, &t->node));
+    if (!B->value) return put_pieces(t, B);
     return tct_amg_put_values(t->q, rows * (size_t)B->vectors, B->value,
                               &t->smooth);
 }

@@ -37,6 +37,7 @@ typedef struct tct_amg_kernels {
      * Errors      NO_MEMORY, DEVICE. */
     tacit_status (*send)(tacit_queue *q, const tct_csr *A,
                          const tct_amg_csr *to);
+    int64_t piece; /* rows of near-null vectors uploaded at once; 0: 65,536 */
 } tct_amg_kernels;
 
 #ifdef __cplusplus

@@ -22,66 +22,127 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
 
 /* --- vectors -------------------------------------------------------------- */
 
-typedef struct {
-    int64_t rows;
-    int vectors, count; /* given, kept */
-    const bool *kept;
-    const double *X; /* [vectors][rows] */
-    double *out;     /* [rows][count] */
-} taking;
-
-static void take_rows(void *work, int64_t from, int64_t to)
+/* The elements of row `i` of all vectors. */
+static void row_of(const tct_near_null_source *S, int64_t i, double *out)
 {
-    const taking *t = work;
+    if (!S->X) tct_rigid_row(&S->rigid, i, out);
+    else
+        for (int j = 0; j < S->vectors; j++) out[j] = S->X[j * S->rows + i];
+}
+
+void tct_near_null_rows(const tct_near_null *B, int64_t from, int64_t to,
+                        double *out)
+{
+    const tct_near_null_source *S = &B->from;
+    double row[TACIT_PRECOND_VECTORS_MOST];
     for (int64_t i = from; i < to; i++) {
-        double *out = t->out + i * t->count;
-        for (int j = 0; j < t->vectors; j++)
-            if (t->kept[j]) *out++ = t->X[j * t->rows + i];
+        row_of(S, i, row);
+        for (int j = 0; j < S->vectors; j++)
+            if (S->kept[j]) *out++ = row[j];
     }
 }
 
-/* Interleave the vectors X [vectors][rows] of which kept[j]. */
-static tacit_status take(const tacit_matrix *m, int vectors, const bool *kept,
-                         const double *X, tct_near_null *B)
+static void fill_rows(void *work, int64_t from, int64_t to)
 {
-    taking t = {m->A.rows, vectors, 0, kept, X, NULL};
-    for (int j = 0; j < vectors; j++) t.count += kept[j];
-    TRY(TCT_ALLOC(t.rows * t.count, what, &B->value));
-    t.out = B->value;
-    tct_parallel(t.rows, TCT_SHORT, take_rows, &t);
-    B->vectors = t.count;
+    const tct_near_null *B = work;
+    tct_near_null_rows(B, from, to, B->value + from * B->vectors);
+}
+
+tacit_status tct_near_null_fill(tct_near_null *B)
+{
+    if (B->from.vectors == 0 || B->value) return TACIT_OK;
+    TRY(TCT_ALLOC(B->from.rows * B->vectors, what, &B->value));
+    tct_parallel(B->from.rows, TCT_SHORT, fill_rows, B);
     return TACIT_OK;
 }
 
-static tacit_status check_vectors(const tacit_matrix *m, int vectors,
-                                  const double *X)
+/* --- which of them -------------------------------------------------------- */
+
+enum { MOST = TACIT_PRECOND_VECTORS_MOST, PARTS = 64 };
+
+/* What is found of a part of the rows, of each of which some thread has one;
+ * the parts do not depend on how many there are. */
+typedef struct {
+    const tct_near_null_source *S;
+    int parts;
+    double (*found)[MOST * MOST]; /* [parts] */
+} search;
+
+/* Run `fn` on all parts; out->found is to be freed. Collective. */
+static tacit_status look(tacit_world *world, const tct_near_null_source *S,
+                         tct_item_fn fn, search *out)
 {
-    double most[TACIT_PRECOND_VECTORS_MOST] = {0.0};
-    for (int j = 0; j < vectors; j++)
-        for (int64_t i = 0; i < m->A.rows; i++) {
-            const double a = fabs(X[j * m->A.rows + i]);
+    *out = (search){.S = S, .parts = S->rows > TCT_SHORT ? PARTS : 1};
+    const size_t bytes = (size_t)out->parts * sizeof *out->found;
+    const tacit_status status =
+        tct_agree(world, TCT_ALLOC(out->parts, what, &out->found));
+    if (status < 0) {
+        tct_free(out->found);
+        return status;
+    }
+    memset(out->found, 0, bytes);
+    tct_parallel_each(out->parts, fn, out);
+    return TACIT_OK;
+}
+
+/* Infinite: an element is not finite. */
+static void find_most(void *work, int64_t part)
+{
+    const search *s = work;
+    const int64_t rows = s->S->rows;
+    double *most = s->found[part];
+    for (int j = 0; j < s->S->vectors; j++)
+        for (int64_t i = tct_part_first(rows, (int)part, s->parts);
+             i < tct_part_first(rows, (int)part + 1, s->parts); i++) {
+            const double a = fabs(s->S->X[j * rows + i]);
             if (!(a <= most[j])) most[j] = isfinite(a) ? a : HUGE_VAL;
         }
-    TRY(tct_reduce_f64(m->world, TCT_MAX, (size_t)vectors, most));
-    for (int j = 0; j < vectors; j++)
+}
+
+static tacit_status check_vectors(const tacit_matrix *m,
+                                  const tct_near_null_source *S)
+{
+    double most[MOST] = {0.0};
+    search s;
+    TRY(look(m->world, S, find_most, &s));
+    for (int p = 0; p < s.parts; p++)
+        for (int j = 0; j < S->vectors; j++)
+            most[j] = fmax(most[j], s.found[p][j]);
+    tct_free(s.found);
+    TRY(tct_reduce_f64(m->world, TCT_MAX, (size_t)S->vectors, most));
+    for (int j = 0; j < S->vectors; j++)
         if (!isfinite(most[j]))
             FAIL(TACIT_INVALID,
                  "near-null vector %d of %d has an element that is not finite",
-                 j + 1, vectors);
+                 j + 1, S->vectors);
     return TACIT_OK;
 }
 
+static void add_products(void *work, int64_t part)
+{
+    const search *s = work;
+    const int k = s->S->vectors;
+    const int64_t end = tct_part_first(s->S->rows, (int)part + 1, s->parts);
+    double *G = s->found[part], row[MOST];
+    for (int64_t i = tct_part_first(s->S->rows, (int)part, s->parts); i < end;
+         i++) {
+        row_of(s->S, i, row);
+        for (int u = 0; u < k; u++)
+            for (int v = u; v < k; v++) G[u * k + v] += row[u] * row[v];
+    }
+}
+
 /* The products of all pairs of vectors, [vectors * vectors]. */
-static tacit_status gram(const tacit_matrix *m, int vectors, const double *X,
+static tacit_status gram(const tacit_matrix *m, const tct_near_null_source *S,
                          double *G)
 {
-    const int64_t rows = m->A.rows;
-    const int k = vectors;
+    const int k = S->vectors;
+    search s;
+    TRY(look(m->world, S, add_products, &s));
     for (int e = 0; e < k * k; e++) G[e] = 0.0;
-    for (int64_t r = 0; r < rows; r++)
-        for (int i = 0; i < k; i++)
-            for (int j = i; j < k; j++)
-                G[i * k + j] += X[i * rows + r] * X[j * rows + r];
+    for (int p = 0; p < s.parts; p++)
+        for (int e = 0; e < k * k; e++) G[e] += s.found[p][e];
+    tct_free(s.found);
     for (int i = 0; i < k; i++)
         for (int j = 0; j < i; j++) G[i * k + j] = G[j * k + i];
     return tct_reduce_f64(m->world, TCT_SUM, (size_t)(k * k), G);
@@ -89,15 +150,14 @@ static tacit_status gram(const tacit_matrix *m, int vectors, const double *X,
 
 /* Vectors that are 0 or combinations of earlier ones are dropped: the rotations
  * of points that coincide or lie on a line. One step of Cholesky a vector. */
-static tacit_status find_dependent(const tacit_matrix *m, int vectors,
-                                   const double *X, bool *kept)
+static tacit_status find_dependent(const tacit_matrix *m, tct_near_null *B)
 {
-    enum { MOST = TACIT_PRECOND_VECTORS_MOST };
     const double depends = 1e-12; /* of the square of a norm */
     double G[MOST * MOST], before[MOST];
-    const int k = vectors;
+    const int k = B->from.vectors;
+    bool *kept = B->from.kept;
     int count = 0;
-    TRY(gram(m, k, X, G));
+    TRY(gram(m, &B->from, G));
     for (int j = 0; j < k; j++) before[j] = G[j * k + j];
     for (int i = 0; i < k; i++) {
         kept[i] = G[i * k + i] > depends * before[i];
@@ -111,6 +171,7 @@ static tacit_status find_dependent(const tacit_matrix *m, int vectors,
             for (int c = i + 1; c < k; c++)
                 G[j * k + c] -= G[i * k + j] * G[i * k + c] / G[i * k + i];
     }
+    B->vectors = count;
     if (count > 0) return TACIT_OK;
     FAIL(TACIT_INVALID,
          "near-null vectors: all %d are 0 everywhere: give others, or none", k);
@@ -135,35 +196,52 @@ static tacit_status check_options(const tacit_matrix *m,
     return TACIT_OK;
 }
 
-static tacit_status build(const tacit_matrix *m, const tct_near_null_options *o,
-                          double **modes, tct_near_null *B)
+/* The vectors of `o` or the rigid-body modes; none: 0 vectors. */
+static tacit_status find_source(const tacit_matrix *m,
+                                const tct_near_null_options *o,
+                                tct_near_null_source *S)
 {
-    const double *X = o->near_null;
-    int vectors = o->vectors;
+    S->rows = m->A.rows;
+    S->X = o->near_null;
+    S->vectors = o->vectors;
+    if (o->vectors > 0) return check_vectors(m, S);
+    S->X = NULL;
+    if (!m->elastic || o->node_rows == 1) return TACIT_OK;
+    S->vectors = TCT_RIGID;
+    return tct_rigid_open(m, &S->rigid);
+}
+
+static tacit_status build(const tacit_matrix *m, const tct_near_null_options *o,
+                          tct_near_null *B)
+{
     TRY(tct_agree(m->world, check_options(m, o)));
-    if (vectors > 0) TRY(tct_agree(m->world, check_vectors(m, vectors, X)));
-    if (vectors == 0 && o->node_rows != 1) {
-        TRY(tacit_matrix_rigid_body_modes(m, NULL, &vectors, modes));
-        X = *modes;
-    }
+    TRY(find_source(m, o, &B->from));
+    const int vectors = B->from.vectors;
     if (vectors == 0) return TACIT_OK;
     if (vectors == 1 && o->node_rows == 1) B->nodes = m->A.rows;
     else TRY(find_nodes(m, o->node_rows, B));
-    bool kept[TACIT_PRECOND_VECTORS_MOST];
-    TRY(find_dependent(m, vectors, X, kept));
-    return tct_agree(m->world, take(m, vectors, kept, X, B));
+    return find_dependent(m, B);
+}
+
+tacit_status tct_near_null_find(const tacit_matrix *m,
+                                const tct_near_null_options *options,
+                                tct_near_null *out)
+{
+    TCT_THREADS_AT_MOST(tct_world_threads(m->world));
+    tct_near_null B = {.vectors = 0};
+    const tacit_status status = build(m, options, &B);
+    if (status < 0) tct_near_null_clear(&B);
+    else *out = B;
+    return status;
 }
 
 tacit_status tct_near_null_open(const tacit_matrix *m,
                                 const tct_near_null_options *options,
                                 tct_near_null *out)
 {
-    tct_near_null B = {.vectors = 0};
-    double *modes = NULL;
-    const tacit_status status = build(m, options, &modes, &B);
-    tacit_matrix_free_vectors(&modes);
-    if (status < 0) tct_near_null_clear(&B);
-    else *out = B;
+    TRY(tct_near_null_find(m, options, out));
+    const tacit_status status = tct_agree(m->world, tct_near_null_fill(out));
+    if (status < 0) tct_near_null_clear(out);
     return status;
 }
 
@@ -196,6 +274,7 @@ tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
 void tct_near_null_clear(tct_near_null *B)
 {
     TCT_FREE(B->value, B->node, B->number);
+    tct_rigid_close(&B->from.rigid);
     tct_ghosts_clear(&B->others);
     *B = (tct_near_null){.vectors = 0};
 }

@@ -15,12 +15,24 @@
  *     ... and again */
 #ifndef TCT_PRECOND_AMG_SYSTEMS_NEAR_NULL_H
 #define TCT_PRECOND_AMG_SYSTEMS_NEAR_NULL_H
+#include "matrix/rigid.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include <tacit/precond.h>
 
+/* Vectors of the finest level, whose elements are made when they are needed:
+ * a device takes them in pieces, and the host has no array of them. */
+typedef struct tct_near_null_source {
+    int64_t rows;
+    int vectors;     /* of which B.vectors are kept                  */
+    const double *X; /* [vectors][rows], the caller's; NULL: `rigid` */
+    tct_rigid rigid;
+    bool kept[TACIT_PRECOND_VECTORS_MOST];
+} tct_near_null_source;
+
 typedef struct tct_near_null {
-    int vectors;       /* 0: none                                          */
-    double *value;     /* [rows][vectors]                                  */
+    int vectors;   /* 0: none                                          */
+    double *value; /* [rows][vectors]; NULL: see tct_near_null_fill    */
+    tct_near_null_source from;
     int64_t nodes;     /* of this rank, which has their first rows          */
     int32_t *node;     /* [rows] node; >= `nodes`: one of                   */
     tct_ghosts others; /* nodes of other ranks, by global number            */
@@ -40,6 +52,15 @@ typedef struct tct_near_null_options {
 tacit_status tct_near_null_open(const tacit_matrix *m,
                                 const tct_near_null_options *options,
                                 tct_near_null *out);
+/* The same without `value`: `m` and the caller's vectors must outlast it, or
+ * tct_near_null_fill, which makes it if it is not there. Local. */
+tacit_status tct_near_null_find(const tacit_matrix *m,
+                                const tct_near_null_options *options,
+                                tct_near_null *out);
+tacit_status tct_near_null_fill(tct_near_null *B); /* Errors NO_MEMORY. */
+/* Rows [from, to) of `value`, which need not be there. Local. */
+void tct_near_null_rows(const tct_near_null *B, int64_t from, int64_t to,
+                        double *out);
 /* Continue with the nodes of the next level, G's aggregates; `index`, NULL or
  * [rows of that level], are the row numbers on a single rank. Local. */
 tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,

@@ -5,6 +5,7 @@
  * its other rows to other ranks. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
+#include "device/parallel.h"
 #include "matrix/matrix.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/systems/near_null.h"
@@ -198,6 +199,46 @@ static tacit_status fill(const search *s, tct_near_null *B)
     return TACIT_OK;
 }
 
+/* --- one rank, rows as they came ------------------------------------------ */
+
+typedef struct {
+    int32_t *node;
+    int64_t *number;
+    int block;
+} numbering;
+
+static void number_rows(void *work, int64_t from, int64_t to)
+{
+    const numbering *b = work;
+    int64_t left = b->block - from % b->block, n = from / b->block;
+    for (int64_t i = from; i < to; i++) {
+        b->node[i] = (int32_t)n;
+        if (--left > 0) continue;
+        left = b->block;
+        n++;
+    }
+}
+
+static void number_nodes(void *work, int64_t from, int64_t to)
+{
+    const numbering *b = work;
+    for (int64_t n = from; n < to; n++) b->number[n] = n;
+}
+
+/* Blocks of rows in order, without a search: the node table is the identity. */
+static tacit_status find_alone(const tacit_matrix *m, int block,
+                               tct_near_null *B)
+{
+    const int64_t rows = m->A.rows, nodes = (rows + block - 1) / block;
+    TRY(TCT_ALLOC(rows, what, &B->node));
+    TRY(TCT_ALLOC(nodes, what, &B->number));
+    numbering b = {B->node, B->number, block};
+    tct_parallel(rows, TCT_SHORT, number_rows, &b);
+    tct_parallel(nodes, TCT_SHORT, number_nodes, &b);
+    B->nodes = nodes;
+    return TACIT_OK;
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 static tacit_status allocate(search *s)
@@ -207,14 +248,16 @@ static tacit_status allocate(search *s)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner amg: %lld rows on one rank: use more ranks",
              (long long)rows);
-    TRY(TCT_ALLOC(s->m->world->size + 1, what, &s->starts));
-    return TCT_ALLOC(rows, what, &s->word);
+    return TCT_ALLOC(s->m->world->size + 1, what, &s->starts);
 }
 
 static tacit_status find(search *s, int block, tct_near_null *B)
 {
     tacit_world *w = s->m->world;
     TRY(tct_agree(w, allocate(s)));
+    if (block > 0 && w->size == 1 && !s->m->original)
+        return find_alone(s->m, block, B);
+    TRY(tct_agree(w, TCT_ALLOC(s->m->A.rows, what, &s->word)));
     if (block > 0) by_block(s, block);
     else TRY(by_points(s));
     TRY(tct_agree(w, list_nodes(s)));

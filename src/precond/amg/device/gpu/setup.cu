@@ -332,7 +332,7 @@ static tacit_status send(tacit_queue *q, const tct_csr *A,
 }
 
 static const tct_amg_kernels kernels = {
-    20000, 128, run_each, sum_up, merge, multiply, count, read, store, send};
+    20000, 128, run_each, sum_up, merge, multiply, count, read, store, send, 0};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
