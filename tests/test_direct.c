@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
+#include "precond/by_factor.h"
 #include "problem.h"
 #include "said.h"
 #include <math.h>
@@ -216,6 +217,58 @@ static void steps_go_on_until_they_are_futile(void **state)
     close_direct(&d);
 }
 
+static void hear(void *ctx, int level, const char *text)
+{
+    *(int *)ctx += level == 0 && strstr(text, "factored again, with pivots");
+}
+
+/* A factor that its test systems have passed, and that solves no system. */
+static void spoil(direct *d)
+{
+    tacit_factor *F = ((tct_by_factor *)(void *)d->M)->F;
+    for (int32_t q = 0; q < F->info.panels; q++) {
+        const int64_t h = F->row_start[q + 1] - F->row_start[q];
+        for (int64_t j = 0; j < F->first[q + 1] - F->first[q]; j++)
+            if (F->diagonal) F->diagonal[F->first[q] + j] *= 0.25;
+            else F->upper[F->value_start[q] + j * (h + 1)] *= 0.25;
+    }
+}
+
+/* Of a zero column and two others; a second solve finds the new factor. */
+static void expect_pivots(tacit_matrix *m, const char *kind)
+{
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-12};
+    tacit_result results[3];
+    direct d;
+    int heard = 0;
+    open_direct(&d, "host", m, NULL, "direct", kind, 3, 1.0);
+    OK(tacit_queue_fill(d.p.q, d.p.n, 0.0, d.B));
+    memset(d.host, 0, d.p.n * sizeof *d.host);
+    spoil(&d);
+    tacit_set_log(hear, &heard);
+    for (int time = 0; time < 2; time++) {
+        OK(tacit_queue_fill(d.p.q, 3 * d.p.n, 0.0, d.X));
+        OK(solve(&d, &stop, results));
+        assert_int_equal(heard, 1);
+        for (int j = 1; j < 3; j++) assert_true(residual_of(&d, j) <= 1e-12);
+    }
+    spoil(&d); /* of the new one there is no other */
+    OK(tacit_queue_fill(d.p.q, 3 * d.p.n, 0.0, d.X));
+    assert_int_equal(solve(&d, &stop, results), TACIT_NOT_CONVERGED);
+    assert_int_equal(heard, 1);
+    tacit_set_log(NULL, NULL);
+    close_direct(&d);
+}
+
+static void a_bad_factor_is_made_again_with_pivots(void **state)
+{
+    (void)state;
+    if (!alone()) skip();
+    expect_pivots(twisted(true, false), "ldlt");
+    expect_pivots(twisted(true, false), "auto");
+    expect_pivots(twisted(false, true), "lu");
+}
+
 /* The squares of b leave the range of doubles. */
 static void any_size_of_b_is_solved_for(void **state)
 {
@@ -406,6 +459,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_kind_is_what_the_matrix_asks_for),
         cmocka_unit_test(a_matrix_that_only_looks_definite_is_solved),
         cmocka_unit_test(steps_go_on_until_they_are_futile),
+        cmocka_unit_test(a_bad_factor_is_made_again_with_pivots),
         cmocka_unit_test(any_size_of_b_is_solved_for),
         cmocka_unit_test(any_size_of_a_matrix_is_solved_with),
         cmocka_unit_test(a_new_size_is_followed),

@@ -421,11 +421,81 @@ static void rigid_bodies_are_declared(void **state)
         set_truss(&w, z);
         set_b(&w, 3, z, true);
         open_system(&p, &w, entries ? "csr" : "sell@rcm");
-        /* of the modes only a sum of two is found */
+        /* a rotation is not found */
         assert_true(solve(&p, "cg", NULL) > 0);
-        assert_int_equal(p.result.null_vectors, 1);
+        assert_int_equal(p.result.null_vectors, 2);
         declare(&p, entries, 3, z, TACIT_OK);
         check_all(&p, TACIT_OK, 3, z);
+        close_system(&p);
+    }
+}
+
+/* A free grid of 4 x 4 points with `kinds` unknowns each, which all springs
+ * couple; its translations into `z`. */
+static void add_body(whole *w, int first, int kinds, double (*z)[MOST])
+{
+    static const int ahead[] = {1, 4, 5};
+    for (int i = 0; i < 16; i++)
+        for (int d = 0; d < 3; d++) {
+            const int j = i + ahead[d];
+            if (j >= 16 || j % 4 < i % 4) continue;
+            for (int s = 0; s < kinds; s++)
+                for (int t = 0; t < kinds; t++) {
+                    const double k = (s == t ? 3.0 : 1.0) + d;
+                    const int at = first + kinds * i + s,
+                              to = first + kinds * j + t;
+                    w->a[at][first + kinds * i + t] += k;
+                    w->a[to][first + kinds * j + s] += k;
+                    w->a[at][to] -= k;
+                    w->a[to][at] -= k;
+                }
+        }
+    for (int s = 0; s < kinds; s++)
+        for (int i = 0; i < 16; i++) z[s][first + kinds * i + s] = 1.0;
+}
+
+/* Unknowns of 2, 3 and 1 kinds after a row that is held, and a row of zeros:
+ * each kind of each body has a null vector. */
+static void translations_are_found(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    static _Thread_local double z[7][MOST];
+    for (int outside = 0; outside < 2; outside++) {
+        linear p;
+        w = (whole){.n = 98};
+        memset(z, 0, sizeof z);
+        w.a[0][0] = 1.0;
+        add_body(&w, 1, 2, z);
+        add_body(&w, 33, 3, z + 2);
+        add_body(&w, 82, 1, z + 5);
+        z[6][81] = 1.0;
+        set_b(&w, 7, z, outside);
+        open_system(&p, &w, outside ? "sell@rcm" : "csr@none");
+        check_all(&p, outside ? TACIT_NOT_CONVERGED : TACIT_OK, 7, z);
+        close_system(&p);
+    }
+}
+
+/* A body one of whose points is held in one direction has no other
+ * translation alone: the sums of its rows vanish for none. One in which a kind
+ * of one row is off by more than rounding has the constant alone. */
+static void what_is_no_translation_is_not_found(void **state)
+{
+    (void)state;
+    static _Thread_local whole w;
+    static _Thread_local double z[2][MOST];
+    for (int held = 0; held < 2; held++) {
+        linear p;
+        w = (whole){.n = 32};
+        add_body(&w, 0, 2, z);
+        if (held) w.a[0][0] += 1.0;
+        for (int s = 0; s < 4 && !held; s++) /* sums of rows stay 0 */
+            w.a[12 + s / 2][12 + s % 2] += s % 3 == 0 ? 0x1p-40 : -0x1p-40;
+        set_b(&w, 0, z, true);
+        open_system(&p, &w, "csr");
+        (void)solve(&p, "cg", NULL);
+        assert_int_equal(p.result.null_vectors, held ? 0 : 1);
         close_system(&p);
     }
 }
@@ -726,6 +796,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(declared_spaces_are_meant),
         cmocka_unit_test(ranks_without_rows_take_part),
         cmocka_unit_test(rigid_bodies_are_declared),
+        cmocka_unit_test(translations_are_found),
+        cmocka_unit_test(what_is_no_translation_is_not_found),
         cmocka_unit_test(modes_of_multigrid_are_found),
         cmocka_unit_test(functions_have_declared_ones),
         cmocka_unit_test(what_is_not_null_is_refused),

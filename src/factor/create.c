@@ -234,6 +234,22 @@ tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
     return make_any(&matrix->A, exponent, &o, may_pair, out);
 }
 
+tacit_status tct_factor_create_pivoted(const tacit_matrix *matrix, int exponent,
+                                       const tacit_factor_options *options,
+                                       bool may_pair, const char *why,
+                                       tacit_factor **out)
+{
+    tacit_factor_options o;
+    TRY(tct_factor_options_read(options, &o));
+    TRY(check_matrix(matrix, o.kind));
+    TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
+    (void)tacit_error_set(TACIT_INPUT, "%s", why);
+    if (o.kind == TACIT_FACTOR_LDLT && may_pair)
+        return tct_factor_make_paired(&matrix->A, exponent, &o, out);
+    o.kind = TACIT_FACTOR_LU;
+    return tct_factor_make_matched(&matrix->A, exponent, &o, out);
+}
+
 tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                  const tacit_factor_options *options,
                                  tacit_factor **out)

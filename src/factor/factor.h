@@ -242,6 +242,12 @@ tacit_status tct_factor_tell_both(tacit_status status, const char *why);
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     const tacit_factor_options *options,
                                     bool may_pair, tacit_factor **out);
+/* The same with pivots from the start: of 2 x 2 where `kind` is LDLT and may have
+ * them, else L U. `why` begins the note of it. */
+tacit_status tct_factor_create_pivoted(const tacit_matrix *matrix, int exponent,
+                                       const tacit_factor_options *options,
+                                       bool may_pair, const char *why,
+                                       tacit_factor **out);
 /* A pivot, or a sum of its terms, scaled back to the given matrix. */
 double tct_as_given(const tacit_factor *L, double value);
 /* "lu" */

@@ -141,6 +141,7 @@ tacit_status tct_scale_and_look(tct_assembled *A, const tacit_matrix *matrix,
     if (status >= 0 && state)
         status = tct_null_find(base->world, rows, matrix->starts, state,
                                &base->null);
+    if (status >= 0) status = tct_null_split(matrix, rows, base->null);
     tct_free(state);
     if (status >= 0) status = drop_if_not_symmetric(base, matrix, rows);
     return status;

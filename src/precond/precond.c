@@ -244,6 +244,21 @@ tacit_status tct_precond_follow(const tacit_operator *M)
     return status;
 }
 
+tacit_status tct_precond_pivot(const tacit_operator *M, const char *why,
+                               bool *done)
+{
+    tct_precond *P = (tct_precond *)(uintptr_t)tct_precond_of(M);
+    *done = false;
+    if (!P || !P->kind->pivot) return TACIT_OK;
+    TCT_THREADS_OF(M->q->team);
+    const double start = tct_seconds(), timeout = M->world->timeout;
+    M->world->timeout = 0.0;
+    const tacit_status status = P->kind->pivot(P, why, done);
+    M->world->timeout = timeout;
+    if (*done) set_renewed(P, M->info.setup_seconds + tct_seconds() - start);
+    return status;
+}
+
 /* --- description ---------------------------------------------------------- */
 
 tacit_status tacit_precond_describe(const tacit_operator *M,

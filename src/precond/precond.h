@@ -53,6 +53,8 @@ typedef struct tct_precond_kind {
     tacit_status (*setup)(tct_precond *M, const tct_precond_source *from);
     /* See tacit_precond_update. */
     tacit_status (*renew)(tct_precond *M, const tacit_matrix *matrix);
+    /* See tct_precond_pivot. OPTIONAL: there are no pivots */
+    tacit_status (*pivot)(tct_precond *M, const char *why, bool *done);
     /* Describe it in `out`, which has the name. OPTIONAL: the name is enough */
     void (*describe)(const tct_precond *M, tacit_precond_info *out);
     /* See tacit_precond_level_at. OPTIONAL: none */
@@ -123,6 +125,12 @@ tct_resident_view tct_precond_view(const tacit_operator *M);
  * Collective.  Errors INVALID (it needs the matrix), INPUT, NO_MEMORY,
  *              DEVICE. */
 tacit_status tct_precond_follow(const tacit_operator *M);
+
+/* If `M` is a factor without pivots that may need some, make it again with
+ * them, once; `why` begins the note of it. *done: it is another one now.
+ * Collective.  Errors NO_MEMORY, UNSUPPORTED, DEVICE, COMM. */
+tacit_status tct_precond_pivot(const tacit_operator *M, const char *why,
+                               bool *done);
 
 /* --- regular.c ------------------------------------------------------------ */
 

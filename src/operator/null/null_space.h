@@ -3,7 +3,8 @@
  * what was found in its rows, or declared by the caller.
  *
  * A vector z is a null vector if |A z| <= 16 eps |A| |z| in every row. A set-up
- * finds the constants of connected components, and rows of zeros; candidates,
+ * finds the constants of connected components, of each kind of their unknowns if
+ * there are several (translations), and rows of zeros; candidates,
  * such as rigid-body modes, are tried where constants were found or the caller
  * asks for it. Everything is kept in the order of the matrix, on the host. */
 #ifndef TCT_OPERATOR_NULL_NULL_SPACE_H
@@ -18,7 +19,8 @@ typedef struct tct_null_space {
     bool declared;
     int64_t rows;       /* of this rank */
     int64_t zero_rows;  /* of all ranks */
-    int64_t components; /* of all ranks, with constants for null vectors */
+    int64_t components; /* of all ranks, or kinds of their rows, with constants
+                         * for null vectors */
     int64_t *label; /* [rows] its component; -1: none, -2: a row of zeros; NULL:
                      * there are neither */
     double *size;   /* [components] their rows, of all ranks */
@@ -42,6 +44,16 @@ void tct_null_close(tct_null_space **N);
 tacit_status tct_null_find(tacit_world *w, const tct_csr *rows,
                            const int64_t *starts, unsigned char *state,
                            tct_null_space **out);
+
+/* --- translations.c ------------------------------------------------------- */
+
+/* Components of `N` (NULL: nothing is done) with unknowns of up to 6 kinds in
+ * turn, whose constants are all null vectors: these become components. `rows`
+ * are those of `m`. Costs a pass over the rows where N has components, and of
+ * several kinds five over the entries.
+ * Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_null_split(const tacit_matrix *m, const tct_csr *rows,
+                            tct_null_space *N);
 
 /* --- vectors.c ------------------------------------------------------------ */
 
