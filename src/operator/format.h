@@ -131,6 +131,7 @@ tacit_status tct_format_parse(const char *device, const char *text,
                               tct_format_wish *out);
 
 /* Store `A` in the formats of a GPU, in turn, and keep the fastest in `*out`;
+ * for one solve csr is not, unless it has far fewer bytes;
  * `*winner` is its name in its trial. `reasons`
  * [TCT_TRIALS_MOST] is room for the texts of trials.
  * Errors      NO_MEMORY, DEVICE. */
@@ -143,7 +144,7 @@ enum { TCT_GPU_SMALL = 100000 };
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
                                int count, double *seconds);
-tacit_status tct_format_autotune(tacit_queue *q, tct_local *A,
+tacit_status tct_format_autotune(tacit_queue *q, tct_local *A, bool one_solve,
                                  tacit_trial *trials, int *count,
                                  char (*reasons)[TCT_REASON],
                                  const char **winner, tct_block **out);

@@ -175,14 +175,17 @@ void tct_store_drop(tct_local *local)
 
 /* In the fastest of all formats, or in the given one; the order of rows
  * stays. */
-static tacit_status store_in(tacit_queue *q, const tct_format_wish *wish,
-                             tct_local *local, tct_stored *S)
+static tacit_status store_in(const tct_assembled *A,
+                             const tct_format_wish *wish, tct_local *local,
+                             tct_stored *S)
 {
+    tacit_queue *q = A->base.q;
     const char *winner = wish->format;
     if (strcmp(wish->format, "auto") == 0) {
         TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &S->reasons));
-        TRY(tct_format_autotune(q, local, S->trials, &S->trial_count,
-                                S->reasons, &winner, &S->block));
+        TRY(tct_format_autotune(q, local, A->base.one_solve, S->trials,
+                                &S->trial_count, S->reasons, &winner,
+                                &S->block));
         snprintf(S->name, sizeof S->name, "%s", winner);
     } else {
         snprintf(S->name, sizeof S->name, "%s%s%s", wish->format,
@@ -196,17 +199,18 @@ static tacit_status store_in(tacit_queue *q, const tct_format_wish *wish,
 }
 
 /* The rows go over once, for all formats that are tried. */
-static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
-                             tct_local *local, tct_stored *S)
+static tacit_status store_as(const tct_assembled *A,
+                             const tct_format_wish *wish, tct_local *local,
+                             tct_stored *S)
 {
     tct_store_rows rows;
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
     const double start = tct_seconds();
     if (strcmp(wish->format, "stencil") != 0 && !local->device)
-        TRY(tct_store_bring(q, local, &rows));
+        TRY(tct_store_bring(A->base.q, local, &rows));
     const double there = tct_seconds();
-    const tacit_status status = store_in(q, wish, local, S);
+    const tacit_status status = store_in(A, wish, local, S);
     tct_store_drop(local);
     S->copy_seconds = there - start;
     S->store_seconds = tct_seconds() - there;
@@ -224,7 +228,7 @@ static tacit_status try_order_gpu(tct_assembled *A, const tct_format_wish *wish,
     double seconds[2] = {0.0, 0.0};
     tacit_status status = tct_order_create(q, local, "rcm", &o);
     if (status >= 0) status = tct_order_copy(o, local, &copy);
-    if (status >= 0) status = store_as(q, wish, &copy, &other);
+    if (status >= 0) status = store_as(A, wish, &copy, &other);
     if (status >= 0)
         status = tct_time_products(q, (tct_block *[]){was->block, other.block},
                                    2, seconds);
@@ -271,7 +275,7 @@ static bool order_pays(const tct_local *A, const tct_block *B)
 static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local)
 {
-    TRY(store_as(A->base.q, wish, local, &A->stored));
+    TRY(store_as(A, wish, local, &A->stored));
     if (A->brought) A->stored.copy_seconds += A->brought->seconds;
     if (strcmp(wish->order, "auto") != 0 ||
         !tct_order_may_pay(A->base.q, local) || !has_room(local) ||
