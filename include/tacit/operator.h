@@ -168,7 +168,8 @@ typedef struct tacit_null_space {
 } tacit_null_space;
 
 /* Declare the null space of `A`, besides what was found in the matrix: rows of
- * zeros, constants of connected components, and near-null vectors of
+ * zeros, constants of connected components (of each kind of unknowns, where up
+ * to 6 come in turn), and near-null vectors of
  * preconditioner amg that are null where constants are. A vector z counts as
  * null if |A z| <= 16 eps |A| |z| in every row; `matrix`, that of `A`, has the
  * row sums, without it (NULL, or its entries taken) the norm of A takes their

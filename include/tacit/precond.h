@@ -322,7 +322,10 @@ TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
  * each time, meets `stop`, for `columns` right-hand sides as in
  * tacit_solver_run_block. With "direct" it is a direct solve: the first step
  * solves, and iterative refinement (Higham 2002, chapter 12) is rarely needed.
- * A and M need not be symmetric.
+ * A and M need not be symmetric. A factor without pivots of kind ldlt or lu
+ * that leaves a column without need is made again with pivots, once, with a
+ * warning: columns that are not solved start from the best x, their counts and
+ * histories from 0; `factor` of tacit_precond_describe is another one then.
  * Collective.  Blocking.
  * Iteration   an application of M, of up to 32 columns at once where it can,
  *             and a product with A; one product more. `iterations` counts
