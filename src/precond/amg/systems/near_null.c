@@ -60,7 +60,7 @@ tacit_status tct_near_null_fill(tct_near_null *B)
 
 enum { MOST = TACIT_PRECOND_VECTORS_MOST, PARTS = 64 };
 
-/* What is found of a part of the rows, of each of which some thread has one;
+/* Finds of a part of the rows, of each of which some thread has one;
  * the parts do not depend on how many there are. */
 typedef struct {
     const tct_near_null_source *S;
