@@ -284,9 +284,39 @@ static void what_is_no_vector_is_refused(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* --- rows as they are needed ---------------------------------------------- */
+
+/* Rows made one after the other, and all at once, are those of the modes. */
+static void rows_are_those_of_the_modes(void **state)
+{
+    (void)state;
+    tacit_matrix *m = open_matrix("elasticity3d:10");
+    const tct_near_null_options o = {.node_rows = 0};
+    const int64_t n = m->A.rows;
+    double *X = NULL, row[6];
+    int k = 0;
+    tct_near_null B;
+    OK(tacit_matrix_rigid_body_modes(m, NULL, &k, &X));
+    OK(tct_near_null_find(m, &o, &B));
+    assert_int_equal(k, B.vectors);
+    assert_null(B.value);
+    OK(tct_near_null_fill(&B));
+    for (int64_t i = 0; i < n; i++) {
+        tct_near_null_rows(&B, i, i + 1, row);
+        for (int j = 0; j < k; j++) {
+            assert_true(row[j] == X[j * n + i]);
+            assert_true(B.value[i * k + j] == row[j]);
+        }
+    }
+    tct_near_null_clear(&B);
+    tacit_matrix_free_vectors(&X);
+    tacit_matrix_destroy(&m);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_those_of_the_modes),
         cmocka_unit_test(factors_are_as_they_should),
         cmocka_unit_test(bodies_rest_where_they_move_as_a_whole),
         cmocka_unit_test(points_come_from_files),
