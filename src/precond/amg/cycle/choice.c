@@ -24,7 +24,7 @@ enum { FIRST = 2, THEN = 1, STEPS = 8, ENOUGH = 20000 };
  * to take FEW on level FIRST, and where k does not win as much as SHARE. The
  * last trial, the longest, is left out where k costs LOST times as much with
  * the iterations of level FIRST, which rarely fall from there. */
-static const double DIGITS = 1e-8, FEW = 9.0, SHARE = 0.85, LOST = 1.1;
+static const double DIGITS = 1e-8, FEW = 9.0, SHARE = 0.75, LOST = 1.1;
 
 /* Exponents of the growth of the last level. Fitted: on anisotropic3d:100 V
  * takes 11.8, 17.8 and 34 iterations on levels 2, 1 and 0, K 11, 14 and 19. */
