@@ -5,6 +5,7 @@
 #include "device/gpu/persistent_grid.h"
 #include "device/gpu/record.h"
 #include "device/gpu/waits.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,14 +82,17 @@ static uint64_t bits_of(double v)
     return bits;
 }
 
-/* Is sample `number` in the box? */
+/* Is sample `number` in the box? The check, which is stored last, is read
+ * first: read last, it would be that of a sample of which older words had been
+ * read, two of them equal, as rr and alpha can be, so that it holds. */
 static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_sample *out)
 {
     const volatile tct_posted *p = &box[number % TCT_SAMPLES];
+    const uint64_t check = p->check;
+    atomic_thread_fence(memory_order_acquire);
     const tct_sample s = {p->rr,      p->bad,   p->bad_value, p->flags,
                           p->updates, p->alpha, p->beta};
-    const uint64_t check = p->check;
     if (check != (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^
                   bits_of(s.bad_value) ^ bits_of(s.flags) ^ bits_of(s.updates) ^
                   bits_of(s.alpha) ^ bits_of(s.beta)))
