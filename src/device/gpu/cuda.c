@@ -82,9 +82,8 @@ static uint64_t bits_of(double v)
     return bits;
 }
 
-/* Is sample `number` in the box? The check, which is stored last, is read
- * first: read last, it would be that of a sample of which older words had been
- * read, two of them equal, as rr and alpha can be, so that it holds. */
+/* Is sample `number` in the box? The check is read first: read last, it could
+ * belong to a sample whose words had not come when they were read. */
 static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_sample *out)
 {

@@ -35,8 +35,9 @@ enum {
     TCT_SAMPLES = 4096       /* posted, not yet read */
 };
 
-/* A sample, valid if check == number ^ the bits of the others, so that it needs
- * no fence on its way to the host. Samples are numbered from 1. */
+/* A sample, valid if check == number ^ the bits of the others: no fence on its
+ * way to the host. Equal words cancel in it, so it is stored last and read
+ * first. Samples are numbered from 1. */
 typedef struct tct_posted {
     double rr, bad, bad_value, flags, updates, alpha, beta;
     uint64_t check;
