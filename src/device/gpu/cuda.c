@@ -75,28 +75,15 @@ static void cuda_free_shared(tacit_queue *q, void *p)
 
 /* --- samples -------------------------------------------------------------- */
 
-static uint64_t bits_of(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
-/* Is sample `number` in the box? The check is read first: read last, it could
- * belong to a sample whose words had not come when they were read. */
+/* Is sample `number` in the box, whole? */
 static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_sample *out)
 {
     const volatile tct_posted *p = &box[number % TCT_SAMPLES];
-    const uint64_t check = p->check;
-    atomic_thread_fence(memory_order_acquire);
-    const tct_sample s = {p->rr,      p->bad,   p->bad_value, p->flags,
-                          p->updates, p->alpha, p->beta};
-    if (check != (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^
-                  bits_of(s.bad_value) ^ bits_of(s.flags) ^ bits_of(s.updates) ^
-                  bits_of(s.alpha) ^ bits_of(s.beta)))
-        return false;
-    *out = s;
+    const double w[TCT_POSTED_WORDS] = {
+        p->rr, p->bad, p->bad_value, p->flags, p->updates, p->alpha, p->beta};
+    if (p->check != tct_posted_check(number, w)) return false;
+    *out = (tct_sample){w[0], w[1], w[2], w[3], w[4], w[5], w[6]};
     return true;
 }
 

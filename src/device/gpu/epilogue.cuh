@@ -32,20 +32,11 @@ static __device__ inline void tct_sample_store(const double *c, tct_outbox *o,
                                                uint64_t sample_batch)
 {
     const double flags = o->flags;
-    const tct_posted now = {c[C_RR],
-                            c[C_BAD],
-                            c[C_BAD_VALUE],
-                            flags,
-                            c[C_UPDATES],
-                            c[C_ALPHA],
-                            c[C_BETA],
-                            number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
-                                (uint64_t)__double_as_longlong(c[C_BAD]) ^
-                                (uint64_t)__double_as_longlong(c[C_BAD_VALUE]) ^
-                                (uint64_t)__double_as_longlong(flags) ^
-                                (uint64_t)__double_as_longlong(c[C_UPDATES]) ^
-                                (uint64_t)__double_as_longlong(c[C_ALPHA]) ^
-                                (uint64_t)__double_as_longlong(c[C_BETA])};
+    const double w[TCT_POSTED_WORDS] = {c[C_RR],  c[C_BAD],     c[C_BAD_VALUE],
+                                        flags,    c[C_UPDATES], c[C_ALPHA],
+                                        c[C_BETA]};
+    const tct_posted now = {w[0], w[1], w[2], w[3],
+                            w[4], w[5], w[6], tct_posted_check(number, w)};
     const bool rest = tct_at_rest(c) || flags != 0.0;
     o->posted[number % TCT_SAMPLES] = now;
     const uint64_t in_batch = number & (sample_batch - 1);

@@ -12,6 +12,7 @@
 #define TCT_DEVICE_GPU_GPU_H
 #include "device/gpu/runtime.h"
 #include "device/queue.h"
+#include <string.h>
 
 #ifdef __cplusplus
 /* A panel as an argument of kernels, whose type says that of its elements. */
@@ -35,13 +36,32 @@ enum {
     TCT_SAMPLES = 4096       /* posted, not yet read */
 };
 
-/* A sample, valid if check == number ^ the bits of the others: no fence on its
- * way to the host. Equal words cancel in it, so it is stored last and read
- * first. Samples are numbered from 1. */
+/* A sample: words and their check. No fence orders them on their way to the
+ * host. Samples are numbered from 1. */
+enum { TCT_POSTED_WORDS = 7 };
 typedef struct tct_posted {
     double rr, bad, bad_value, flags, updates, alpha, beta;
     uint64_t check;
 } tct_posted;
+
+/* The check of sample `number`: the halves of its words, each times a prime of
+ * 32 bits. Equal words would cancel in a mere sum or exclusive or, and a sample
+ * of which only some words have arrived would pass. */
+TCT_BOTH uint64_t tct_posted_check(uint64_t number, const double *words)
+{
+    const uint32_t primes[2 * TCT_POSTED_WORDS] = {
+        0xECC6BE19u, 0xA8B58AB5u, 0xCA8F8E61u, 0xC7CE4769u, 0xC5BA422Du,
+        0xC0A317D7u, 0x8956A4E5u, 0xCB8D4B03u, 0x867FD22Fu, 0xC4EB2F79u,
+        0xD73781A9u, 0xA9C22111u, 0xBA877F55u, 0xBBA78735u};
+    uint64_t sum = number;
+    for (int i = 0; i < TCT_POSTED_WORDS; i++) {
+        uint64_t bits;
+        memcpy(&bits, &words[i], sizeof bits);
+        sum += (bits >> 32) * primes[2 * i] +
+               (bits & UINT32_MAX) * primes[2 * i + 1];
+    }
+    return sum;
+}
 
 typedef struct tct_mailbox { /* host memory, visible to the device */
     tct_posted posted[TCT_SAMPLES];
