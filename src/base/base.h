@@ -93,6 +93,9 @@ size_t tct_stack_bytes(void); /* a thread's default */
  * large blocks also if the system would give addresses without memory. */
 void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
+/* The same in the system's own pages: for buffers that may stay unwritten in
+ * parts, or that are released piece by piece. */
+void *tct_alloc_small_pages(size_t bytes);
 /* Do the arrays `a` [m] and `b` [n] share memory? */
 static inline bool tct_overlap(const double *a, size_t m, const double *b,
                                size_t n)
@@ -118,6 +121,11 @@ tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
                              void *out);
 #define TCT_ALLOC(count, what, out) \
     tct_alloc_array((size_t)(count), sizeof **(out), (what), (out))
+/* The same by tct_alloc_small_pages. */
+tacit_status tct_alloc_array_small_pages(size_t count, size_t size,
+                                         const char *what, void *out);
+#define TCT_ALLOC_SMALL_PAGES(count, what, out) \
+    tct_alloc_array_small_pages((size_t)(count), sizeof **(out), (what), (out))
 
 /* Give the pages wholly inside [p, p + bytes) back to the system; their
  * contents are lost. Conversions free their source in this way as they go. */

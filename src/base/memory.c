@@ -50,21 +50,36 @@ static char *apart(size_t bytes, void **base)
     return data;
 }
 
+static bool is_refused(size_t bytes)
+{
+    return must_fail() || bytes > SIZE_MAX / 2 || !is_available(bytes);
+}
+
+/* Write the header of `data`, and count it. */
+static void *counted(char *data, block_head of)
+{
+    if (!data) return NULL;
+    *(block_head *)(void *)(data - LINE) = of;
+    tct_memory_count((int64_t)of.bytes);
+    atomic_fetch_add(&blocks, 1);
+    return data;
+}
+
 void *tct_alloc(size_t bytes)
 {
-    if (must_fail() || bytes > SIZE_MAX / 2 || !is_available(bytes))
-        return NULL;
+    if (is_refused(bytes)) return NULL;
     tct_slab *slab = NULL;
     void *base = tct_slab_take(bytes + LINE, &slab);
     char *data = base ? (char *)base + LINE : apart(bytes, &base);
-    if (!data) return NULL;
-    block_head *head = (block_head *)(void *)(data - LINE);
-    head->base = base;
-    head->slab = slab;
-    head->bytes = bytes;
-    tct_memory_count((int64_t)bytes);
-    atomic_fetch_add(&blocks, 1);
-    return data;
+    return counted(data, (block_head){base, slab, bytes});
+}
+
+void *tct_alloc_small_pages(size_t bytes)
+{
+    void *base;
+    if (is_refused(bytes) || posix_memalign(&base, LINE, bytes + LINE) != 0)
+        return NULL;
+    return counted((char *)base + LINE, (block_head){base, NULL, bytes});
 }
 
 void *tct_calloc(size_t bytes)
@@ -101,16 +116,28 @@ void tct_free_each(size_t count, void *const *p)
     for (size_t i = 0; i < count; i++) tct_free(p[i]);
 }
 
-tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
-                             void *out)
+static tacit_status alloc_array(void *(*alloc)(size_t), size_t count,
+                                size_t size, const char *what, void *out)
 {
-    void *p = count > SIZE_MAX / 2 / size ? NULL : tct_alloc(count * size);
+    void *p = count > SIZE_MAX / 2 / size ? NULL : alloc(count * size);
     if (!p)
         FAIL(TACIT_NO_MEMORY, "no memory for %s (%.3g GiB, %.3g GiB free)",
              what, (double)count * (double)size / 0x1p30,
              (double)tct_memory_available() / 0x1p30);
     memcpy(out, &p, sizeof p);
     return TACIT_OK;
+}
+
+tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
+                             void *out)
+{
+    return alloc_array(tct_alloc, count, size, what, out);
+}
+
+tacit_status tct_alloc_array_small_pages(size_t count, size_t size,
+                                         const char *what, void *out)
+{
+    return alloc_array(tct_alloc_small_pages, count, size, what, out);
 }
 
 void tct_release_pages(void *p, size_t bytes)

@@ -141,8 +141,8 @@ static tacit_status more_room(tct_assembly *a, bucket *b)
 {
     if (a->blocks == a->slabs * SLAB) {
         if (a->slabs == a->slab_room) TRY(more_slabs(a));
-        TRY(TCT_ALLOC(SLAB * BLOCK, "the entries of a matrix",
-                      &a->slab[a->slabs]));
+        TRY(TCT_ALLOC_SMALL_PAGES(SLAB * BLOCK, "the entries of a matrix",
+                                  &a->slab[a->slabs]));
         a->slabs++;
     }
     const uint32_t block = a->blocks++;

@@ -44,7 +44,8 @@ static tacit_status cut(tct_market *m, const char *begin, const char *end,
          * than TCT_MARKET_PART is one line. */
         const int64_t least = m->array ? 2 : 4;
         const int64_t room = 2 * (TCT_MARKET_PART / least + 1);
-        if (!p->entries) TRY(TCT_ALLOC(room, "a part of a file", &p->entries));
+        if (!p->entries)
+            TRY(TCT_ALLOC_SMALL_PAGES(room, "a part of a file", &p->entries));
         *p = (tct_market_part){
             .begin = s, .end = to, .entries = p->entries, .room = room};
         s = to;

@@ -23,7 +23,7 @@ tacit_status tct_text_open(const char *path, tct_stream *stream, tct_text **out)
     t->stream = stream;
     t->line = 1;
     for (int i = 0; i < 2; i++) {
-        t->buffer[i] = tct_alloc(TCT_TEXT_BLOCK + 1 + TCT_SCAN_PAD);
+        t->buffer[i] = tct_alloc_small_pages(TCT_TEXT_BLOCK + 1 + TCT_SCAN_PAD);
         if (t->buffer[i]) continue;
         tct_text_close(&t);
         FAIL(TACIT_NO_MEMORY, "%s: no memory to read it", path);
