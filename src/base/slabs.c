@@ -27,7 +27,7 @@ enum {
     UNIT = 1 << 14,
     UNITS = 512, /* of a slab: four large pages */
     LEAST = 1 << 17,
-    WORTH = 8 << 20, /* bytes asked for: fewer take no large page */
+    WORTH = 4 << 20, /* bytes asked for: fewer take no large page */
     MOST = UNITS / 2 * UNIT
 };
 

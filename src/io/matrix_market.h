@@ -8,7 +8,7 @@
 
 /* Bytes of a part, and parts of a block. */
 enum {
-    TCT_MARKET_PART = 256 << 10,
+    TCT_MARKET_PART = 64 << 10,
     TCT_MARKET_PARTS = 2 * TCT_TEXT_BLOCK / TCT_MARKET_PART + 2
 };
 

@@ -13,7 +13,7 @@
 #include "io/stream.h"
 #include <string.h>
 
-enum { TCT_TEXT_BLOCK = 4 << 20 };
+enum { TCT_TEXT_BLOCK = 1 << 20 };
 
 typedef struct tct_text tct_text;
 
