@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_room.c - memory left by control groups of both versions, from
- * files in a test folder, and by the limits of a process. */
+ * files in a test folder, and by the limits of a process; pages that a buffer
+ * takes. */
 #include "base/base.h"
 #include "base/room.h"
 #include "io_files.h"
 #include "mpi_main.h"
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 enum { PATH = 400 };
@@ -156,6 +158,35 @@ static void limits_of_the_process(void **state)
     if (own > (uint64_t)800 << 20) assert_int_equal(two, TACIT_OK);
 }
 
+/* Does the system give large pages unasked? */
+static bool always_large(void)
+{
+    char text[64] = "";
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+    if (!f) return false;
+    if (!fgets(text, sizeof text, f)) text[0] = '\0';
+    fclose(f);
+    return strstr(text, "[always]") != NULL;
+}
+
+/* 64 MiB, more than malloc ever takes from its heap, written once a MiB. */
+static void small_pages_come_as_written(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20, COUNT = 64, PAGES = COUNT * MIB / 4096 };
+    static unsigned char resident[PAGES];
+    if (sysconf(_SC_PAGESIZE) != 4096 || always_large()) skip();
+    char *p = tct_alloc_small_pages((size_t)COUNT * MIB);
+    assert_non_null(p);
+    for (size_t k = 0; k < COUNT; k++) p[k * MIB] = 1;
+    char *from = p + (4096 - (uintptr_t)p % 4096) % 4096;
+    assert_int_equal(mincore(from, (size_t)COUNT * MIB - 4096, resident), 0);
+    int count = 0;
+    for (int k = 0; k < PAGES - 1; k++) count += resident[k] & 1;
+    tct_free(p);
+    assert_in_range(count, COUNT - 1, 4 * COUNT);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +196,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(groups_of_version_1),
         cmocka_unit_test(groups_where_they_are_mounted),
         cmocka_unit_test(limits_of_the_process),
+        cmocka_unit_test(small_pages_come_as_written),
     };
     TEST_MPI_MAIN(tests);
 }
