@@ -10,7 +10,8 @@
 
 /* All functions enqueue on `q`. */
 typedef struct tct_amg_kernels {
-    int64_t small; /* levels of fewer rows go to the host */
+    int64_t small; /* matrices of fewer rows go to the host */
+    int64_t few;   /* levels of one element a row on one rank also do */
     int64_t dense; /* matrices of fewer rows are inverted by the host; 0: all */
     /* Run a task for each index below `n`. */
     void (*each)(tacit_queue *q, tct_amg_task task, int64_t n,

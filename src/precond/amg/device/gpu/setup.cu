@@ -331,8 +331,9 @@ static tacit_status send(tacit_queue *q, const tct_csr *A,
     return tct_gpu_rows_send(q, &from, &rows);
 }
 
-static const tct_amg_kernels kernels = {
-    20000, 128, run_each, sum_up, merge, multiply, count, read, store, send, 0};
+static const tct_amg_kernels kernels = {20000,  4000,  128,      run_each,
+                                        sum_up, merge, multiply, count,
+                                        read,   store, send,     0};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
