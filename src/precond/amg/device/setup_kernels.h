@@ -22,6 +22,8 @@ typedef struct tct_amg_kernels {
     void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
     /* Compute the values of `out` in its blocks (system_tasks.h). */
     void (*multiply)(tacit_queue *q, const tct_amg_work *g);
+    /* Invert the block of pivots (inverse_tasks.h). */
+    void (*pivots)(tacit_queue *q, const tct_amg_work *g);
     /* `count`: entries of each row of `A`, with those that fill dense blocks;
      * false: the format cannot list rows, and nothing was done. `read`: the
      * rows, in the order of `A`, if blocks are full. */

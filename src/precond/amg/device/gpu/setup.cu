@@ -288,6 +288,38 @@ static void multiply(tacit_queue *q, const tct_amg_work *g)
     tct_gpu_ok(q, gpu_last_error(), "blocks of multigrid's set-up");
 }
 
+/* --- the inverse ---------------------------------------------------------- */
+
+/* One block. */
+static __global__ void __launch_bounds__(TCT_AMG_PIVOT_LANES)
+    invert_pivots(const __grid_constant__ tct_amg_work g)
+{
+    __shared__ double own[TCT_AMG_PIVOT_LANES];
+    const int lane = (int)threadIdx.x;
+    if (g.state->bad) return; /* the same in all threads, as are pivots */
+    tct_amg_pivots_open(&g, lane, own);
+    __syncthreads();
+    for (int32_t k = 0; k < g.dense.block; k++) {
+        const double pivot = tct_amg_pivots_next(&g, k, own);
+        const double v = tct_amg_pivots_step(&g, k, pivot, lane, own);
+        __syncthreads();
+        if (!(pivot > 0.0)) {
+            if (lane == 0) g.state->bad = 1;
+            return;
+        }
+        own[lane] = v;
+        __syncthreads();
+    }
+    tct_amg_pivots_close(&g, lane, own);
+}
+
+static void pivots(tacit_queue *q, const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    invert_pivots<<<1, TCT_AMG_PIVOT_LANES, 0, stream>>>(*g);
+    tct_gpu_ok(q, gpu_last_error(), "pivots of multigrid's set-up");
+}
+
 /* --- operators ------------------------------------------------------------ */
 
 static bool count(const tacit_operator *A, int32_t *count)
@@ -331,9 +363,9 @@ static tacit_status send(tacit_queue *q, const tct_csr *A,
     return tct_gpu_rows_send(q, &from, &rows);
 }
 
-static const tct_amg_kernels kernels = {20000,  4000,  128,      run_each,
-                                        sum_up, merge, multiply, count,
-                                        read,   store, send,     0};
+static const tct_amg_kernels kernels = {
+    20000,  4000,  128,  run_each, sum_up, merge, multiply,
+    pivots, count, read, store,    send,   0};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
