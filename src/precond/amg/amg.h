@@ -434,8 +434,8 @@ void tct_amg_clear(tct_amg *M);
 
 /* With option cycle auto: take cycle k where that is foretold to be faster, as
  * `detail` says then.
- * Collective.  Cost  about 3 iterations, 0.2 where v converges fast, none where
- *                    an iteration with k costs 1.9 times one with v.
+ * Collective.  Cost  about 3 iterations, 1 where v is hard to beat, 0.2 where
+ *                    it converges fast.
  * Errors      NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_choose(tct_amg *M);
 
