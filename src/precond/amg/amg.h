@@ -120,8 +120,8 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
 /* --- spectral_bound.c ----------------------------------------------------- */
 
 /* Lower estimate of the largest eigenvalue of D^-1 A by some Lanczos steps, on
- * the host fewer if they find one of at least `enough`; `inverse` is D^-1 [n] on
- * the device. 0 where A is not positive.
+ * the host, or of many rows, fewer if they find one of at least `enough`;
+ * `inverse` is D^-1 [n] on the device. 0 where A is not positive.
  * Collective. */
 tacit_status tct_amg_spectral_bound(const tacit_operator *A,
                                     const double *inverse, double enough,
