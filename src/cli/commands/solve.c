@@ -284,6 +284,7 @@ static void add_advice(const cli *c, const solve_job *job, char *text,
     const size_t length = strlen(text);
     const char *why = cli_bad_diagonal(c, &job->problem, diagonal);
     if (job->report.run.status != TACIT_BREAKDOWN || cli_is_direct(c)) return;
+    if (!isfinite(job->report.run.result.breakdown_value)) return;
     snprintf(text + length, size - length,
              "%s%s; --method minres solves indefinite systems, --method direct "
              "by a factor",
