@@ -95,9 +95,11 @@ static bool after_breakdown(tct_run *R, double norm_r)
 }
 
 /* No method can go on: A is singular, b outside its range, or worse. */
-static bool after_growth(tct_run *R)
+static bool after_growth(tct_run *R, double norm_r)
 {
     if (rescue(R, "the residual has grown without end")) return true;
+    if (tct_begins_again(R)) has_gained(R, norm_r);
+    if (tct_begins_again(R)) return true;
     tct_broke_down(R, "||r||", sqrt(R->policy->rr));
     return false;
 }
@@ -111,7 +113,7 @@ bool tct_unsettled(tct_run *R, double norm_r)
     case PHASE_DRIFTED:
         return rescue(R, "rounding errors have grown too large") ||
                (R->system->exactly && go_on_by_itself(R, norm_r));
-    case PHASE_GREW: return after_growth(R);
+    case PHASE_GREW: return after_growth(R, norm_r);
     case PHASE_BROKEN: return after_breakdown(R, norm_r);
     case PHASE_MET: return go_on(R, norm_r);
     case PHASE_LEAST: has_gained(R, norm_r); return go_on_by_itself(R, norm_r);
