@@ -160,6 +160,16 @@ static tacit_status begin(refinement *R)
     return TACIT_OK;
 }
 
+/* x = 0 in place of a solution that exceeds the range of doubles. */
+static void take_zero(refinement *R, int j)
+{
+    tacit_result *r = &R->m[j].result;
+    q_fill(R->q, R->n, 0.0, column(R, R->x, j));
+    r->converged = false;
+    r->stop = TACIT_STOP_BREAKDOWN;
+    r->relative_residual = r->true_relative_residual = 1.0;
+}
+
 /* Mark the columns whose solution exceeds the range of doubles. */
 static void find_beyond(refinement *R)
 {
@@ -173,12 +183,11 @@ static void find_beyond(refinement *R)
         int exponent = 0;
         (void)frexp(norm[j], &exponent);
         exponent -= shifts[j] + shift_of_x(R, m);
-        if (!m->result.converged || norm[j] == 0.0 ||
+        if (!isfinite(norm[j]) || norm[j] == 0.0 ||
             (exponent > -1021 && exponent <= 1024))
             continue;
         m->beyond = exponent;
-        m->result.converged = false;
-        m->result.stop = TACIT_STOP_BREAKDOWN;
+        take_zero(R, j);
     }
 }
 
