@@ -136,8 +136,9 @@ static tacit_status begin(refinement *R)
         const size_t at = (size_t)(R->first + j);
         enter(R, R->B + at * R->B_stride, column(R, R->b, j));
         enter(R, R->X + at * R->X_stride, column(R, R->x, j));
-        if (R->A->null)
-            TRY(tct_null_project(R->A, R->q, column(R, R->b, j), &along[j]));
+        if (!R->A->null) continue;
+        TRY(tct_null_project(R->A, R->q, column(R, R->x, j), &along[j]));
+        TRY(tct_null_project(R->A, R->q, column(R, R->b, j), &along[j]));
     }
     bring_near(R, R->b, norm, shifts);
     TRY(tct_agree(R->A->world, q_own_status(R->q)));

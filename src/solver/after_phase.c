@@ -2,6 +2,7 @@
  * solver/after_phase.c - decides after a phase whose b - A x does not meet the
  * target: the method goes on, its rescue takes over, or the solve ends. */
 #include "solver/after_phase.h"
+#include "solver/singular.h"
 #include <math.h>
 #include <string.h>
 

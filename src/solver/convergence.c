@@ -4,6 +4,7 @@
 #include "precond/history.h"
 #include "solver/norms.h"
 #include "solver/run.h"
+#include "solver/singular.h"
 #include <math.h>
 
 void tct_form_residual(tct_run *R, double *r)

@@ -14,6 +14,7 @@
  *        is lost towards what has converged, and not before. */
 #include "solver/after_phase.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <math.h>
 
 static const double

@@ -134,13 +134,6 @@ static inline bool tct_is_held(const tct_run *R)
  * an extra one. */
 void tct_form_residual(tct_run *R, double *r);
 void tct_residual(tct_run *R, double *r);
-/* A fixed number of iterations for a matrix with null vectors: below rounding
- * the part of r along them would grow, so each phase ends near it, and the next
- * begins from a residual without that part. */
-static inline bool tct_begins_again(const tct_run *R)
-{
-    return R->system->exactly && R->system->exact->null && !R->pure;
-}
 /* (v, v), or (v, w), summed over the ranks and waited for. */
 double tct_norm2(tct_run *R, const double *v);
 double tct_dot(tct_run *R, const double *v, const double *w);
