@@ -99,8 +99,10 @@ static bool after_breakdown(tct_run *R, double norm_r)
 static bool after_growth(tct_run *R, double norm_r)
 {
     if (rescue(R, "the residual has grown without end")) return true;
-    if (tct_begins_again(R)) has_gained(R, norm_r);
-    if (tct_begins_again(R)) return true;
+    if (tct_begins_again(R)) {
+        has_gained(R, norm_r);
+        return go_on_by_itself(R, norm_r);
+    }
     tct_broke_down(R, "||r||", sqrt(R->policy->rr));
     return false;
 }

@@ -64,7 +64,8 @@ void tct_begin_phase(tct_run *R)
     const double most =
         (again || tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * P->best;
     R->loop->block = R->loop->period = 0;
-    P->goal = R->pure ? S->target : fmax(S->target, ROUNDING * norm_r);
+    P->goal = R->pure ? S->target
+                      : fmax(S->target, (again ? AGAIN : ROUNDING) * norm_r);
     if (R->result->restarts > 0) P->goal = fmax(S->target, ANOTHER * norm_r);
     if (S->exactly) P->goal = again ? AGAIN * norm_r : 0.0;
     P->from = R->k;

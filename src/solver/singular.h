@@ -7,12 +7,11 @@
 
 /* Room for copies of b and x: P b, or in another order. Errors NO_MEMORY. */
 tacit_status tct_singular_open(tct_run *R);
-/* A fixed number of iterations for a matrix with null vectors: below rounding
- * the part of r along them would grow, so each phase ends near it, and the next
- * begins from a residual without that part. */
+/* With null vectors the part of r along them would grow below rounding: each
+ * phase ends near it, and the next begins from a residual without that part. */
 static inline bool tct_begins_again(const tct_run *R)
 {
-    return R->system->exactly && R->system->exact->null && !R->pure;
+    return R->system->exact->null && !R->pure;
 }
 /* b = P b, in own_b, and the first guess x = P x. Collective. */
 tacit_status tct_singular_enter(tct_run *R);
