@@ -82,6 +82,7 @@ fi
 accepted compare poisson2d:9 --json c.json
 awk -F'\t' '$1 == "direct" && $8 == "none" { found = 1 } END { exit !found }' out || complain 'compare: no row'
 accepted compare poisson2d:9 --method direct --html c.html
+accepted compare lu.mtx --method direct --device host --repeat 1
 
 told 1 'no use for --precond' solve poisson2d:9 --method direct --precond amg
 told 1 "unknown kind of a direct solve's factor 'ic0'" solve poisson2d:9 --method direct --kind ic0

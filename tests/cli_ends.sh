@@ -83,6 +83,21 @@ has out 'amg: not tried: the matrix is not positive definite'
 grep -q 'taken' out && complain 'auto, not definite: one is taken'
 has err '1 negative diagonals, the first in row 1; --method minres'
 
+# a norm that is no number, a first guess that no double holds, vectors that the host may not touch
+printf '%s\n' '%%MatrixMarket matrix coordinate real symmetric' '2 2 2' '1 1 1' '2 2 -0.5' >pair.mtx
+told 4 'breakdown' solve pair.mtx ones --precond 'direct(kind=ldlt)' --norm preconditioned
+has out 'in norm preconditioned -  '
+printf '1e300\n1e300\n' >far.txt
+told 4 'of sizes too far apart' solve pair.mtx ones --x0 far.txt
+grep -q -e '--method minres' err && complain 'advice that does not help'
+for entry in 1e-310 1e308; do
+    printf '%s\n' '%%MatrixMarket matrix coordinate real symmetric' '2 2 2' "1 1 $entry" "2 2 $entry" >$entry.mtx
+done
+told 2 'entries below 5.56e-309' solve 1e-310.mtx ones
+told 4 'scale the matrix or the right-hand side; standard output holds' solve 1e308.mtx ones -o -
+accepted solve poisson3d:4 --device host --decorate memcheck:
+has out 'backward error'
+
 # names as they may be, and files that are not
 odd=$(printf 'a\033[1m\tb.mtx')
 cp held.mtx "$odd"

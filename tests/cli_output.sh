@@ -345,8 +345,11 @@ fi
 
 # standard output that takes nothing is an error, said once
 if [ -w /dev/full ]; then
-    "$TACIT" solve poisson3d:4 >/dev/full 2>err
-    [ $? = 5 ] || complain 'a full device goes unnoticed'
+    for words in 'solve poisson3d:4' devices 'jacobi star2d1r:9x9 --device host --steps 2'; do
+        "$TACIT" $words >/dev/full 2>err
+        [ $? = 5 ] || complain "$words: a full device goes unnoticed"
+        grep -q 'No space left on device' err || complain "$words: a full device is not named"
+    done
     has err 'standard output'
 fi
 finish

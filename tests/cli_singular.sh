@@ -21,6 +21,24 @@ for how in '--precond none' '--precond jacobi' '--precond ic0' '--precond amg' '
     told 3 'singular: b has a part of 0.086 outside its range' solve free.mtx out.txt $how
     has err 'x solves A x = P b'
 done
+# many iterations beyond rounding: what is left along the null vector does not grow
+for how in '--precond none' '--precond ic0' '--method single' '--method pipe-pr' '--method sstep'; do
+    # shellcheck disable=SC2086
+    accepted solve free.mtx in.txt $how --rtol 0
+    has out 'as far as rounding allows'
+    for b in in out; do
+        # shellcheck disable=SC2086
+        accepted solve free.mtx $b.txt $how --iterations 200 --json r.json
+        has out 'after 200 iterations'
+        value r.json true_relative_residual | awk '{ exit !($1 < 1e-9) }' || complain "$how, $b: $(value r.json true_relative_residual)"
+    done
+done
+# a first guess far along the null vector
+awk 'BEGIN { for (i = 1; i <= 40; i++) print 1e20 }' >far.txt
+for how in '--method cg' '--method direct'; do
+    # shellcheck disable=SC2086
+    accepted solve free.mtx in.txt --x0 far.txt $how
+done
 refused 3 'singular: b has a part of 0.086 outside its range' solve free.mtx out.txt --precond ic0
 run 1 solve free.mtx out.txt --json r.json -o x.mtx
 [ "$(value r.json stop)$(value r.json null_vectors)" = '"singular"1' ] || complain 'report: singular'

@@ -375,6 +375,8 @@ static void sizes_are_told_as_they_were_given(void **state)
         solve(&d, &stop, results));
     assert_true(results[0].converged && !results[1].converged);
     assert_int_equal(results[1].stop, TACIT_STOP_BREAKDOWN);
+    OK(tacit_queue_get(d.p.q, 2 * d.p.n, d.X, d.host));
+    assert_true(d.host[d.p.n] == 0.0 && results[1].true_relative_residual == 1);
     OK(tacit_queue_fill(d.p.q, 2 * d.p.n, (double)NAN, d.X));
     REFUSES(TACIT_BREAKDOWN, "column 1: breakdown at iteration 0",
             solve(&d, &stop, results));

@@ -184,8 +184,8 @@ class Factor(NoCopy):
 
     def close(self) -> None:
         """Free it; later uses raise ClosedError."""
-        self._closed = True
         with self._context:
+            self._closed = True
             self._handle.close()
 
     def __enter__(self) -> "Factor":

@@ -465,8 +465,8 @@ class Operator(Local):
         until they are closed. Collective with several ranks."""
         if self._closed:
             return
-        self._closed = True
         with self.context as c:
+            self._closed = True
             self.handle.close()
             if self.matrix is not None:
                 self.matrix.close()

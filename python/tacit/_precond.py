@@ -195,8 +195,8 @@ class Preconditioner(Local):
     def close(self) -> None:
         """Free it, and the operator if it has made that itself."""
         if not self._closed:
-            self._closed = True
             with self.operator.context:
+                self._closed = True
                 self.handle.close()
             if self._own:
                 self.operator.close()

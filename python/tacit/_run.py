@@ -177,6 +177,8 @@ class Runs(Local):
         """A is not positive definite: method auto continues from x."""
         if not (self._asked is None or isinstance(self._asked, str)):
             return 3
+        if not any(r.breakdown_quantity for r in results):
+            return 3  # as x beyond the range of doubles
         if not all(math.isfinite(r.breakdown_value) for r in results):
             return 3
         if self._asked not in (None, "none", "auto", "jacobi"):

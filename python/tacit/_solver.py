@@ -440,8 +440,8 @@ class Solver(Runs):
         with several ranks."""
         if self._closed:
             return
-        self._closed = True
         with self.operator.context:
+            self._closed = True
             for handle in (self.handle, self._M):
                 if handle is not None:
                     handle.close()

@@ -19,7 +19,14 @@ _HISTORY_MOST = 65536
 # The functions of `signal` without its enums, which take 60 us after a solve:
 # its vectors have emptied the caches.
 _handlers: Any = importlib.import_module("_signal")
-_SIGINT = int(signal.SIGINT)
+_SIGNALS = [
+    int(getattr(signal, name))
+    for name in (
+        "SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGVTALRM", "SIGPROF",
+        "SIGUSR1", "SIGUSR2",
+    )
+    if hasattr(signal, name)
+]
 
 
 class Watch:
@@ -34,7 +41,7 @@ class Watch:
         self._callback = callback
         self._converged = converged
         self.history: Any = None  # [columns, room], of the last run
-        self._old: Any = None
+        self._old: dict[int, Any] = {}  # handlers by number
         self._columns = columns
         self.first_column = 0  # of a run with fewer columns
         asked = callback is not None or converged is not None
@@ -129,11 +136,11 @@ class Watch:
     # would be lost between the library and the callback: they raise nothing.
 
     def _on_signal(self, number: int, frame: Any) -> None:
-        if self._old is signal.default_int_handler:
+        if self._old[number] is signal.default_int_handler:
             self.ctrl_c = True
             return
         try:
-            self._old(number, frame)
+            self._old[number](number, frame)
         except BaseException as error:
             self.raised = error
 
@@ -146,13 +153,15 @@ class Watch:
 
     def __enter__(self) -> "Watch":
         if threading.get_ident() == threading.main_thread().ident:
-            old = _handlers.getsignal(_SIGINT)
-            if callable(old):
-                self._old = old
-                _handlers.signal(_SIGINT, self._on_signal)
+            for number in _SIGNALS:
+                old = _handlers.getsignal(number)
+                if callable(old):
+                    self._old[number] = old
+                    _handlers.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_: Any) -> None:
-        if self._old is not None:
-            _handlers.signal(_SIGINT, self._old)
-            self._old = None
+        for number, old in self._old.items():
+            if _handlers.getsignal(number) == self._on_signal:
+                _handlers.signal(number, old)
+        self._old.clear()

@@ -272,6 +272,30 @@ def test_ctrl_c_without_a_callback():
     timer.join()
 
 
+def test_beyond_doubles_is_not_indefinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(tacit.Breakdown, match="beyond the range"):
+            tacit.solve(A, np.full(400, 1e307))
+
+
+def test_handlers_that_raise_end_it():
+    def late(number, frame):
+        raise TimeoutError("late")
+
+    def callback(iteration, residual):
+        seen.append(signal.getsignal(signal.SIGALRM))
+        if iteration == 5:
+            os.kill(os.getpid(), signal.SIGALRM)
+
+    seen = []
+    old = signal.signal(signal.SIGALRM, late)
+    with pytest.raises(TimeoutError, match="late"):
+        tacit.solve(A, b, callback=callback, precond="none")
+    assert late not in seen and len(seen) < 20  # it would be lost in the library
+    assert signal.signal(signal.SIGALRM, old) is late
+
+
 def test_solver_of_many():
     with tacit.Solver(A, precond="amg", rtol=1e-10) as solver:
         for k in range(3):

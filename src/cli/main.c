@@ -135,19 +135,29 @@ static tacit_status run(cli *c)
     return tacit_file_release(c->world, set->command->run(c));
 }
 
+/* Has text been lost? errno then says why. An earlier write may have failed,
+ * whose errno is gone: another newline fails alike. */
+static bool is_output_lost(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return false;
+    if (errno == 0 && putchar('\n') != EOF) fflush(stdout);
+    return true;
+}
+
 /* Printed text must have been written, or the status is an error. */
 static tacit_status flush_output(const cli *c, tacit_status status)
 {
     if (status < 0) return status;
     tacit_status flushed = TACIT_OK;
-    errno = 0;
-    const bool lost = c->rank == 0 && (fflush(stdout) != 0 || ferror(stdout));
+    const bool lost = c->rank == 0 && is_output_lost();
     const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
     if (lost)
         flushed = tacit_error_set(full ? TACIT_NO_MEMORY : TACIT_IO,
                                   "standard output: cannot be written: %s: "
                                   "choose another place or make room",
-                                  strerror(errno));
+                                  errno ? strerror(errno)
+                                        : "an earlier write failed");
     flushed = tacit_world_agree(c->world, flushed);
     return flushed < 0 ? flushed : status;
 }

@@ -2,6 +2,7 @@
  * solver/after_phase.c - decides after a phase whose b - A x does not meet the
  * target: the method goes on, its rescue takes over, or the solve ends. */
 #include "solver/after_phase.h"
+#include "solver/singular.h"
 #include <math.h>
 #include <string.h>
 
@@ -95,9 +96,13 @@ static bool after_breakdown(tct_run *R, double norm_r)
 }
 
 /* No method can go on: A is singular, b outside its range, or worse. */
-static bool after_growth(tct_run *R)
+static bool after_growth(tct_run *R, double norm_r)
 {
     if (rescue(R, "the residual has grown without end")) return true;
+    if (tct_begins_again(R)) {
+        has_gained(R, norm_r);
+        return go_on_by_itself(R, norm_r);
+    }
     tct_broke_down(R, "||r||", sqrt(R->policy->rr));
     return false;
 }
@@ -111,7 +116,7 @@ bool tct_unsettled(tct_run *R, double norm_r)
     case PHASE_DRIFTED:
         return rescue(R, "rounding errors have grown too large") ||
                (R->system->exactly && go_on_by_itself(R, norm_r));
-    case PHASE_GREW: return after_growth(R);
+    case PHASE_GREW: return after_growth(R, norm_r);
     case PHASE_BROKEN: return after_breakdown(R, norm_r);
     case PHASE_MET: return go_on(R, norm_r);
     case PHASE_LEAST: has_gained(R, norm_r); return go_on_by_itself(R, norm_r);

@@ -14,13 +14,15 @@
  *        is lost towards what has converged, and not before. */
 #include "solver/after_phase.h"
 #include "solver/norms.h"
+#include "solver/singular.h"
 #include <math.h>
 
 static const double
     ROUNDING = 0x1p-52, /* a recurrence reduced by more than this is void */
     ANOTHER = 0.1, /* goal of a phase after a wrong one, times ||r||      */
     FIRST_LOST = 1e-12, /* orthogonality at which a method may take over      */
-    GREW_LAST = 1e30;   /* as TCT_GREW, if no method can take over            */
+    GREW_LAST = 1e30,   /* as TCT_GREW, if no method can take over            */
+    AGAIN = 0x1p-44;    /* goal of each phase of tct_begins_again, as ANOTHER */
 
 /* --- a phase begins ------------------------------------------------------- */
 
@@ -58,12 +60,14 @@ void tct_begin_phase(tct_run *R)
     tct_restart_policy *P = R->policy;
     const tct_system *S = R->system;
     const double norm_r = sqrt(P->rr);
+    const bool again = tct_begins_again(R);
     const double most =
-        (tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * P->best;
+        (again || tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * P->best;
     R->loop->block = R->loop->period = 0;
-    P->goal = R->pure ? S->target : fmax(S->target, ROUNDING * norm_r);
+    P->goal = R->pure ? S->target
+                      : fmax(S->target, (again ? AGAIN : ROUNDING) * norm_r);
     if (R->result->restarts > 0) P->goal = fmax(S->target, ANOTHER * norm_r);
-    if (S->exactly) P->goal = 0.0;
+    if (S->exactly) P->goal = again ? AGAIN * norm_r : 0.0;
     P->from = R->k;
     P->most = S->limit;
     if (first_until(R)) P->most = first_until(R);

@@ -17,8 +17,10 @@ tacit_status tct_singular_open(tct_run *R)
 tacit_status tct_singular_enter(tct_run *R)
 {
     tct_system *S = R->system;
+    tct_null_part of_x;
     S->along = (tct_null_part){0.0, 0.0};
     if (!S->exact->null) return TACIT_OK;
+    TRY(tct_null_project(S->exact, R->q, R->x, &of_x));
     return tct_null_project(S->exact, R->q, S->own_b, &S->along);
 }
 

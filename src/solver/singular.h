@@ -7,7 +7,13 @@
 
 /* Room for copies of b and x: P b, or in another order. Errors NO_MEMORY. */
 tacit_status tct_singular_open(tct_run *R);
-/* b = P b, in own_b. Collective. */
+/* With null vectors the part of r along them would grow below rounding: each
+ * phase ends near it, and the next begins from a residual without that part. */
+static inline bool tct_begins_again(const tct_run *R)
+{
+    return R->system->exact->null && !R->pure;
+}
+/* b = P b, in own_b, and the first guess x = P x. Collective. */
 tacit_status tct_singular_enter(tct_run *R);
 /* The Euclidean target `wanted`, less the part of b that no x takes away. */
 double tct_singular_target(const tct_run *R, double wanted);

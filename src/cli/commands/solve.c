@@ -281,9 +281,11 @@ static void add_advice(const cli *c, const solve_job *job, char *text,
                        size_t size)
 {
     char diagonal[CLI_DIAGONAL];
+    const tacit_result *r = &job->report.run.result;
     const size_t length = strlen(text);
     const char *why = cli_bad_diagonal(c, &job->problem, diagonal);
     if (job->report.run.status != TACIT_BREAKDOWN || cli_is_direct(c)) return;
+    if (!r->breakdown_quantity || !isfinite(r->breakdown_value)) return;
     snprintf(text + length, size - length,
              "%s%s; --method minres solves indefinite systems, --method direct "
              "by a factor",
@@ -313,7 +315,9 @@ static tacit_status conclude(const cli *c, const solve_job *job)
     char *at = text + strlen(text);
     if (c->set.output)
         snprintf(at, (size_t)(end - at), "; %s holds the %s iterate",
-                 c->set.output, c->set.pure ? "last" : "best");
+                 tacit_file_is_stdout(c->set.output) ? "standard output"
+                                                     : c->set.output,
+                 c->set.pure ? "last" : "best");
     if (c->rank == 0) cli_complain(text);
     return run->status;
 }

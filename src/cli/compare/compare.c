@@ -240,7 +240,9 @@ static tacit_status compare(const cli *c, cli_comparison *all)
     TRY(cli_check_writable(c, c->set.json));
     TRY(cli_check_writable(c, c->set.html));
     TRY(make_room(c, all));
-    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &all->problem));
+    TRY(cli_problem_open(c, c->set.operand[0],
+                         cli_is_direct(c) ? CLI_FOR_FACTORING : CLI_FOR_SOLVING,
+                         &all->problem));
     const tacit_status status = all_rows(c, all);
     if (status < 0) return status;
     list_missing(c, all);

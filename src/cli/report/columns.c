@@ -67,9 +67,11 @@ static void print_table(FILE *to, const cli_run *run)
             left_out++;
             continue;
         }
-        cli_table_row(&t, "%d\t%" PRId64 "\t%.6e\t%.6e\t%s", j + 1,
-                      s->iterations, s->relative_residual,
-                      s->true_relative_residual, cli_stop_name(s->stop));
+        char told[CLI_NUMBER], true_one[CLI_NUMBER];
+        cli_table_row(&t, "%d\t%" PRId64 "\t%s\t%s\t%s", j + 1, s->iterations,
+                      cli_small(s->relative_residual, told),
+                      cli_small(s->true_relative_residual, true_one),
+                      cli_stop_name(s->stop));
     }
     cli_table_print(&t, to);
     cli_table_free(&t);

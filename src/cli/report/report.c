@@ -159,12 +159,14 @@ static void print_steps(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     const int64_t steps = s->iterations > 0 ? s->iterations - 1 : 0;
+    char residual[CLI_NUMBER];
     fprintf(to,
             "result   %s: solved with the factor, and %" PRId64
             " step%s of refinement (stop: %s)\n"
-            "         ||b - A x|| / ||b||  %.6e\n",
+            "         ||b - A x|| / ||b||  %s\n",
             outcome(&r->run), steps, steps == 1 ? "" : "s",
-            cli_stop_name(s->stop), s->true_relative_residual);
+            cli_stop_name(s->stop),
+            cli_small(s->true_relative_residual, residual));
 }
 
 /* If other methods made some iterations. */
@@ -180,16 +182,17 @@ static void print_made(FILE *to, const cli_report *r)
 static void print_iterations(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
+    char told[CLI_NUMBER], recomputed[CLI_NUMBER], measure[CLI_NUMBER];
     fprintf(to,
             "result   %s after %" PRId64 " iteration%s (stop: %s)\n"
-            "         ||r|| / ||b||        %.6e  (of the recurrence)\n"
-            "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
+            "         ||r|| / ||b||        %s  (of the recurrence)\n"
+            "         ||b - A x|| / ||b||  %s  (recomputed)\n",
             outcome(&r->run), s->iterations, s->iterations == 1 ? "" : "s",
-            cli_stop_name(s->stop), s->relative_residual,
-            s->true_relative_residual);
+            cli_stop_name(s->stop), cli_small(s->relative_residual, told),
+            cli_small(s->true_relative_residual, recomputed));
     if (r->norm)
-        fprintf(to, "         in norm %-12s %.6e  (which decides)\n", r->norm,
-                s->measure);
+        fprintf(to, "         in norm %-12s %s  (which decides)\n", r->norm,
+                cli_small(s->measure, measure));
     print_made(to, r);
 }
 

@@ -60,6 +60,13 @@ char *cli_fixed(double value, int digits, char text[CLI_NUMBER])
     return text;
 }
 
+char *cli_small(double value, char text[CLI_NUMBER])
+{
+    if (isfinite(value)) snprintf(text, CLI_NUMBER, "%.6e", value);
+    else snprintf(text, CLI_NUMBER, "-");
+    return text;
+}
+
 char *cli_made(const tacit_result *r, const char *join, char text[CLI_MADE])
 {
     int used = snprintf(text, CLI_MADE, r->made[0].method ? "" : "-");

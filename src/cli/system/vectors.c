@@ -49,14 +49,16 @@ static tacit_status read_named(const cli *c, const cli_problem *p,
                                const char *text, bool guess,
                                cli_company company, int *columns, double **X)
 {
+    static bool said[2]; /* compare reads them for each row */
     const char *path = path_of(c, text);
     TRY(cli_is_own(text) && guess
             ? tacit_matrix_read_guesses(p->matrix, path, columns, X)
             : tacit_matrix_read_vectors(p->matrix, path, columns, X));
     if (company == CLI_ALONE || *columns == 1) return TACIT_OK;
-    if (c->rank == 0)
+    if (c->rank == 0 && !said[guess])
         cli_log(c, CLI_WARN, "%s: the first of its %d columns is used", path,
                 *columns);
+    said[guess] = true;
     *columns = 1;
     return TACIT_OK;
 }

@@ -71,6 +71,11 @@ tacit_status tct_scale_exponent(const double extent[2], int *out)
     int exponent = 0;
     if (extent[0] > 0.0) (void)frexp(extent[0], &exponent);
     *out = abs(exponent) > NEAR ? exponent : 0;
+    if (*out != 0 && isinf(extent[1]))
+        FAIL(TACIT_INPUT,
+             "the matrix has entries below %.3g, where doubles lose their "
+             "digits: scale the matrix",
+             1.0 / DBL_MAX);
     if (*out != 0 && ldexp(1.0 / extent[1], -*out) < DBL_MIN)
         FAIL(TACIT_INPUT,
              "the matrix has entries from %.3g to %.3g: double precision "

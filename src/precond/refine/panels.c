@@ -79,9 +79,11 @@ tacit_status tct_refine_begin(tct_refine_panel *R)
         const size_t at = (size_t)(R->first + j);
         enter(R, R->B + at * R->B_stride, tct_refine_column(R, R->b, j));
         enter(R, R->X + at * R->X_stride, tct_refine_column(R, R->x, j));
-        if (R->A->null)
-            TRY(tct_null_project(R->A, R->q, tct_refine_column(R, R->b, j),
-                                 &along[j]));
+        if (!R->A->null) continue;
+        TRY(tct_null_project(R->A, R->q, tct_refine_column(R, R->x, j),
+                             &along[j]));
+        TRY(tct_null_project(R->A, R->q, tct_refine_column(R, R->b, j),
+                             &along[j]));
     }
     bring_near(R, R->b, norm, shifts);
     TRY(tct_agree(R->A->world, q_own_status(R->q)));
@@ -104,6 +106,16 @@ tacit_status tct_refine_begin(tct_refine_panel *R)
     return TACIT_OK;
 }
 
+/* x = 0 in place of a solution that exceeds the range of doubles. */
+static void take_zero(tct_refine_panel *R, int j)
+{
+    tacit_result *r = &R->m[j].result;
+    q_fill(R->q, R->n, 0.0, tct_refine_column(R, R->x, j));
+    r->converged = false;
+    r->stop = TACIT_STOP_BREAKDOWN;
+    r->relative_residual = r->true_relative_residual = 1.0;
+}
+
 /* Mark the columns whose solution exceeds the range of doubles. */
 static void find_beyond(tct_refine_panel *R)
 {
@@ -118,12 +130,11 @@ static void find_beyond(tct_refine_panel *R)
         int exponent = 0;
         (void)frexp(norm[j], &exponent);
         exponent -= shifts[j] + shift_of_x(R, m);
-        if (!m->result.converged || norm[j] == 0.0 ||
+        if (!isfinite(norm[j]) || norm[j] == 0.0 ||
             (exponent > -1021 && exponent <= 1024))
             continue;
         m->beyond = exponent;
-        m->result.converged = false;
-        m->result.stop = TACIT_STOP_BREAKDOWN;
+        take_zero(R, j);
     }
 }
 
