@@ -177,9 +177,13 @@ static bool visit_puts(tacit_queue *q, const tct_step_work *w, int depth,
     for (int d = 0; d < 2; d++)
         if (w->low[d] < 0 || w->high[d] > w->n[d]) return false;
     if (w->shape != TCT_STAR3 || depth != 4) return false;
-    return w->weights == TACIT_WEIGHTS_CONSTANT
-               ? ranks_solid<TACIT_WEIGHTS_CONSTANT>(q, w, h)
-               : ranks_solid<TACIT_WEIGHTS_MEAN>(q, w, h);
+    /* of float an exchange apart is faster: 17.9 for 23.3 us a step of 256^3 on
+     * two H200 */
+    if constexpr (sizeof(TCT_REAL) == 8)
+        return w->weights == TACIT_WEIGHTS_CONSTANT
+                   ? ranks_solid<TACIT_WEIGHTS_CONSTANT>(q, w, h)
+                   : ranks_solid<TACIT_WEIGHTS_MEAN>(q, w, h);
+    return false;
 }
 
 #endif
