@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * factor/level_solve.h - solves with an incomplete Cholesky factor on one
+ * thread, level by level: rows of a level are independent, so eight at a time
+ * are the lanes of a slice. Each row has the operations of the loops over rows
+ * (solve.c) in their order, hence their bits. */
+#ifndef TCT_FACTOR_LEVEL_SOLVE_H
+#define TCT_FACTOR_LEVEL_SOLVE_H
+#include "factor/factor.h"
+
+enum { TCT_LEVEL_LANES = 8 };
+
+/* One of the triangles, by slices: cells [start[s], start[s + 1]) of slice s,
+ * a column and a value of each lane. Cells past a row's end multiply the last
+ * element of v, which is 0. */
+typedef struct tct_level_half {
+    int64_t *start; /* [slices + 1]                     */
+    int32_t *col;   /* [start[slices]][lanes] places    */
+    double *value;  /* [start[slices]][lanes]           */
+} tct_level_half;
+
+struct tct_level_kernels;
+
+/* Rows sorted by level have places; each level begins with a new slice. */
+typedef struct tct_level_solve {
+    int64_t rows, slices;
+    tct_level_half down, up; /* L, L'                                    */
+    int32_t *from;           /* [slices][lanes] element of b and x       */
+    uint8_t *filled;         /* [slices] lanes that are rows             */
+    double *inverse;         /* [slices][lanes] 1 / pivot; 0 of no row   */
+    double *v;               /* [slices][lanes], and the element 0       */
+    double bytes;
+    const struct tct_level_kernels *kernels;
+} tct_level_solve;
+
+/* Slices for `L` of kind IC0, whose row k is row `place[k]` of b and x; NULL
+ * where the loops over rows are faster: levels have few rows.
+ * Cost        a few passes over L.
+ * Errors      NO_MEMORY. */
+tacit_status tct_level_solve_create(const tacit_factor *L, const int32_t *place,
+                                    tct_level_solve **out);
+void tct_level_solve_destroy(tct_level_solve **S);
+/* x = (L L')^-1 b; x may be b. Not by two threads at once. */
+void tct_level_solve_run(tct_level_solve *S, const double *b, double *x);
+
+/* --- level_kernels.c, for each instruction set ---------------------------- */
+
+typedef struct tct_level_kernels {
+    void (*down)(tct_level_solve *S, const double *b);
+    void (*up)(tct_level_solve *S, double *x);
+} tct_level_kernels;
+extern const tct_level_kernels tct_level_kernels_base, tct_level_kernels_avx2,
+    tct_level_kernels_avx512;
+
+#endif
