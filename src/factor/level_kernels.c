@@ -27,34 +27,29 @@ INLINE lanes gather(const double *x, const int32_t *at)
                    x[at[4]], x[at[5]], x[at[6]], x[at[7]]};
 }
 
-/* Slice `s` of `left` without its entries times what is known of v. */
-INLINE lanes subtract(const tct_level_half *h, int64_t s, const double *v,
-                      lanes left)
+/* Solve for slice `s`; its columns are known. */
+INLINE lanes solve(const tct_level_half *h, int64_t s, const double *b)
 {
+    const double *v = h->v;
+    lanes left = gather(b, h->from + LANES * s);
     for (int64_t e = h->start[s]; e < h->start[s + 1]; e++)
         left -= load(h->value + LANES * e) * gather(v, h->col + LANES * e);
-    return left;
+    return left * load(h->inverse + LANES * s);
 }
 
-static void down(tct_level_solve *S, const double *b)
+static void down(const tct_level_half *h, const double *b)
 {
-    double *v = S->v;
-    for (int64_t s = 0; s < S->slices; s++) {
-        const lanes left =
-            subtract(&S->down, s, v, gather(b, S->from + LANES * s));
-        store(v + LANES * s, left * load(S->inverse + LANES * s));
-    }
+    for (int64_t s = 0; s < h->slices; s++)
+        store(h->v + LANES * s, solve(h, s, b));
 }
 
-static void up(tct_level_solve *S, double *x)
+static void up(const tct_level_half *h, const double *b, const int32_t *to,
+               double *x)
 {
-    double *v = S->v;
-    for (int64_t s = S->slices; s-- > 0;) {
-        const int32_t *from = S->from + LANES * s;
-        double *own = v + LANES * s;
-        const lanes left = subtract(&S->up, s, v, load(own));
-        store(own, left * load(S->inverse + LANES * s));
-        for (int i = 0; i < S->filled[s]; i++) x[from[i]] = own[i];
+    for (int64_t s = 0; s < h->slices; s++) {
+        double *own = h->v + LANES * s;
+        store(own, solve(h, s, b));
+        for (int i = 0; i < h->filled[s]; i++) x[to[LANES * s + i]] = own[i];
     }
 }
 

@@ -206,5 +206,5 @@ const tct_precond_kind tct_precond_ic1 = {
     .describe = tct_by_factor_describe,
     .view = tct_by_factor_view,
     .entry_bytes = 60.0,
-    .row_bytes = 124.0,
+    .row_bytes = 150.0,
     .needs_regular = true};
