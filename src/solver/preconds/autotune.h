@@ -15,6 +15,7 @@ typedef struct tct_candidate {
     const tct_driver *driver; /* of its iterations; NULL: M not made yet      */
     double spent, whole; /* cost of its iterations; of a solve with it alone */
     double rate;         /* at which ln ||r|| fell last, a unit of cost  */
+    double slowness; /* iterations until ln ||r|| falls by 1: set_slowness */
 } tct_candidate;
 
 /* May it iterate? */
@@ -33,6 +34,7 @@ typedef struct tct_autotuning {
     double target;    /* ||r|| / ||b||                                        */
     double sweep;     /* cost of one sweep over the matrix, on the host       */
     double iteration; /* cost of one without an expensive preconditioner      */
+    double entries;   /* of a row of the matrix, on average; 0: unknown       */
     /* the best x of trials without a solution; x NULL: no memory for it */
     double *x;
     tct_candidate *best;
@@ -57,6 +59,8 @@ double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c);
 double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
                            double residual);
 double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c);
+/* ln of how much smaller the residual has to get. */
+double tct_autotuning_need(const tct_autotuning *race, double residual);
 /* The other candidate with the least cost left; NULL: none. */
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
                                    const tct_candidate *besides,

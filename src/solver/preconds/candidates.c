@@ -14,6 +14,8 @@
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
 /* Usual iterations of an expensive one to reduce a residual to 1 / e. */
 static const double EACH = 1.4;
+/* The cost of what cannot be predicted yet. */
+static const double AGES = 1e100;
 /* The target in place of 0. */
 static const double LEAST = 1e-16;
 /* Costs are counted, not measured, so that equal runs choose alike. The unit is
@@ -30,13 +32,40 @@ double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c)
     return race->iteration * (1.0 + c->row->products);
 }
 
+double tct_autotuning_need(const tct_autotuning *race, double residual)
+{
+    return fmax(log(residual / fmax(race->target, LEAST)), 0.0);
+}
+
+/* The candidate whose iterations tell of those of the others: none or jacobi;
+ * NULL: it has made none. */
+static const tct_candidate *plain_of(const tct_autotuning *race)
+{
+    for (int i = 0; i < race->count; i++)
+        if (!race->candidate[i].row->about.of_matrix &&
+            race->candidate[i].about.iterations > 0)
+            return &race->candidate[i];
+    return NULL;
+}
+
+/* The same of one that has made no iteration: a share of those that a plain one
+ * would make, or a usual number. */
+static double foretell(const tct_autotuning *race, const tct_candidate *c,
+                       double need)
+{
+    const double each = tct_autotuning_each(race, c);
+    if (!(c->row->share > 0.0)) return each * EACH * need;
+    const tct_candidate *plain = plain_of(race);
+    if (!plain) return AGES;
+    return each * c->row->share * plain->slowness * need;
+}
+
 /* The cost from ||r|| / ||b|| at `residual`. */
 static double solve_from(const tct_autotuning *race, const tct_candidate *c,
                          double residual)
 {
-    const double need = fmax(log(residual / fmax(race->target, LEAST)), 0.0);
-    if (c->about.iterations == 0)
-        return tct_autotuning_each(race, c) * EACH * need;
+    const double need = tct_autotuning_need(race, residual);
+    if (c->about.iterations == 0) return foretell(race, c, need);
     const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
     const double most = trust * c->spent;
     return need < c->rate * most ? need / c->rate : most;
@@ -146,7 +175,10 @@ static tacit_status model_costs(tct_autotuning *race)
     const tacit_matrix *m = race->wish.matrix;
     const tct_run *R = &race->S->run;
     double size[2] = {m ? (double)tct_csr_nonzeros(&m->A) : 0.0, (double)R->n};
+    double all[2] = {size[0], size[1]};
     TRY(tct_reduce_f64(R->q->world, TCT_MAX, 2, size));
+    TRY(tct_reduce_f64(R->q->world, TCT_SUM, 2, all));
+    race->entries = all[1] > 0.0 ? all[0] / all[1] : 0.0;
     const double pass = size[0] + OF_VECTORS * size[1];
     race->iteration = is_host(R->q) ? pass + STEP_HOST : pass / GPU + STEP_GPU;
     race->sweep = size[0] + OF_ROW * size[1] + OF_ALL;
@@ -167,6 +199,10 @@ static const char *why_out(const tct_autotuning *race,
         return "the entries of the matrix are not at hand";
     if (row->about.of_matrix && !(row->products > 0.0))
         return "not tried: its gain cannot be predicted; name it to use it";
+    if (row->entries > 0.0 &&
+        (race->entries > row->entries || !is_host(race->S->run.q)))
+        return "not tried: it gains most on a CPU, with few entries a row; "
+               "name it to use it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)
@@ -200,6 +236,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
             tct_check_diagonal(race->wish.matrix, "preconditioner auto")));
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
+    TRY(model_costs(race));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
@@ -211,7 +248,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
             TRY(tct_precond_source_open(row, race->S->run.system->exact,
                                         race->wish.matrix, &options, &c->from));
     }
-    return model_costs(race);
+    return TACIT_OK;
 }
 
 /* --- making them ---------------------------------------------------------- */
