@@ -112,7 +112,7 @@ static bool is_beaten(trial *l, int64_t k, double residual)
     l->c->spent = l->had + (double)k * tct_autotuning_each(race, l->c);
     l->c->about.iterations = k; /* so that its rate counts */
     set_rate(l, k);
-    set_slowness(l, k);
+    if (race->shares) set_slowness(l, k);
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
     return other && left_beside(l, l->c, other, residual) >
                         l->much * left_beside(l, other, l->c, residual);

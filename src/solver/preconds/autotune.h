@@ -31,6 +31,7 @@ typedef struct tct_autotuning {
     tacit_precond_race wish;
     tct_candidate candidate[TCT_CANDIDATES];
     int count;
+    bool shares; /* does one have iterations foretold as a share of others'? */
     double target;    /* ||r|| / ||b||                                        */
     double sweep;     /* cost of one sweep over the matrix, on the host       */
     double iteration; /* cost of one without an expensive preconditioner      */

@@ -244,6 +244,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
         c->row = row;
         c->about.name = row->about.name;
         if (why) tct_candidate_drop(c, why);
+        else race->shares = race->shares || row->share > 0.0;
         if (!why || !row->about.of_matrix)
             TRY(tct_precond_source_open(row, race->S->run.system->exact,
                                         race->wish.matrix, &options, &c->from));
