@@ -123,7 +123,6 @@ static bool was_given_up(const tacit_precond_trial *t)
     return t->reason && strcmp(t->reason, "another solves faster") == 0;
 }
 
-/* Of very many solves the set-up is nothing, and amg solves faster. */
 /* A chain of N nodes a rank. */
 static tacit_matrix *chain_matrix(void)
 {
@@ -171,6 +170,41 @@ static void chains_take_a_factor_with_fill(void **state)
     close_problem(&p);
 }
 
+/* On rank 0: node 0 is joined to all others, which have no other neighbour. */
+static tacit_matrix *star_matrix(void)
+{
+    enum { N = 900 };
+    const int64_t rows = tacit_world_rank(test_world()) == 0 ? N : 0;
+    int64_t ptr[N + 1] = {0}, col[3 * N], k = 0;
+    double val[3 * N];
+    tacit_matrix *m = NULL;
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j < N; j++) {
+            if (i != j && i != 0 && j != 0) continue;
+            col[k] = j;
+            val[k++] = i != j ? -1.0 : i == 0 ? N : 1.5 + (double)(i % 7);
+        }
+        ptr[i + 1] = k;
+    }
+    OK(tacit_matrix_from_rows(test_world(), N, rows ? 0 : N, rows, ptr, col,
+                              val, &m));
+    return m;
+}
+
+/* Its factor with fill of level 1 would be dense. */
+static void stars_take_no_fill(void **state)
+{
+    (void)state;
+    problem p;
+    open_race(&p, star_matrix(), "csr@none", "cg");
+    const tacit_precond_race race = autotuning_of(&p, 1);
+    OK(solve(&p, &race, 1e-8));
+    assert_string_equal(expect_one(&p), "jacobi");
+    assert_non_null(strstr(trial_of(&p, "ic1")->reason, "would fill it"));
+    close_problem(&p);
+}
+
+/* Of very many solves the set-up is nothing, and amg solves faster. */
 static void many_solves_are_worth_a_set_up(void **state)
 {
     (void)state;
@@ -417,6 +451,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_method_is_solved_and_keeps_the_winner),
         cmocka_unit_test(what_is_easy_costs_nothing_more),
         cmocka_unit_test(chains_take_a_factor_with_fill),
+        cmocka_unit_test(stars_take_no_fill),
         cmocka_unit_test(many_solves_are_worth_a_set_up),
         cmocka_unit_test(who_cannot_be_made_says_why),
         cmocka_unit_test(who_stands_still_is_trusted_for_a_while),

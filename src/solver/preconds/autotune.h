@@ -36,6 +36,7 @@ typedef struct tct_autotuning {
     double sweep;     /* cost of one sweep over the matrix, on the host       */
     double iteration; /* cost of one without an expensive preconditioner      */
     double entries;   /* of a row of the matrix, on average; 0: unknown       */
+    bool fills; /* would its pairs of neighbours be many more than entries? */
     /* the best x of trials without a solution; x NULL: no memory for it */
     double *x;
     tct_candidate *best;

@@ -2,6 +2,7 @@
  * solver/preconds/candidates.c - the candidates of an autotuning and the time
  * each would still need, predicted from how fast its residuals fell last or,
  * before its first iteration, from the usual cost of its kind. */
+#include "comm/setup/alltoall.h"
 #include "matrix/matrix.h"
 #include "solver/preconds/autotune.h"
 #include <math.h>
@@ -169,6 +170,31 @@ static bool is_host(const tacit_queue *q)
     return q->device->kind == TCT_KIND_HOST;
 }
 
+/* Columns of this rank after row i, in row i. */
+static int64_t count_after(const tct_csr *A, int64_t i)
+{
+    int64_t count = 0;
+    for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+        const int64_t j = tct_csr_col(A, e) - A->first;
+        count += j > i && j < A->rows;
+    }
+    return count;
+}
+
+/* Elimination of a row may join each pair of the columns after it: of networks
+ * with large hubs far too many. */
+static tacit_status find_fill(tct_autotuning *race)
+{
+    const tacit_matrix *m = race->wish.matrix;
+    const double most = m ? 2.0 * (double)tct_csr_nonzeros(&m->A) : 0.0;
+    double pairs = 0.0;
+    for (int64_t i = 0; m && i < m->A.rows && pairs <= most; i++) {
+        const double after = (double)count_after(&m->A, i);
+        pairs += 0.5 * after * (after - 1.0);
+    }
+    return tct_any(race->S->run.q->world, pairs > most, &race->fills);
+}
+
 /* Costs of an iteration and a sweep on the rank with the most entries. */
 static tacit_status model_costs(tct_autotuning *race)
 {
@@ -185,6 +211,13 @@ static tacit_status model_costs(tct_autotuning *race)
     return TACIT_OK;
 }
 
+/* Is `row` of use for matrices with so many entries a row, here? */
+static bool suits(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return !(row->entries > 0.0) ||
+           (race->entries <= row->entries && is_host(race->S->run.q));
+}
+
 static bool is_called(const tct_precond_kind *row, const char *name)
 {
     return strcmp(row->about.name, name) == 0;
@@ -199,10 +232,12 @@ static const char *why_out(const tct_autotuning *race,
         return "the entries of the matrix are not at hand";
     if (row->about.of_matrix && !(row->products > 0.0))
         return "not tried: its gain cannot be predicted; name it to use it";
-    if (row->entries > 0.0 &&
-        (race->entries > row->entries || !is_host(race->S->run.q)))
+    if (!suits(race, row))
         return "not tried: it gains most on a CPU, with few entries a row; "
                "name it to use it";
+    if (row->entries > 0.0 && race->fills)
+        return "not tried: rows with many entries would fill it; name it to "
+               "use it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)
@@ -237,6 +272,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
     TRY(model_costs(race));
+    if (suits(race, &tct_precond_ic1)) TRY(find_fill(race));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
