@@ -5,7 +5,7 @@
 #include "graph/levels.h"
 
 static const char *const what = "levels of a factor";
-enum { LANES = TCT_LEVEL_LANES };
+enum { EIGHT = TCT_LEVEL_LANES };
 
 /* What is known while the slices of a triangle are made. */
 typedef struct {
@@ -66,7 +66,7 @@ static tacit_status sort_rows(making *m)
     TRY(tct_levels_sort(n, m->at, m->levels, m->sorted, m->first));
     find_lengths(m);
     for (int32_t l = 0; l < m->levels; l++) /* places come later */
-        if (m->first[l + 1] - m->first[l] > LANES)
+        if (m->first[l + 1] - m->first[l] > EIGHT)
             sort_level(m, m->first[l], m->first[l + 1], m->at);
     return TACIT_OK;
 }
@@ -77,14 +77,14 @@ static int64_t count_slices(const making *m)
 {
     int64_t slices = 0;
     for (int32_t l = 0; l < m->levels; l++)
-        slices += (m->first[l + 1] - m->first[l] + LANES - 1) / LANES;
+        slices += (m->first[l + 1] - m->first[l] + EIGHT - 1) / EIGHT;
     return slices;
 }
 
 static tacit_status open_slices(making *m)
 {
     tct_level_half *h = m->h;
-    const int64_t places = LANES * (h->slices = count_slices(m));
+    const int64_t places = EIGHT * (h->slices = count_slices(m));
     TRY(TCT_ALLOC(h->slices + 1, what, &h->start));
     TRY(TCT_ALLOC(h->slices, what, &h->filled));
     TRY(TCT_ALLOC(places, what, &h->from));
@@ -100,12 +100,12 @@ static int32_t fill_slice(const making *m, int64_t s, int64_t from, int64_t end)
     tct_level_half *h = m->h;
     int32_t most = 0;
     h->filled[s] = (uint8_t)(end - from);
-    for (int64_t i = 0; i < LANES; i++) {
+    for (int64_t i = 0; i < EIGHT; i++) {
         const bool is_row = from + i < end;
         const int32_t k = m->sorted[is_row ? from + i : from];
-        h->from[LANES * s + i] = k;
-        h->inverse[LANES * s + i] = is_row ? m->L->inverse[k] : 0.0;
-        if (is_row) m->at[k] = (int32_t)(LANES * s + i);
+        h->from[EIGHT * s + i] = k;
+        h->inverse[EIGHT * s + i] = is_row ? m->L->inverse[k] : 0.0;
+        if (is_row) m->at[k] = (int32_t)(EIGHT * s + i);
         if (m->length[k] > most) most = m->length[k];
     }
     return most;
@@ -116,9 +116,9 @@ static void fill_slices(const making *m)
     int64_t s = 0;
     m->h->start[0] = 0;
     for (int32_t l = 0; l < m->levels; l++)
-        for (int64_t i = m->first[l]; i < m->first[l + 1]; i += LANES, s++) {
+        for (int64_t i = m->first[l]; i < m->first[l + 1]; i += EIGHT, s++) {
             const int64_t end =
-                i + LANES < m->first[l + 1] ? i + LANES : m->first[l + 1];
+                i + EIGHT < m->first[l + 1] ? i + EIGHT : m->first[l + 1];
             m->h->start[s + 1] = m->h->start[s] + fill_slice(m, s, i, end);
         }
 }
@@ -128,8 +128,8 @@ static void fill_slices(const making *m)
 static void put(const making *m, int32_t row, int64_t nth, int32_t col,
                 double value)
 {
-    const int64_t slice = m->at[row] / LANES, lane = m->at[row] % LANES;
-    const int64_t to = LANES * (m->h->start[slice] + nth) + lane;
+    const int64_t slice = m->at[row] / EIGHT, lane = m->at[row] % EIGHT;
+    const int64_t to = EIGHT * (m->h->start[slice] + nth) + lane;
     m->h->col[to] = m->at[col];
     m->h->value[to] = value;
 }
@@ -152,11 +152,11 @@ static void fill_cells(const making *m)
 static tacit_status fill(const making *m)
 {
     tct_level_half *h = m->h;
-    const int64_t cells = LANES * h->start[h->slices];
+    const int64_t cells = EIGHT * h->start[h->slices];
     TRY(TCT_ALLOC(cells, what, &h->col));
     TRY(TCT_ALLOC(cells, what, &h->value));
     for (int64_t i = 0; i < cells; i++)
-        h->col[i] = (int32_t)(LANES * h->slices);
+        h->col[i] = (int32_t)(EIGHT * h->slices);
     memset(h->value, 0, (size_t)cells * sizeof *h->value);
     fill_cells(m);
     return TACIT_OK;
@@ -166,12 +166,12 @@ static tacit_status fill(const making *m)
 static tacit_status connect(tct_level_solve *S, const making *down,
                             const int32_t *place)
 {
-    TRY(TCT_ALLOC(LANES * S->up.slices, what, &S->to));
-    for (int64_t i = 0; i < LANES * S->up.slices; i++) {
+    TRY(TCT_ALLOC(EIGHT * S->up.slices, what, &S->to));
+    for (int64_t i = 0; i < EIGHT * S->up.slices; i++) {
         S->to[i] = place[S->up.from[i]];
         S->up.from[i] = down->at[S->up.from[i]];
     }
-    for (int64_t i = 0; i < LANES * S->down.slices; i++)
+    for (int64_t i = 0; i < EIGHT * S->down.slices; i++)
         S->down.from[i] = place[S->down.from[i]];
     return TACIT_OK;
 }
@@ -194,7 +194,7 @@ static bool are_chains(const tacit_factor_info *info)
 static bool are_filled(const making *m)
 {
     const tacit_factor_info *info = &m->L->info;
-    return LANES * (double)m->h->start[m->h->slices] <=
+    return EIGHT * (double)m->h->start[m->h->slices] <=
            WIDE * (double)(info->nonzeros - info->rows);
 }
 
@@ -208,7 +208,7 @@ static tacit_status outline(making *m)
 
 static double bytes_of(const tct_level_half *h)
 {
-    return LANES *
+    return EIGHT *
            (12.0 * (double)h->start[h->slices] + 22.0 * (double)h->slices);
 }
 
@@ -242,7 +242,7 @@ tacit_status tct_level_solve_create(const tacit_factor *L, const int32_t *place,
                                     tct_level_solve **out)
 {
     *out = NULL;
-    if (!are_chains(&L->info) || L->info.rows > INT32_MAX / (2 * LANES))
+    if (!are_chains(&L->info) || L->info.rows > INT32_MAX / (2 * EIGHT))
         return TACIT_OK;
     tct_level_solve *S = tct_calloc(sizeof *S);
     if (!S) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);

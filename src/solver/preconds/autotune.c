@@ -72,37 +72,6 @@ static void set_rate(trial *l, int64_t k)
     l->c->rate = fmax(whole, lately) / tct_autotuning_each(l->race, l->c);
 }
 
-/* Residuals fall as a power of k at first, and as exp(-k) in the end: take the
- * geometric mean of the iterations that are left by either, at most AHEAD times
- * those by the mean rate of the trial. */
-static const double AHEAD = 6.0;
-static void set_slowness(trial *l, int64_t k)
-{
-    const double need = tct_autotuning_need(l->race, l->least);
-    const double fell = log(l->at[0] / l->least), now = (double)k;
-    const double all = log(l->first / l->least);
-    if (!(need > 0.0)) return;
-    double ahead = AHEAD * now * (all > 0.0 ? fmin(need / all, 1.0) : 1.0);
-    if (fell > 0.0 && l->mark[0] > 0) {
-        const double mark = (double)l->mark[0];
-        const double slow = now * (pow(now / mark, need / fell) - 1.0);
-        const double fast = need / fell * (now - mark);
-        ahead = fmin(ahead, sqrt(slow) * sqrt(fast));
-    }
-    l->c->slowness = ahead / need;
-}
-
-/* The cost left of `c` beside `other`. If the iterations of one are foretold as a
- * share of the other's, these are not to be too few. */
-static double left_beside(const trial *l, const tct_candidate *c,
-                          const tct_candidate *other, double residual)
-{
-    const double left = tct_autotuning_left(l->race, c, residual);
-    if (!(other->row->share > 0.0) || c->row->products > 0.0) return left;
-    const double ahead = c->slowness * tct_autotuning_need(l->race, residual);
-    return fmax(left, ahead * tct_autotuning_each(l->race, c));
-}
-
 /* Would another candidate need much less? */
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
@@ -112,10 +81,12 @@ static bool is_beaten(trial *l, int64_t k, double residual)
     l->c->spent = l->had + (double)k * tct_autotuning_each(race, l->c);
     l->c->about.iterations = k; /* so that its rate counts */
     set_rate(l, k);
-    if (race->shares) set_slowness(l, k);
+    tct_autotuning_slow(
+        race, l->c, &(tct_fall){k, l->first, l->least, l->mark[0], l->at[0]});
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
-    return other && left_beside(l, l->c, other, residual) >
-                        l->much * left_beside(l, other, l->c, residual);
+    return other &&
+           tct_autotuning_beside(race, l->c, other, residual) >
+               l->much * tct_autotuning_beside(race, other, l->c, residual);
 }
 
 static int watch(void *ctx, int64_t k, double residual)

@@ -33,7 +33,8 @@ double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c)
     return race->iteration * (1.0 + c->row->products);
 }
 
-double tct_autotuning_need(const tct_autotuning *race, double residual)
+/* ln of how much smaller the residual has to get. */
+static double need_of(const tct_autotuning *race, double residual)
 {
     return fmax(log(residual / fmax(race->target, LEAST)), 0.0);
 }
@@ -65,7 +66,7 @@ static double foretell(const tct_autotuning *race, const tct_candidate *c,
 static double solve_from(const tct_autotuning *race, const tct_candidate *c,
                          double residual)
 {
-    const double need = tct_autotuning_need(race, residual);
+    const double need = need_of(race, residual);
     if (c->about.iterations == 0) return foretell(race, c, need);
     const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
     const double most = trust * c->spent;
@@ -84,6 +85,36 @@ double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
     const double more = (double)(race->wish.solves - 1);
     return setup + solve_from(race, c, residual) +
            more * tct_autotuning_whole(race, c);
+}
+
+/* Residuals fall as a power of k at first, and as exp(-k) in the end: take the
+ * geometric mean of the iterations that are left by either, at most AHEAD times
+ * those by the mean rate of the trial. */
+void tct_autotuning_slow(const tct_autotuning *race, tct_candidate *c,
+                         const tct_fall *f)
+{
+    static const double AHEAD = 6.0;
+    if (!race->shares) return; /* logarithms take time */
+    const double need = need_of(race, f->least), k = (double)f->k;
+    const double fell = log(f->at_mark / f->least),
+                 all = log(f->first / f->least), mark = (double)f->mark;
+    if (!(need > 0.0)) return;
+    double ahead = AHEAD * k * (all > need ? need / all : 1.0);
+    if (fell > 0.0 && mark > 0.0) {
+        const double slow = k * (pow(k / mark, need / fell) - 1.0);
+        const double fast = need / fell * (k - mark);
+        ahead = fmin(ahead, sqrt(slow) * sqrt(fast));
+    }
+    c->slowness = ahead / need;
+}
+
+double tct_autotuning_beside(const tct_autotuning *race, const tct_candidate *c,
+                             const tct_candidate *other, double residual)
+{
+    const double left = tct_autotuning_left(race, c, residual);
+    if (!(other->row->share > 0.0) || c->row->products > 0.0) return left;
+    return fmax(left, c->slowness * need_of(race, residual) *
+                          tct_autotuning_each(race, c));
 }
 
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
