@@ -85,8 +85,8 @@ static bool is_beaten(trial *l, int64_t k, double residual)
         race, l->c, &(tct_fall){k, l->first, l->least, l->mark[0], l->at[0]});
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
     return other &&
-           tct_autotuning_beside(race, l->c, other, residual) >
-               l->much * tct_autotuning_beside(race, other, l->c, residual);
+           tct_autotuning_against(race, l->c, other, residual) >
+               l->much * tct_autotuning_against(race, other, l->c, residual);
 }
 
 static int watch(void *ctx, int64_t k, double residual)

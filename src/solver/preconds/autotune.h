@@ -74,8 +74,9 @@ void tct_autotuning_slow(const tct_autotuning *race, tct_candidate *c,
                          const tct_fall *fall);
 /* The cost left of `c`, compared with `other`: if the iterations of that one are
  * foretold from those of c, these are not to be too few. */
-double tct_autotuning_beside(const tct_autotuning *race, const tct_candidate *c,
-                             const tct_candidate *other, double residual);
+double tct_autotuning_against(const tct_autotuning *race,
+                              const tct_candidate *c,
+                              const tct_candidate *other, double residual);
 /* The other candidate with the least cost left; NULL: none. */
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
                                    const tct_candidate *besides,

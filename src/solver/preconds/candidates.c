@@ -108,8 +108,9 @@ void tct_autotuning_slow(const tct_autotuning *race, tct_candidate *c,
     c->slowness = ahead / need;
 }
 
-double tct_autotuning_beside(const tct_autotuning *race, const tct_candidate *c,
-                             const tct_candidate *other, double residual)
+double tct_autotuning_against(const tct_autotuning *race,
+                              const tct_candidate *c,
+                              const tct_candidate *other, double residual)
 {
     const double left = tct_autotuning_left(race, c, residual);
     if (!(other->row->share > 0.0) || c->row->products > 0.0) return left;
