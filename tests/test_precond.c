@@ -268,7 +268,7 @@ static void find_memory(void *ctx, int level, const char *text)
 {
     int *said = ctx;
     *said += level == 1 && strstr(text, "preconditioner amg: about") != NULL &&
-             strstr(text, "GiB are free") != NULL;
+             strstr(text, "MiB to set it up") != NULL;
 }
 
 /* Of what takes memory for entries; rank 0 says it. */

@@ -123,6 +123,87 @@ static bool was_given_up(const tacit_precond_trial *t)
     return t->reason && strcmp(t->reason, "another solves faster") == 0;
 }
 
+/* A chain of N nodes a rank. */
+static tacit_matrix *chain_matrix(void)
+{
+    enum { N = 2000 };
+    const int64_t rows = N * tacit_world_size(test_world()),
+                  first = N * tacit_world_rank(test_world());
+    int64_t ptr[N + 1] = {0}, col[3 * N], k = 0;
+    double val[3 * N];
+    tacit_matrix *m = NULL;
+    for (int64_t i = first; i < first + N; i++) {
+        for (int64_t j = i - 1; j <= i + 1; j++) {
+            if (j < 0 || j >= rows) continue;
+            col[k] = j;
+            val[k++] = j == i ? 2.001 + (double)(i % 3) / 1e3 : -1.0;
+        }
+        ptr[i - first + 1] = k;
+    }
+    OK(tacit_matrix_from_rows(test_world(), rows, first, N, ptr, col, val, &m));
+    return m;
+}
+
+/* The factor is chosen after the same iteration in each run, and not for a
+ * matrix with more entries a row. */
+static void chains_take_a_factor_with_fill(void **state)
+{
+    (void)state;
+    int64_t before = 0;
+    for (int run = 0; run < 3; run++) {
+        problem p;
+        open_race(&p, chain_matrix(), "csr@none", "cg");
+        const tacit_precond_race race = autotuning_of(&p, 1);
+        OK(solve(&p, &race, 1e-8));
+        assert_true(p.result.true_relative_residual <= 1e-8);
+        assert_string_equal(expect_one(&p), "ic1");
+        const int64_t plain = trial_of(&p, "jacobi")->iterations;
+        assert_true(plain > 8 && (run == 0 || plain == before));
+        before = plain;
+        close_problem(&p);
+    }
+    problem p;
+    open_race(&p, gallery_matrix("poisson2d:40"), "csr@none", "cg");
+    const tacit_precond_race race = autotuning_of(&p, 1);
+    OK(solve(&p, &race, 1e-8));
+    assert_non_null(strstr(trial_of(&p, "ic1")->reason, "few entries"));
+    close_problem(&p);
+}
+
+/* On rank 0: node 0 is joined to all others, which have no other neighbour. */
+static tacit_matrix *star_matrix(void)
+{
+    enum { N = 900 };
+    const int64_t rows = tacit_world_rank(test_world()) == 0 ? N : 0;
+    int64_t ptr[N + 1] = {0}, col[3 * N], k = 0;
+    double val[3 * N];
+    tacit_matrix *m = NULL;
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j < N; j++) {
+            if (i != j && i != 0 && j != 0) continue;
+            col[k] = j;
+            val[k++] = i != j ? -1.0 : i == 0 ? N : 1.5 + (double)(i % 7);
+        }
+        ptr[i + 1] = k;
+    }
+    OK(tacit_matrix_from_rows(test_world(), N, rows ? 0 : N, rows, ptr, col,
+                              val, &m));
+    return m;
+}
+
+/* Its factor with fill of level 1 would be dense. */
+static void stars_take_no_fill(void **state)
+{
+    (void)state;
+    problem p;
+    open_race(&p, star_matrix(), "csr@none", "cg");
+    const tacit_precond_race race = autotuning_of(&p, 1);
+    OK(solve(&p, &race, 1e-8));
+    assert_string_equal(expect_one(&p), "jacobi");
+    assert_non_null(strstr(trial_of(&p, "ic1")->reason, "would fill it"));
+    close_problem(&p);
+}
+
 /* Of very many solves the set-up is nothing, and amg solves faster. */
 static void many_solves_are_worth_a_set_up(void **state)
 {
@@ -369,6 +450,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_is_solved_and_keeps_the_winner),
         cmocka_unit_test(what_is_easy_costs_nothing_more),
+        cmocka_unit_test(chains_take_a_factor_with_fill),
+        cmocka_unit_test(stars_take_no_fill),
         cmocka_unit_test(many_solves_are_worth_a_set_up),
         cmocka_unit_test(who_cannot_be_made_says_why),
         cmocka_unit_test(who_stands_still_is_trusted_for_a_while),

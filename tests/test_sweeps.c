@@ -4,6 +4,7 @@
  *
  * RUN: np=1 */
 #include "factor/factor.h"
+#include "factor/level_solve.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "said.h"
@@ -233,6 +234,71 @@ static void callers_do_not_meet(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* Rows of the factor in b and x: backwards, if asked. */
+static int32_t *places_of(int64_t n, bool backwards)
+{
+    int32_t *place = tct_alloc((size_t)n * sizeof *place);
+    for (int64_t k = 0; k < n; k++)
+        place[k] = (int32_t)(backwards ? n - 1 - k : k);
+    return place;
+}
+
+/* By levels, in place, against the loops over rows. */
+static void assert_levels_alike(const tacit_factor *F, bool backwards)
+{
+    const int64_t n = F->panels.rows;
+    int32_t *place = places_of(n, backwards);
+    double *b = noise((size_t)n), *x = solved(F, 1, 1, b);
+    double *y = tct_alloc((size_t)n * sizeof *y);
+    tct_level_solve *S = NULL;
+    for (int64_t k = 0; k < n; k++) y[place[k]] = b[k];
+    OK(tct_level_solve_create(F, place, &S));
+    assert_non_null(S);
+    for (int again = 0; again < 2; again++) {
+        tct_level_solve_run(S, y, y);
+        for (int64_t k = 0; k < n; k++)
+            assert_memory_equal(&y[place[k]], &x[k], sizeof *x);
+        for (int64_t k = 0; k < n; k++) y[place[k]] = b[k];
+    }
+    tct_level_solve_destroy(&S);
+    tct_free(place);
+    tct_free(b);
+    tct_free(x);
+    tct_free(y);
+}
+
+static void levels_have_the_bits_of_rows(void **state)
+{
+    (void)state;
+    static const char *const chains[] = {"poisson2d:41", "jump3d:11,1e4,1",
+                                         "anisotropic3d:12,0.01"};
+    for (int i = 0; i < 6; i++) {
+        tacit_matrix *m = gallery(chains[i % 3]);
+        tacit_factor *F = factor_of(m, TACIT_FACTOR_IC0);
+        assert_levels_alike(F, i >= 3);
+        tacit_factor_destroy(&F);
+        tacit_matrix_destroy(&m);
+    }
+}
+
+/* Long rows, and levels of one row: loops over rows are faster. */
+static void long_rows_have_no_levels(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"elasticity3d:4", "poisson2d:1x500"};
+    for (int i = 0; i < 2; i++) {
+        tacit_matrix *m = gallery(others[i]);
+        tacit_factor *F = factor_of(m, TACIT_FACTOR_IC0);
+        int32_t *place = places_of(F->panels.rows, false);
+        tct_level_solve *S = NULL;
+        OK(tct_level_solve_create(F, place, &S));
+        assert_null(S);
+        tct_free(place);
+        tacit_factor_destroy(&F);
+        tacit_matrix_destroy(&m);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +306,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(branches_are_apart),
         cmocka_unit_test(small_factors_have_none),
         cmocka_unit_test(callers_do_not_meet),
+        cmocka_unit_test(levels_have_the_bits_of_rows),
+        cmocka_unit_test(long_rows_have_no_levels),
     };
     TEST_MPI_MAIN(tests);
 }

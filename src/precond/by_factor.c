@@ -51,6 +51,10 @@ static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
         TRY(tct_rows_solve(M->R, q, x + (size_t)j * stride,
                            y + (size_t)j * stride));
     if (M->R) return TACIT_OK;
+    if (M->V && all->columns == 1) {
+        tct_level_solve_run(M->V, x, y);
+        return TACIT_OK;
+    }
     const tct_places at = {M->b_place ? M->b_place : M->place, M->place};
     tct_factor_apply(M->F, q->team, M->place ? &at : NULL, all->columns, x,
                      stride, y, stride, M->scratch);
@@ -146,6 +150,15 @@ static tacit_status open_on_gpu(tct_by_factor *M)
     return TACIT_OK;
 }
 
+/* A single right-hand side is solved for level by level if that is faster. */
+static tacit_status open_levels(tct_by_factor *M)
+{
+    const int32_t *place = M->place ? M->place : M->F->panels.original;
+    TRY(tct_level_solve_create(M->F, place, &M->V));
+    if (M->V) M->about.bytes += M->V->bytes;
+    return TACIT_OK;
+}
+
 tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
 {
     for (int c = 0; c <= TCT_COLUMNS_MOST; c++)
@@ -160,6 +173,7 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
                                     .factor_info = &M->made};
     TRY(find_places(M, order));
     if (M->base.op.q->device->kind != TCT_KIND_HOST) TRY(open_on_gpu(M));
+    else if (M->F->panels.kind == TACIT_FACTOR_IC0) TRY(open_levels(M));
     return make_room(M, M->columns > 1 ? M->columns : 1);
 }
 
@@ -224,6 +238,7 @@ void tct_by_factor_close(tct_by_factor *M)
     tct_rows_destroy(&M->R);
     tacit_factor_destroy(&M->F);
     tct_stream_solve_destroy(&M->J);
+    tct_level_solve_destroy(&M->V);
     TCT_FREE(M->place, M->b_place, M->scratch);
     M->place = M->b_place = NULL;
     M->scratch = NULL;
@@ -249,6 +264,7 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
     tct_by_factor_close(to);
     to->F = from->F;
     to->J = from->J;
+    to->V = from->V;
     to->made = from->made;
     memcpy(to->dense, from->dense, sizeof to->dense);
     if (to->J) to->made.dense = to->dense;

@@ -5,6 +5,7 @@
 #ifndef TCT_PRECOND_BY_FACTOR_H
 #define TCT_PRECOND_BY_FACTOR_H
 #include "factor/factor.h"
+#include "factor/level_solve.h"
 #include "precond/precond.h"
 #include "trisolve/gpu/rows.h"
 #include "trisolve/grid/stream_solve.h"
@@ -30,6 +31,7 @@ typedef struct tct_by_factor {
     int parts;           /* of its grid; 0: not distributed              */
     tacit_factor *F;     /* of this rank; NULL: J is used                 */
     tct_stream_solve *J; /* ... of all                                    */
+    tct_level_solve *V;  /* of an incomplete F on the host; or NULL        */
     int32_t *place;      /* [n] places of the factor's rows in the operator's
                       * order; NULL: as its `original` */
     int32_t *b_place;    /* [n] ... of its rows in b, if these are permuted */

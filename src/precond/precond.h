@@ -71,6 +71,10 @@ typedef struct tct_precond_kind {
      * preconditioner. 0: negligible or, if made from the matrix, its savings
      * are not predictable. */
     double sweeps, products;
+    /* Usual iterations for one with the diagonal, or without preconditioner, of
+     * matrices with at most `entries` a row, on the host. 0: they depend little
+     * on the matrix, and any may be tried. */
+    double share, entries;
     double entry_bytes, row_bytes; /* memory during set-up, and after it */
     /* Must the matrix be regular? If not, rows of zeros alone are fixed. */
     bool needs_regular;

@@ -81,9 +81,12 @@ static bool is_beaten(trial *l, int64_t k, double residual)
     l->c->spent = l->had + (double)k * tct_autotuning_each(race, l->c);
     l->c->about.iterations = k; /* so that its rate counts */
     set_rate(l, k);
+    tct_autotuning_slow(
+        race, l->c, &(tct_fall){k, l->first, l->least, l->mark[0], l->at[0]});
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
-    return other && tct_autotuning_left(race, l->c, residual) >
-                        l->much * tct_autotuning_left(race, other, residual);
+    return other &&
+           tct_autotuning_against(race, l->c, other, residual) >
+               l->much * tct_autotuning_against(race, other, l->c, residual);
 }
 
 static int watch(void *ctx, int64_t k, double residual)

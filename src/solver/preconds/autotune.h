@@ -15,6 +15,7 @@ typedef struct tct_candidate {
     const tct_driver *driver; /* of its iterations; NULL: M not made yet      */
     double spent, whole; /* cost of its iterations; of a solve with it alone */
     double rate;         /* at which ln ||r|| fell last, a unit of cost  */
+    double slowness;     /* iterations until ln ||r|| falls by 1, with care */
 } tct_candidate;
 
 /* May it iterate? */
@@ -30,9 +31,12 @@ typedef struct tct_autotuning {
     tacit_precond_race wish;
     tct_candidate candidate[TCT_CANDIDATES];
     int count;
+    bool shares; /* does one have iterations foretold as a share of others'? */
     double target;    /* ||r|| / ||b||                                        */
     double sweep;     /* cost of one sweep over the matrix, on the host       */
     double iteration; /* cost of one without an expensive preconditioner      */
+    double entries;   /* of a row of the matrix, on average; 0: unknown       */
+    bool fills; /* would its pairs of neighbours be many more than entries? */
     /* the best x of trials without a solution; x NULL: no memory for it */
     double *x;
     tct_candidate *best;
@@ -57,6 +61,22 @@ double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c);
 double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
                            double residual);
 double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c);
+/* The least residuals of a trial: at its start, until iteration k, and until
+ * `mark`. */
+typedef struct tct_fall {
+    int64_t k;
+    double first, least;
+    int64_t mark;
+    double at_mark;
+} tct_fall;
+/* Set the slowness of `c` if a candidate needs it. */
+void tct_autotuning_slow(const tct_autotuning *race, tct_candidate *c,
+                         const tct_fall *fall);
+/* The cost left of `c`, compared with `other`: if the iterations of that one are
+ * foretold from those of c, these are not to be too few. */
+double tct_autotuning_against(const tct_autotuning *race,
+                              const tct_candidate *c,
+                              const tct_candidate *other, double residual);
 /* The other candidate with the least cost left; NULL: none. */
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
                                    const tct_candidate *besides,

@@ -2,6 +2,7 @@
  * solver/preconds/candidates.c - the candidates of an autotuning and the time
  * each would still need, predicted from how fast its residuals fell last or,
  * before its first iteration, from the usual cost of its kind. */
+#include "comm/setup/alltoall.h"
 #include "matrix/matrix.h"
 #include "solver/preconds/autotune.h"
 #include <math.h>
@@ -14,6 +15,8 @@
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
 /* Usual iterations of an expensive one to reduce a residual to 1 / e. */
 static const double EACH = 1.4;
+/* The cost of what cannot be predicted yet. */
+static const double AGES = 1e100;
 /* The target in place of 0. */
 static const double LEAST = 1e-16;
 /* Costs are counted, not measured, so that equal runs choose alike. The unit is
@@ -30,13 +33,41 @@ double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c)
     return race->iteration * (1.0 + c->row->products);
 }
 
+/* ln of how much smaller the residual has to get. */
+static double need_of(const tct_autotuning *race, double residual)
+{
+    return fmax(log(residual / fmax(race->target, LEAST)), 0.0);
+}
+
+/* The candidate whose iterations tell of those of the others: none or jacobi;
+ * NULL: it has made none. */
+static const tct_candidate *plain_of(const tct_autotuning *race)
+{
+    for (int i = 0; i < race->count; i++)
+        if (!race->candidate[i].row->about.of_matrix &&
+            race->candidate[i].about.iterations > 0)
+            return &race->candidate[i];
+    return NULL;
+}
+
+/* The same of one that has made no iteration: a share of those that a plain one
+ * would make, or a usual number. */
+static double foretell(const tct_autotuning *race, const tct_candidate *c,
+                       double need)
+{
+    const double each = tct_autotuning_each(race, c);
+    if (!(c->row->share > 0.0)) return each * EACH * need;
+    const tct_candidate *plain = plain_of(race);
+    if (!plain) return AGES;
+    return each * c->row->share * plain->slowness * need;
+}
+
 /* The cost from ||r|| / ||b|| at `residual`. */
 static double solve_from(const tct_autotuning *race, const tct_candidate *c,
                          double residual)
 {
-    const double need = fmax(log(residual / fmax(race->target, LEAST)), 0.0);
-    if (c->about.iterations == 0)
-        return tct_autotuning_each(race, c) * EACH * need;
+    const double need = need_of(race, residual);
+    if (c->about.iterations == 0) return foretell(race, c, need);
     const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
     const double most = trust * c->spent;
     return need < c->rate * most ? need / c->rate : most;
@@ -54,6 +85,37 @@ double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
     const double more = (double)(race->wish.solves - 1);
     return setup + solve_from(race, c, residual) +
            more * tct_autotuning_whole(race, c);
+}
+
+/* Residuals fall as a power of k at first, and as exp(-k) in the end: take the
+ * geometric mean of the iterations that are left by either, at most AHEAD times
+ * those by the mean rate of the trial. */
+void tct_autotuning_slow(const tct_autotuning *race, tct_candidate *c,
+                         const tct_fall *f)
+{
+    static const double AHEAD = 6.0;
+    if (!race->shares) return; /* logarithms take time */
+    const double need = need_of(race, f->least), k = (double)f->k;
+    const double fell = log(f->at_mark / f->least),
+                 all = log(f->first / f->least), mark = (double)f->mark;
+    if (!(need > 0.0)) return;
+    double ahead = AHEAD * k * (all > need ? need / all : 1.0);
+    if (fell > 0.0 && mark > 0.0) {
+        const double slow = k * (pow(k / mark, need / fell) - 1.0);
+        const double fast = need / fell * (k - mark);
+        ahead = fmin(ahead, sqrt(slow) * sqrt(fast));
+    }
+    c->slowness = ahead / need;
+}
+
+double tct_autotuning_against(const tct_autotuning *race,
+                              const tct_candidate *c,
+                              const tct_candidate *other, double residual)
+{
+    const double left = tct_autotuning_left(race, c, residual);
+    if (!(other->row->share > 0.0) || c->row->products > 0.0) return left;
+    return fmax(left, c->slowness * need_of(race, residual) *
+                          tct_autotuning_each(race, c));
 }
 
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
@@ -140,17 +202,52 @@ static bool is_host(const tacit_queue *q)
     return q->device->kind == TCT_KIND_HOST;
 }
 
+/* Columns of this rank after row i, in row i. */
+static int64_t count_after(const tct_csr *A, int64_t i)
+{
+    int64_t count = 0;
+    for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+        const int64_t j = tct_csr_col(A, e) - A->first;
+        count += j > i && j < A->rows;
+    }
+    return count;
+}
+
+/* Elimination of a row may join each pair of the columns after it: of networks
+ * with large hubs far too many. */
+static tacit_status find_fill(tct_autotuning *race)
+{
+    const tacit_matrix *m = race->wish.matrix;
+    const double most = m ? 2.0 * (double)tct_csr_nonzeros(&m->A) : 0.0;
+    double pairs = 0.0;
+    for (int64_t i = 0; m && i < m->A.rows && pairs <= most; i++) {
+        const double after = (double)count_after(&m->A, i);
+        pairs += 0.5 * after * (after - 1.0);
+    }
+    return tct_any(race->S->run.q->world, pairs > most, &race->fills);
+}
+
 /* Costs of an iteration and a sweep on the rank with the most entries. */
 static tacit_status model_costs(tct_autotuning *race)
 {
     const tacit_matrix *m = race->wish.matrix;
     const tct_run *R = &race->S->run;
     double size[2] = {m ? (double)tct_csr_nonzeros(&m->A) : 0.0, (double)R->n};
+    double all[2] = {size[0], size[1]};
     TRY(tct_reduce_f64(R->q->world, TCT_MAX, 2, size));
+    TRY(tct_reduce_f64(R->q->world, TCT_SUM, 2, all));
+    race->entries = all[1] > 0.0 ? all[0] / all[1] : 0.0;
     const double pass = size[0] + OF_VECTORS * size[1];
     race->iteration = is_host(R->q) ? pass + STEP_HOST : pass / GPU + STEP_GPU;
     race->sweep = size[0] + OF_ROW * size[1] + OF_ALL;
     return TACIT_OK;
+}
+
+/* Is `row` of use for matrices with so many entries a row, here? */
+static bool suits(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return !(row->entries > 0.0) ||
+           (race->entries <= row->entries && is_host(race->S->run.q));
 }
 
 static bool is_called(const tct_precond_kind *row, const char *name)
@@ -167,6 +264,12 @@ static const char *why_out(const tct_autotuning *race,
         return "the entries of the matrix are not at hand";
     if (row->about.of_matrix && !(row->products > 0.0))
         return "not tried: its gain cannot be predicted; name it to use it";
+    if (!suits(race, row))
+        return "not tried: it gains most on a CPU, with few entries a row; "
+               "name it to use it";
+    if (row->entries > 0.0 && race->fills)
+        return "not tried: rows with many entries would fill it; name it to "
+               "use it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)
@@ -200,6 +303,8 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
             tct_check_diagonal(race->wish.matrix, "preconditioner auto")));
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
+    TRY(model_costs(race));
+    if (suits(race, &tct_precond_ic1)) TRY(find_fill(race));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
@@ -207,11 +312,12 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
         c->row = row;
         c->about.name = row->about.name;
         if (why) tct_candidate_drop(c, why);
+        else race->shares = race->shares || row->share > 0.0;
         if (!why || !row->about.of_matrix)
             TRY(tct_precond_source_open(row, race->S->run.system->exact,
                                         race->wish.matrix, &options, &c->from));
     }
-    return model_costs(race);
+    return TACIT_OK;
 }
 
 /* --- making them ---------------------------------------------------------- */
