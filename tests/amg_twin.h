@@ -125,6 +125,25 @@ static inline void twin_multiply(tacit_queue *q, const tct_amg_work *g)
             twin_columns(g, n, at);
 }
 
+/* Lanes one after the other, the last first. */
+static inline void twin_pivots(tacit_queue *q, const tct_amg_work *g)
+{
+    enum { LANES = TCT_AMG_PIVOT_LANES };
+    double own[LANES], v[LANES];
+    (void)q;
+    if (g->state->bad) return;
+    for (int l = LANES; l-- > 0;) tct_amg_pivots_open(g, l, own);
+    for (int32_t k = 0; k < g->dense.block; k++) {
+        const double pivot = tct_amg_pivots_next(g, k, own);
+        g->state->bad = !(pivot > 0.0);
+        if (g->state->bad) return;
+        for (int l = LANES; l-- > 0;)
+            v[l] = tct_amg_pivots_step(g, k, pivot, l, own);
+        memcpy(own, v, sizeof own);
+    }
+    for (int l = LANES; l-- > 0;) tct_amg_pivots_close(g, l, own);
+}
+
 /* Slices of the matrix at hand, as a GPU would have them; NULL: there are
  * none. */
 static const tct_gpu_arrays *twin_slices;
@@ -186,6 +205,7 @@ static const tct_amg_kernels twin_kernels = {.small = 800,
                                              .sum_up = twin_sum_up,
                                              .merge = twin_merge,
                                              .multiply = twin_multiply,
+                                             .pivots = twin_pivots,
                                              .count = twin_count,
                                              .read = twin_read,
                                              .store = twin_store,

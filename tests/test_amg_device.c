@@ -314,7 +314,7 @@ static void levels_of_the_host_are_stored_there(void **state)
 {
     (void)state;
     tct_amg_kernels kernels = twin_kernels;
-    kernels.small = 5000;
+    kernels.small = kernels.few = 5000;
     for (int far = 0; far < 2; far++) {
         levels_problem p;
         tacit_matrix *m = gallery_matrix("poisson3d:24");
@@ -333,6 +333,30 @@ static void levels_of_the_host_are_stored_there(void **state)
         tacit_operator_destroy(&there);
         close_levels(&p);
     }
+}
+
+/* A device makes smaller levels than it begins with, to its other limit. */
+static void levels_go_on_below_the_size_of_a_start(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t small, few;
+        int there;
+    } limits[] = {{5000, 0, 2}, {5000, 2000, 1}, {20000, 0, 0}};
+    levels_problem p;
+    open_levels(&p, gallery_matrix("poisson3d:24"));
+    tacit_operator *here = make_levels(&p, NULL, NULL);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        tct_amg_kernels kernels = twin_kernels;
+        kernels.small = limits[i].small;
+        kernels.few = limits[i].few;
+        tacit_operator *there = make_levels(&p, &kernels, NULL);
+        assert_int_equal(told_there, limits[i].there);
+        expect_same_levels(here, there, "limits");
+        tacit_operator_destroy(&there);
+    }
+    tacit_operator_destroy(&here);
+    close_levels(&p);
 }
 
 static void it_is_left_to_the_host_on_request(void **state)
@@ -374,6 +398,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),
         cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),
         cmocka_unit_test(levels_of_the_host_are_stored_there),
+        cmocka_unit_test(levels_go_on_below_the_size_of_a_start),
         cmocka_unit_test(it_is_left_to_the_host_on_request),
         cmocka_unit_test(memory_that_is_not_there_is_missed),
     };

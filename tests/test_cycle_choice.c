@@ -116,6 +116,41 @@ static void v_stays_to_the_bit(void **state)
     expect_v("poisson3d:24", false);
 }
 
+/* Iterations of v and k as the log of one rank tells. */
+static double of_v, of_k;
+
+static void listen(void *ctx, int level, const char *text)
+{
+    const char *at = strstr(text, ": v ");
+    char *end = NULL;
+    (void)ctx;
+    (void)level;
+    if (!strstr(text, "amg: cycle ") || !at) return;
+    of_v = strtod(at + strlen(": v "), &end);
+    if ((at = strstr(end, ", k "))) of_k = strtod(at + strlen(", k "), NULL);
+}
+
+/* Ranks may be threads: only rank 0 logs a choice, and touches these. */
+static void check_choice(const char *matrix, const char *method, double k_least,
+                         double k_most)
+{
+    const bool hears = test_world()->rank == 0;
+    amg a;
+    if (hears) of_v = of_k = -1.0;
+    open_amg(&a, matrix, "auto", method);
+    close_amg(&a);
+    if (hears && !(of_v > 9.0 && of_k >= k_least && of_k <= k_most))
+        fail_msg("%s: v %g, k %g", matrix, of_v, of_k);
+}
+
+/* Of v's 14 iterations k would have to save half on the first. */
+static void k_is_not_tried_where_it_cannot_win(void **state)
+{
+    (void)state;
+    check_choice("jump3d:60,1e3,1", "cg", 0.0, 0.0);
+    check_choice(slow, "flexible", 8.0, 100.0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +158,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_update_keeps_it),
         cmocka_unit_test(methods_that_need_a_linear_map_refuse_k),
         cmocka_unit_test(v_stays_to_the_bit),
+        cmocka_unit_test(k_is_not_tried_where_it_cannot_win),
     };
+    tacit_set_log(listen, NULL);
     TEST_MPI_MAIN(tests);
 }

@@ -132,6 +132,30 @@ static tacit_status make_slices(tacit_queue *q, const tct_device_rows *rows,
     return status;
 }
 
+static tct_store_rows store_rows_of(tacit_queue *q, const tct_device_rows *rows)
+{
+    return (tct_store_rows){.q = q,
+                            .kernels = &tct_gpu_store_kernels,
+                            .rows = rows->rows,
+                            .cols = rows->rows,
+                            .entries = rows->entries,
+                            .ptr = rows->ptr,
+                            .col = rows->col,
+                            .val = rows->val};
+}
+
+/* Rows of too different lengths are sorted within windows, which takes
+ * longer. */
+static tacit_status make_rows(tacit_queue *q, const tct_device_rows *rows,
+                              tct_block **out)
+{
+    const tct_store_rows R = store_rows_of(q, rows);
+    const tacit_status status = make_slices(q, rows, out);
+    return status == TACIT_UNSUPPORTED
+               ? tct_gpu_sell_of_rows(&R, rows->floats, out)
+               : status;
+}
+
 /* Does a format of dense blocks have blocks of this size? */
 static bool has_blocks(const tct_device_rows *rows)
 {
@@ -142,14 +166,7 @@ static bool has_blocks(const tct_device_rows *rows)
 static tacit_status make_blocks(tacit_queue *q, const tct_device_rows *rows,
                                 tct_block **out)
 {
-    const tct_store_rows R = {.q = q,
-                              .kernels = &tct_gpu_store_kernels,
-                              .rows = rows->rows,
-                              .cols = rows->rows,
-                              .entries = rows->entries,
-                              .ptr = rows->ptr,
-                              .col = rows->col,
-                              .val = rows->val};
+    const tct_store_rows R = store_rows_of(q, rows);
     return tct_gpu_bsell_of_rows(&R, rows->block, rows->floats, out);
 }
 
@@ -159,7 +176,7 @@ static tacit_status make_block(tacit_queue *q, const tct_device_rows *rows,
     const bool blocks = has_blocks(rows);
     const char *name = blocks ? "bsell" : "sell";
     TRY(blocks ? make_blocks(q, rows, &out->block)
-               : make_slices(q, rows, &out->block));
+               : make_rows(q, rows, &out->block));
     out->format = tct_format_find(q->device->name, name);
     snprintf(out->name, sizeof out->name, "%s%s", name,
              !blocks        ? ""

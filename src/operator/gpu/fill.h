@@ -23,8 +23,7 @@ typedef struct tct_device_rows {
 /* On the queue of `like`; `norm` is the largest row sum of |a|; entries need no
  * scaling by a power of 2. The operator cannot be updated, and does not give
  * its diagonal.
- * Errors      UNSUPPORTED (lengths of rows differ too much), NO_MEMORY,
- *             DEVICE. */
+ * Errors      UNSUPPORTED (a row that slices cannot have), NO_MEMORY, DEVICE. */
 tacit_status tct_operator_of_device_rows(const tacit_operator *like,
                                          const tct_device_rows *rows,
                                          double norm, tacit_operator **out);

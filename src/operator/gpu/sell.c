@@ -52,6 +52,13 @@ static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
     return tct_gpu_slices_create(A, 1, GPU_ANY_KIND, A->store, &sell_ops, out);
 }
 
+tacit_status tct_gpu_sell_of_rows(const struct tct_store_rows *R, bool floats,
+                                  tct_block **out)
+{
+    return tct_gpu_slices_of_rows(R, 1, GPU_ANY_KIND, floats ? "f32" : "f64",
+                                  &sell_ops, out);
+}
+
 const tct_format tct_format_gpu_sell = {
     .about = {"sell", "cuda",
               "slices of 32 rows; columns as runs, 16-bit offsets or 32 bits; "

@@ -48,10 +48,12 @@ static inline float tct_l2_share(double bytes, size_t l2)
     return share >= 1.0 ? 1.0f : share > 0.05 ? (float)share : 0.0f;
 }
 
-/* --- gpu/bsell.c ---------------------------------------------------------- */
+/* --- gpu/sell.c, gpu/bsell.c ---------------------------------------------- */
 
-/* Slices of dense b x b blocks of rows on the device; `floats`: values are
- * floats. */
+/* Slices of rows on the device, and of dense b x b blocks of them; `floats`:
+ * values are floats. */
+tacit_status tct_gpu_sell_of_rows(const struct tct_store_rows *R, bool floats,
+                                  tct_block **out);
 tacit_status tct_gpu_bsell_of_rows(const struct tct_store_rows *R, int b,
                                    bool floats, tct_block **out);
 

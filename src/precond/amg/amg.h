@@ -120,8 +120,8 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
 /* --- spectral_bound.c ----------------------------------------------------- */
 
 /* Lower estimate of the largest eigenvalue of D^-1 A by some Lanczos steps, on
- * the host fewer if they find one of at least `enough`; `inverse` is D^-1 [n] on
- * the device. 0 where A is not positive.
+ * the host, or of many rows, fewer if they find one of at least `enough`;
+ * `inverse` is D^-1 [n] on the device. 0 where A is not positive.
  * Collective. */
 tacit_status tct_amg_spectral_bound(const tacit_operator *A,
                                     const double *inverse, double enough,
@@ -434,7 +434,8 @@ void tct_amg_clear(tct_amg *M);
 
 /* With option cycle auto: take cycle k where that is foretold to be faster, as
  * `detail` says then.
- * Collective.  Cost  about 3 iterations, 0.2 where v converges fast.
+ * Collective.  Cost  about 3 iterations, 1 where v is hard to beat, 0.2 where
+ *                    it converges fast.
  * Errors      NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_choose(tct_amg *M);
 

@@ -58,18 +58,25 @@ static void launch_solid(tacit_queue *q, tct_cut_kernel kernel,
 }
 
 /* The shape of tiles that computes the least twice. */
-template <int WEIGHTS>
-static void visit_solid(tacit_queue *q, const tct_step_work *w)
+template <class WIDE, class HIGH>
+static void visit_planes(tacit_queue *q, const tct_step_work *w,
+                         tct_cut_kernel wide, tct_cut_kernel high)
 {
-    typedef tct_plane_tile<WEIGHTS, 32> wide;
-    typedef tct_plane_tile<WEIGHTS, 16> high;
     double cost[2];
     const tct_tile_grid g = tct_tile_grid_of(w);
     const int sms = tct_gpu_of(q)->sms;
-    const tct_cut3 a = cut_planes<wide>(&g, sms, &cost[0]);
-    const tct_cut3 b = cut_planes<high>(&g, sms, &cost[1]);
-    if (cost[0] < cost[1]) launch_solid<wide>(q, solid_kernel<wide>, g, &a);
-    else launch_solid<high>(q, solid_kernel<high>, g, &b);
+    const tct_cut3 a = cut_planes<WIDE>(&g, sms, &cost[0]);
+    const tct_cut3 b = cut_planes<HIGH>(&g, sms, &cost[1]);
+    if (cost[0] < cost[1]) launch_solid<WIDE>(q, wide, g, &a);
+    else launch_solid<HIGH>(q, high, g, &b);
+}
+
+template <int WEIGHTS>
+static void visit_star(tacit_queue *q, const tct_step_work *w)
+{
+    typedef tct_plane_tile<WEIGHTS, 32> wide;
+    typedef tct_plane_tile<WEIGHTS, 16> high;
+    visit_planes<wide, high>(q, w, solid_kernel<wide>, solid_kernel<high>);
 }
 
 template <int WEIGHTS>
@@ -77,19 +84,13 @@ static void visit_box(tacit_queue *q, const tct_step_work *w)
 {
     typedef tct_box_tile<WEIGHTS, 32> wide;
     typedef tct_box_tile<WEIGHTS, 16> high;
-    double cost[2];
-    const tct_tile_grid g = tct_tile_grid_of(w);
-    const int sms = tct_gpu_of(q)->sms;
-    const tct_cut3 a = cut_planes<wide>(&g, sms, &cost[0]);
-    const tct_cut3 b = cut_planes<high>(&g, sms, &cost[1]);
-    if (cost[0] < cost[1]) launch_solid<wide>(q, box_kernel<wide>, g, &a);
-    else launch_solid<high>(q, box_kernel<high>, g, &b);
+    visit_planes<wide, high>(q, w, box_kernel<wide>, box_kernel<high>);
 }
 
 template <int WEIGHTS>
 static void visit_any(tacit_queue *q, const tct_step_work *w, int depth)
 {
-    if (w->shape == TCT_STAR3) visit_solid<WEIGHTS>(q, w);
+    if (w->shape == TCT_STAR3) visit_star<WEIGHTS>(q, w);
     else if (w->shape == TCT_BOX3) visit_box<WEIGHTS>(q, w);
     else visit_flat<WEIGHTS>(q, w, depth);
 }

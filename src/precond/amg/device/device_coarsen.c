@@ -5,7 +5,9 @@
 #include "precond/amg/aggregation/match.h"
 #include "precond/amg/device/device_setup_impl.h"
 
-enum { ROUNDS = 2 /* between two convergence checks */ };
+/* Between two convergence checks; of MANY rows a round takes longer than a
+ * check, also one without anything to do. */
+enum { ROUNDS = 2, MANY = 1 << 20 };
 
 /* --- memory --------------------------------------------------------------- */
 
@@ -77,8 +79,9 @@ static void enqueue_round(tct_amg_device *t, int64_t n)
 static tacit_status run_rounds(tct_amg_device *t, int64_t rows)
 {
     int64_t n = rows;
-    for (int64_t most = rows + 2; most > 0; most -= ROUNDS) {
-        for (int k = 0; k < ROUNDS; k++) enqueue_round(t, n);
+    for (int64_t most = rows + 2; most > 0;) {
+        for (int k = n < MANY ? ROUNDS : 1; k > 0; k--, most--)
+            enqueue_round(t, n);
         tct_amg_device_each(t, TCT_AMG_lead, rows);
         tct_amg_device_sum_up(t, rows);
         TRY(tct_amg_device_inspect(t));

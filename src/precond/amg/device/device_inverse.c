@@ -38,7 +38,7 @@ static void eliminate(const tct_amg_kernels *K, tacit_queue *q, tct_amg_work *g)
     for (D->from = 0; D->from < n; D->from += TCT_ELIMINATED) {
         const int64_t left = n - D->from;
         D->block = left < TCT_ELIMINATED ? (int32_t)left : TCT_ELIMINATED;
-        K->each(q, TCT_AMG_dense_pivots, 1, g);
+        K->pivots(q, g);
         K->each(q, TCT_AMG_dense_rows, n, g);
         K->each(q, TCT_AMG_dense_subtract, n * n, g);
     }

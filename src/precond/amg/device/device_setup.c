@@ -298,20 +298,33 @@ static bool is_near_1(double size)
     return abs(exponent) <= NEAR;
 }
 
-/* Rows of systems have several times as many entries. The host inverts
- * matrices of 800 rows. */
+/* The host inverts matrices of so many rows. */
+enum { INVERTED = 800 };
+
+static int64_t at_least_inverted(int64_t rows)
+{
+    return rows < INVERTED ? INVERTED : rows;
+}
+
+/* Rows of systems have several times as many entries. */
 static int64_t small_rows(const tct_amg_kernels *kernels, bool systems)
 {
-    const int64_t least = 800, few = kernels->small / 8;
-    return !systems ? kernels->small : few < least ? least : few;
+    return systems ? at_least_inverted(kernels->small / 8) : kernels->small;
+}
+
+/* On one rank a device continues to smaller levels than it would begin with:
+ * its kernels are loaded, and levels are those of the host. */
+static int64_t last_rows(const tct_amg_device *t)
+{
+    const bool systems = t->vectors > 0;
+    return several(t) ? small_rows(t->kernels, systems)
+                      : at_least_inverted(systems ? 0 : t->kernels->few);
 }
 
 tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out)
 {
     return tct_any(t->world,
-                   t->A.rows <= small_rows(t->kernels, t->vectors > 0) ||
-                       !is_near_1(t->about.size),
-                   out);
+                   t->A.rows <= last_rows(t) || !is_near_1(t->about.size), out);
 }
 
 /* --- transfer to and from the host ---------------------------------------- */

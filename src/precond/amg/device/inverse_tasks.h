@@ -12,21 +12,46 @@ TCT_BOTH void tct_amg_task_dense_diagonal(const tct_amg_work *g, int64_t i)
     g->dense.d[i] = g->dense.a[i * g->dense.n + i];
 }
 
-/* Invert the block of pivots; one that is not positive sets `bad`. */
-TCT_BOTH void tct_amg_task_dense_pivots(const tct_amg_work *g, int64_t i)
+/* --- the block of pivots, inverted by PIVOT_LANES threads that share `own`; a
+ * barrier separates the steps ---------------------------------------------- */
+
+enum { TCT_AMG_PIVOT_LANES = TCT_ELIMINATED * TCT_ELIMINATED };
+
+TCT_BOTH void tct_amg_pivots_open(const tct_amg_work *g, int lane, double *own)
 {
     const tct_amg_dense *D = &g->dense;
-    const int64_t b = D->block;
-    double own[TCT_ELIMINATED * TCT_ELIMINATED];
-    (void)i;
-    if (g->state->bad) return;
-    for (int64_t p = 0; p < b; p++)
-        for (int64_t r = 0; r < b; r++)
-            own[p * b + r] =
-                *tct_lower_at(D->a, D->n, D->from + p, D->from + r);
-    if (!tct_invert_block(b, D->d + D->from, own)) g->state->bad = 1;
-    for (int64_t e = 0; e < b * b; e++) D->own[e] = own[e];
+    const int32_t b = D->block;
+    if (lane < b * b)
+        own[lane] =
+            *tct_lower_at(D->a, D->n, D->from + lane / b, D->from + lane % b);
 }
+
+/* Pivot `k`: all lanes end unless it is positive. */
+TCT_BOTH double tct_amg_pivots_next(const tct_amg_work *g, int32_t k,
+                                    const double *own)
+{
+    const tct_amg_dense *D = &g->dense;
+    return tct_pivot_of(D->block, k, D->d + D->from, own);
+}
+
+/* The lane's element after the elimination of row `k`. */
+TCT_BOTH double tct_amg_pivots_step(const tct_amg_work *g, int32_t k,
+                                    double pivot, int lane, double *own)
+{
+    const int32_t b = g->dense.block, i = lane / b, j = lane % b;
+    if (lane >= b * b || j > i) return 0.0; /* not used */
+    return tct_pivot_element(own[lane], i, j, k, pivot,
+                             *tct_lower_at(own, b, k, i),
+                             *tct_lower_at(own, b, k, j));
+}
+
+TCT_BOTH void tct_amg_pivots_close(const tct_amg_work *g, int lane,
+                                   const double *own)
+{
+    if (lane < g->dense.block * g->dense.block) g->dense.own[lane] = own[lane];
+}
+
+/* --- the other rows ------------------------------------------------------- */
 
 /* Column `j` of the block's rows V, and of W = own V. */
 TCT_BOTH void tct_amg_task_dense_rows(const tct_amg_work *g, int64_t j)

@@ -10,7 +10,8 @@
 
 /* All functions enqueue on `q`. */
 typedef struct tct_amg_kernels {
-    int64_t small; /* levels of fewer rows go to the host */
+    int64_t small; /* matrices of fewer rows go to the host */
+    int64_t few;   /* levels of one element a row on one rank also do */
     int64_t dense; /* matrices of fewer rows are inverted by the host; 0: all */
     /* Run a task for each index below `n`. */
     void (*each)(tacit_queue *q, tct_amg_task task, int64_t n,
@@ -21,6 +22,8 @@ typedef struct tct_amg_kernels {
     void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
     /* Compute the values of `out` in its blocks (system_tasks.h). */
     void (*multiply)(tacit_queue *q, const tct_amg_work *g);
+    /* Invert the block of pivots (inverse_tasks.h). */
+    void (*pivots)(tacit_queue *q, const tct_amg_work *g);
     /* `count`: entries of each row of `A`, with those that fill dense blocks;
      * false: the format cannot list rows, and nothing was done. `read`: the
      * rows, in the order of `A`, if blocks are full. */

@@ -336,8 +336,9 @@ TCT_BOTH void tct_amg_task_link(const tct_amg_work *g, int64_t k)
 
 TCT_BOTH void tct_amg_task_jump(const tct_amg_work *g, int64_t k)
 {
+    if (g->step > 0 && !g->state->far[g->step]) return;
     const int32_t i = tct_amg_row_at(g, k);
-    if (i < 0 || (g->step > 0 && !g->state->far[g->step])) return;
+    if (i < 0) return;
     uint32_t link = g->link[i];
     for (int hop = 0; hop < TCT_AMG_HOPS; hop++) {
         const uint32_t before = tct_amg_fresh(&g->link[link / 2]);
@@ -433,7 +434,7 @@ TCT_BOTH void tct_amg_task_place(const tct_amg_work *g, int64_t i)
     if (n < 0) return;
     int32_t best = n;
     const bool alone = g->count[n] == 1;
-    double most = g->joins * tct_amg_sum_row(A, g->w, i).diagonal;
+    double most = alone ? g->joins * tct_amg_sum_row(A, g->w, i).diagonal : 0.0;
     for (int64_t k = A->ptr[i]; alone && k < A->ptr[i + 1]; k++) {
         const int32_t j = A->col[k];
         if (g->of[j] < 0 || g->count[g->of[j]] < 2) continue;

@@ -17,7 +17,7 @@
 #define TCT_AMG_SYSTEM_TASKS(X) \
     X(square) X(edges) X(map) X(factor) X(factor_none) X(block_starts) \
     X(block_columns) X(complete_blocks) X(energies) \
-    X(dense_diagonal) X(dense_pivots) X(dense_rows) X(dense_subtract) X(dense_mirror)
+    X(dense_diagonal) X(dense_rows) X(dense_subtract) X(dense_mirror)
 #define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look) TCT_AMG_SYSTEM_TASKS(X)
 /* clang-format on */
 

@@ -14,7 +14,9 @@
 enum {
     THREADS = 256,
     WIDE = 1024,
-    WARPS = 8,    /* of a block, one row each               */
+    WARPS = 8,  /* of a block, one row each               */
+    GROUPS = 4, /* of a warp, if there are MANY aggregates */
+    MANY = 100000,
     PER_SM = 16,  /* blocks for load balance */
     LONGS = 1024, /* blocks for long rows                     */
     LEAST = 4096, /* least indices of a chunk                  */
@@ -166,31 +168,62 @@ static void sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
 
 /* --- rows of aggregates --------------------------------------------------- */
 
-template <bool WRITE>
+/* Room of a warp, for rows of GROUPS aggregates at a time or of one with up to
+ * SHORT entries. The rooms of groups begin in other banks. */
+template <int GROUPS> struct merging {
+    enum {
+        LANES = GPU_WAVE / GROUPS,
+        MOST = TCT_AMG_SHORT / GROUPS,
+        STRIDE = MOST + 32 / GROUPS,
+        ROOM = GROUPS * STRIDE
+    };
+    double val[ROOM];
+    int32_t col[ROOM];
+    uint8_t mark[ROOM];
+};
+
+/* The rows of aggregate `n` by LANES threads; `length` 0: only take part in what
+ * the warp does together. */
+template <bool WRITE, int LANES>
+static __device__ void merge_rows(const tct_amg_work *g, int64_t n,
+                                  int32_t length, const tct_amg_entries *e)
+{
+    const int lane = tct_lane() % LANES;
+    if (length > 0) tct_amg_gather(g, n, lane, LANES, e);
+    tct_warp_sync();
+    int32_t marked = tct_amg_mark(length, lane, LANES, e);
+    tct_warp_sync();
+    if (WRITE) {
+        tct_amg_emit(g, n, length, lane, LANES, e);
+    } else {
+        for (int d = LANES / 2; d > 0; d /= 2)
+            marked += tct_shuffle_across(marked, d);
+        if (lane == 0 && length > 0) g->count[n] = marked;
+    }
+    tct_warp_sync(); /* shared memory is reused */
+}
+
+template <bool WRITE, int GROUPS>
 static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
     merge_short(const __grid_constant__ tct_amg_work g)
 {
-    __shared__ double val[WARPS][TCT_AMG_SHORT];
-    __shared__ int32_t col[WARPS][TCT_AMG_SHORT];
-    __shared__ uint8_t mark[WARPS][TCT_AMG_SHORT];
-    const int lane = tct_lane(), w = tct_warp();
-    const tct_amg_entries e = {col[w], val[w], mark[w]};
-    const int64_t step = (int64_t)gridDim.x * WARPS;
-    for (int64_t n = (int64_t)blockIdx.x * WARPS + w; n < g.coarse; n += step) {
-        const int32_t length = g.length[n]; /* uniform in the warp */
-        if (length > TCT_AMG_SHORT || length == 0) continue;
-        tct_amg_gather(&g, n, lane, GPU_WAVE, &e);
-        tct_warp_sync();
-        int32_t marked = tct_amg_mark(length, lane, GPU_WAVE, &e);
-        tct_warp_sync();
-        if (WRITE) {
-            tct_amg_emit(&g, n, length, lane, GPU_WAVE, &e);
-        } else {
-            for (int d = GPU_WAVE / 2; d > 0; d /= 2)
-                marked += tct_shuffle_across(marked, d);
-            if (lane == 0) g.count[n] = marked;
+    typedef merging<GROUPS> room;
+    __shared__ room rooms[WARPS];
+    room *const r = &rooms[tct_warp()];
+    const int group = tct_lane() / room::LANES, at = group * room::STRIDE;
+    const tct_amg_entries mine = {r->col + at, r->val + at, r->mark + at};
+    const tct_amg_entries all = {r->col, r->val, r->mark};
+    const int64_t step = (int64_t)gridDim.x * WARPS * GROUPS;
+    int64_t n = ((int64_t)blockIdx.x * WARPS + tct_warp()) * GROUPS;
+    for (; n < g.coarse; n += step) {
+        const int32_t length = n + group < g.coarse ? g.length[n + group] : 0;
+        const bool fits = length <= room::MOST;
+        merge_rows<WRITE, room::LANES>(&g, n + group, fits ? length : 0, &mine);
+        for (int k = 0; k < GROUPS && GROUPS > 1; k++) {
+            const int32_t other = tct_shuffle(length, k * room::LANES);
+            if (other > room::MOST && other <= TCT_AMG_SHORT)
+                merge_rows<WRITE, GPU_WAVE>(&g, n + k, other, &all);
         }
-        tct_warp_sync(); /* shared memory is reused */
     }
 }
 
@@ -222,19 +255,26 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
+/* Several aggregates a warp, where there are enough for all warps: a row of 14
+ * entries would leave most of its threads idle. */
+template <bool WRITE>
+static void merge_all(tacit_queue *q, const tct_amg_work *g)
 {
     const gpu_stream stream = stream_of(q);
-    const int blocks =
-        tct_blocks_for(g->coarse, WARPS, (int64_t)PER_SM * tct_gpu_of(q)->sms);
-    if (write) {
-        merge_short<true><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
-        merge_long<true><<<LONGS, THREADS, 0, stream>>>(*g);
-    } else {
-        merge_short<false><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
-        merge_long<false><<<LONGS, THREADS, 0, stream>>>(*g);
-    }
+    const bool many = g->coarse > MANY;
+    const int blocks = tct_blocks_for(g->coarse, many ? WARPS * GROUPS : WARPS,
+                                      (int64_t)PER_SM * tct_gpu_of(q)->sms);
+    if (many)
+        merge_short<WRITE, GROUPS><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
+    else merge_short<WRITE, 1><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
+    merge_long<WRITE><<<LONGS, THREADS, 0, stream>>>(*g);
     tct_gpu_ok(q, gpu_last_error(), "rows of multigrid's set-up");
+}
+
+static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
+{
+    if (write) merge_all<true>(q, g);
+    else merge_all<false>(q, g);
 }
 
 /* --- products in blocks --------------------------------------------------- */
@@ -288,6 +328,38 @@ static void multiply(tacit_queue *q, const tct_amg_work *g)
     tct_gpu_ok(q, gpu_last_error(), "blocks of multigrid's set-up");
 }
 
+/* --- the inverse ---------------------------------------------------------- */
+
+/* One block. */
+static __global__ void __launch_bounds__(TCT_AMG_PIVOT_LANES)
+    invert_pivots(const __grid_constant__ tct_amg_work g)
+{
+    __shared__ double own[TCT_AMG_PIVOT_LANES];
+    const int lane = (int)threadIdx.x;
+    if (g.state->bad) return; /* the same in all threads, as are pivots */
+    tct_amg_pivots_open(&g, lane, own);
+    __syncthreads();
+    for (int32_t k = 0; k < g.dense.block; k++) {
+        const double pivot = tct_amg_pivots_next(&g, k, own);
+        const double v = tct_amg_pivots_step(&g, k, pivot, lane, own);
+        __syncthreads();
+        if (!(pivot > 0.0)) {
+            if (lane == 0) g.state->bad = 1;
+            return;
+        }
+        own[lane] = v;
+        __syncthreads();
+    }
+    tct_amg_pivots_close(&g, lane, own);
+}
+
+static void pivots(tacit_queue *q, const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    invert_pivots<<<1, TCT_AMG_PIVOT_LANES, 0, stream>>>(*g);
+    tct_gpu_ok(q, gpu_last_error(), "pivots of multigrid's set-up");
+}
+
 /* --- operators ------------------------------------------------------------ */
 
 static bool count(const tacit_operator *A, int32_t *count)
@@ -332,7 +404,8 @@ static tacit_status send(tacit_queue *q, const tct_csr *A,
 }
 
 static const tct_amg_kernels kernels = {
-    20000, 128, run_each, sum_up, merge, multiply, count, read, store, send, 0};
+    20000,  4000,  128,  run_each, sum_up, merge, multiply,
+    pivots, count, read, store,    send,   0};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
