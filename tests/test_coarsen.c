@@ -314,8 +314,8 @@ static void rounds_are_few(void **state)
     (void)state;
     assert_few_rounds(open_matrix("poisson3d:39"), 32, 7.4);
     assert_few_rounds(open_matrix("poisson2d:199"), 32, 7.5);
-    assert_few_rounds(open_matrix("tet3d:20,1"), 32, 5.0);
-    assert_few_rounds(open_matrix("jump3d:20,1e4,1"), 32, 4.8);
+    assert_few_rounds(open_matrix("tet3d:20,1"), 32, 4.2);
+    assert_few_rounds(open_matrix("jump3d:20,1e4,1"), 32, 4.4);
     assert_few_rounds(make(clique_row, 20 * DENSE), 30, 7.5);
     tacit_matrix *m = open_matrix("poisson3d:30");
     distribute(m, AT_RANDOM);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_kcycle.c - cycle K of algebraic multigrid: iterations that hardly
- * grow with the matrix, steps that find the best combination of two
- * corrections, and methods that refuse a variable preconditioner.
+ * tests/test_kcycle.c - cycles K and W of algebraic multigrid: iterations that
+ * hardly grow with the matrix, steps that find the best combination of two
+ * corrections, the bound of W's eigenvalues, and methods that refuse a variable
+ * preconditioner.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3
  * LABEL: slow */
 #include "amg_problem.h"
 #include "decorated.h"
+#include "precond/amg/amg.h"
 
 static void open_amg(amg *a, const char *spec, const char *matrix,
                      const char *cycle, const char *smoother, int degree)
@@ -62,7 +64,30 @@ static void they_hardly_grow(void **state)
     const int64_t large = iterations_of("poisson2d:240", "k", NULL, 0);
     if (large > small + small / 5 + 1)
         fail_msg("%d iterations, and %d", (int)small, (int)large);
-    assert_true(large < iterations_of("poisson2d:240", "v", NULL, 0));
+    const int64_t v = iterations_of("poisson2d:240", "v", NULL, 0);
+    const int64_t w = iterations_of("poisson2d:240", "w", NULL, 0);
+    assert_true(large < v);
+    if (5 * w > 4 * v) fail_msg("%d iterations with w, v %d", (int)w, (int)v);
+}
+
+/* Eigenvalues of M A are at most 1.3 with W, for any matrix (wcycle.c). Those
+ * of grids come near to it; 1.7 times the corrections overshoots here. */
+static void w_is_bounded(void **state)
+{
+    (void)state;
+    static const char *const matrices[] = {
+        "jump3d:18,1e4,1", "like:g3_circuit,60x60", "elasticity3d:10"};
+    for (int i = 0; i < 3; i++) {
+        amg a;
+        tct_amg_trial got;
+        open_amg(&a, "host", matrices[i], "w", NULL, 0);
+        const tct_amg *M = (const tct_amg *)(const void *)a.M;
+        assert_true(M->levels > 2 && M->level[1].b2);
+        OK(tct_amg_try(M, &M->level[0], 12, &got));
+        if (!(got.largest > 1.02 && got.largest < 1.3 + 1e-3))
+            fail_msg("%s: an eigenvalue of %g", matrices[i], got.largest);
+        close_amg(&a);
+    }
 }
 
 /* --- the steps ------------------------------------------------------------ */
@@ -280,6 +305,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_few),
         cmocka_unit_test(they_hardly_grow),
+        cmocka_unit_test(w_is_bounded),
         cmocka_unit_test(the_best_of_two_is_found),
         cmocka_unit_test(it_varies_and_is_positive),
         cmocka_unit_test(solves_have_the_same_bits),

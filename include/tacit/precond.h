@@ -113,9 +113,9 @@ typedef struct tacit_precond_named {
  * end of ic0 and direct. */
 typedef struct tacit_precond_options {
     size_t size;       /* set by the caller: status.h                      */
-    const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
-                          two steps of flexible cg, for method flexible;
-                          "auto": v or k                                   */
+    const char *cycle; /* "v": each level is visited once; "w": the next two
+                          twice, linear; "k": by two steps of flexible cg,
+                          for method flexible; "auto": v or k              */
     const char
         *smoother; /* "chebyshev", "jacobi", "l1-jacobi"                */
     int degree;    /* of its polynomial, or sweeps, before and after the next

@@ -325,7 +325,7 @@ typedef struct tct_amg_level {
     int64_t *index;  /* [n] or NULL: see tct_aggregate                    */
     int64_t room;    /* n + partial sums of the level above               */
     double *b, *x;   /* [room] right-hand side and correction; finest: NULL */
-    double *b2, *x2; /* [n] for a second visit                           */
+    double *b2, *x2; /* [n] for a second visit, or NULL                  */
     double *e;       /* [restricted] exchanged with the ranks that keep the
                       * next level; NULL: rows stay */
     double *c;       /* scalars of a K-cycle, or NULL                    */
@@ -469,5 +469,16 @@ enum { TCT_AMG_KRYLOV = 2 }; /* levels after the first that begin a K-cycle */
 void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L);
 /* The default factor of such a correction. */
 double tct_amg_kfactor(const tct_amg *M);
+
+/* --- wcycle.c ------------------------------------------------------------- */
+
+enum { TCT_AMG_TWICE = 2 }; /* levels after the first that a W visits twice */
+
+/* The step s within a visit and the factor of such a correction. */
+#define TCT_AMG_WSTEP   (1.0 / 1.4)
+#define TCT_AMG_WFACTOR (4.0 * 1.3 / 1.4)
+
+/* x = M b - s M A M b from L->b to L->x, `L` not the last level. */
+void tct_amg_wcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L);
 
 #endif

@@ -47,10 +47,10 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     if (tct_amg_is_finest(g) && !g->M->part_of) return TACIT_OK;
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->b));
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->x));
-    const bool krylov =
-        !tct_amg_is_finest(g) && g->M->levels - 1 <= g->M->krylov;
+    const int l = g->M->levels - 1, twice = g->M->twice ? TCT_AMG_TWICE : 0;
+    const bool krylov = l > 0 && l <= g->M->krylov;
     if (krylov) TRY(tacit_queue_alloc(q, TCT_SCALARS, &L->c));
-    if (!g->M->twice && !krylov) return TACIT_OK;
+    if (!krylov && (l == 0 || l > twice)) return TACIT_OK;
     TRY(tacit_queue_alloc(q, n, &L->b2));
     return tacit_queue_alloc(q, n, &L->x2);
 }

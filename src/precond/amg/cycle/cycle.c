@@ -6,9 +6,8 @@
  *        order", Computing 55 (1995): over-correction.
  *
  * With S symmetric, M = 2 S - S A S + (I - S A) w P M' P' (I - A S): symmetric,
- * and positive definite where the smoother converges and M' is. In a W the next
- * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear,
- * and so M is not. */
+ * and positive definite where the smoother converges and M' is. A W takes a
+ * polynomial for M' (wcycle.c). In a K M' is not linear, and so M is not. */
 #include "precond/amg/amg.h"
 
 /* --- the cycle ------------------------------------------------------------ */
@@ -24,18 +23,14 @@ static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
 static void visit(const tct_amg *M, tacit_queue *q, const tct_amg_level *next)
 {
     const tct_amg_level *last = &M->level[M->levels - 1];
-    const size_t n = (size_t)next->n;
     if (M->fused && next == &M->level[M->fused_from]) {
         q_multiply(q, M->fused, next->b, next->x, NULL);
         return;
     }
-    if (next->c && next != last) tct_amg_kcycle(M, q, next);
-    else tct_amg_cycle(M, q, next, next->b, next->x, NULL);
-    if (!M->twice || next == last) return;
-    apply(next->A, q, next->x, next->b2); /* x' = x' + M' (b' - A' x') */
-    q_aypx(q, n, -1, NULL, next->b, next->b2);
-    tct_amg_cycle(M, q, next, next->b2, next->x2, NULL);
-    q_axpy(q, n, +1, NULL, next->x2, next->x);
+    if (!next->b2 || next == last)
+        tct_amg_cycle(M, q, next, next->b, next->x, NULL);
+    else if (M->twice) tct_amg_wcycle(M, q, next);
+    else tct_amg_kcycle(M, q, next);
 }
 
 void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,

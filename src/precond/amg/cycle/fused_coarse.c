@@ -11,8 +11,7 @@
 #include <string.h>
 
 /* Most rows of the first fused level (above, kernels take longer than grid
- * barriers) and most steps; in a W-cycle each level takes twice those of the
- * level above. */
+ * barriers) and most steps. */
 enum { ROWS_MOST = 50000, STEPS_MOST = 1024 };
 
 /* The same limits on several ranks, where messages take longer; the entries fit
@@ -41,8 +40,8 @@ bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries)
 {
     return M->base.op.world->size > 1 && rows <= ROWS_FOR_EACH &&
-           entries <= ENTRIES_FOR_EACH && M->krylov == 0 && M->vectors == 0 &&
-           kernels_of(M->base.op.q);
+           entries <= ENTRIES_FOR_EACH && M->krylov == 0 && !M->twice &&
+           M->vectors == 0 && kernels_of(M->base.op.q);
 }
 
 tacit_status tct_amg_fused_keep(const tct_amg *M, const tacit_matrix *m,
@@ -199,15 +198,15 @@ static tct_amg_step *cycle(script *s, const tct_amg_level *L, const double *b,
     return smooth(s, L, b, x);
 }
 
-/* One visit, or two in a W-cycle; the correction is added to `z` of level
- * `above` or, if that is NULL, stored in L->x. */
+/* One visit, or a W-cycle's two (wcycle.c); the correction is added to `z` of
+ * level `above` or, if that is NULL, stored in L->x. */
 static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
                   double *z)
 {
     tct_amg_step *last = cycle(s, L, L->b, L->x);
-    if (s->M->twice && L != &s->M->level[s->M->levels - 1]) {
+    if (s->M->twice && L->b2 && L != &s->M->level[s->M->levels - 1]) {
         tct_amg_step residual = product(L, L->x);
-        residual.b = L->b;
+        residual.alpha = TCT_AMG_WSTEP;
         residual.out = L->b2;
         append(s, residual);
         last = cycle(s, L, L->b2, L->x2);

@@ -29,8 +29,9 @@ void tct_amg_set_factors(tct_amg *M)
     for (int l = 0; l + 1 < M->levels; l++) {
         const tct_amg_level *next = &M->level[l + 1];
         const int e = next->A ? next->exponent : M->coarsest.exponent;
-        const double w = next->c && l + 2 < M->levels ? tct_amg_kfactor(M)
-                                                      : M->overcorrection;
+        const double w = !next->b2 || l + 2 >= M->levels ? M->overcorrection
+                         : M->twice                      ? TCT_AMG_WFACTOR
+                                                         : tct_amg_kfactor(M);
         M->level[l].factor = ldexp(w, M->level[l].exponent - e);
     }
 }
