@@ -77,15 +77,16 @@ static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
     enum { LANES = 5 };
     static int32_t col[TCT_AMG_LONG];
     static double val[TCT_AMG_LONG];
-    static uint8_t mark[TCT_AMG_LONG];
-    const tct_amg_entries e = {col, val, mark};
+    static uint16_t head[TCT_AMG_LONG];
+    int32_t heads;
+    const tct_amg_entries e = {col, val, head, &heads};
     (void)q;
     for (int64_t n = 0; n < g->coarse; n++) {
-        int32_t marked = 0;
+        heads = 0;
         for (int l = LANES; l-- > 0;) tct_amg_gather(g, n, l, LANES, &e);
         for (int l = 0; l < LANES; l++)
-            marked += tct_amg_mark(g->length[n], l, LANES, &e);
-        if (!write) g->count[n] = marked;
+            tct_amg_mark(g->length[n], l, LANES, &e);
+        if (!write) g->count[n] = heads;
         for (int l = LANES; write && l-- > 0;)
             tct_amg_emit(g, n, g->length[n], l, LANES, &e);
     }

@@ -179,7 +179,8 @@ template <int GROUPS> struct merging {
     };
     double val[ROOM];
     int32_t col[ROOM];
-    uint8_t mark[ROOM];
+    uint16_t head[ROOM];
+    int32_t heads[GROUPS];
 };
 
 /* The rows of aggregate `n` by LANES threads; `length` 0: only take part in what
@@ -189,17 +190,13 @@ static __device__ void merge_rows(const tct_amg_work *g, int64_t n,
                                   int32_t length, const tct_amg_entries *e)
 {
     const int lane = tct_lane() % LANES;
+    if (lane == 0) *e->heads = 0;
     if (length > 0) tct_amg_gather(g, n, lane, LANES, e);
     tct_warp_sync();
-    int32_t marked = tct_amg_mark(length, lane, LANES, e);
+    tct_amg_mark(length, lane, LANES, e);
     tct_warp_sync();
-    if (WRITE) {
-        tct_amg_emit(g, n, length, lane, LANES, e);
-    } else {
-        for (int d = LANES / 2; d > 0; d /= 2)
-            marked += tct_shuffle_across(marked, d);
-        if (lane == 0 && length > 0) g->count[n] = marked;
-    }
+    if (WRITE) tct_amg_emit(g, n, length, lane, LANES, e);
+    else if (lane == 0 && length > 0) g->count[n] = *e->heads;
     tct_warp_sync(); /* shared memory is reused */
 }
 
@@ -211,8 +208,9 @@ static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
     __shared__ room rooms[WARPS];
     room *const r = &rooms[tct_warp()];
     const int group = tct_lane() / room::LANES, at = group * room::STRIDE;
-    const tct_amg_entries mine = {r->col + at, r->val + at, r->mark + at};
-    const tct_amg_entries all = {r->col, r->val, r->mark};
+    const tct_amg_entries mine = {r->col + at, r->val + at, r->head + at,
+                                  r->heads + group};
+    const tct_amg_entries all = {r->col, r->val, r->head, r->heads};
     const int64_t step = (int64_t)gridDim.x * WARPS * GROUPS;
     int64_t n = ((int64_t)blockIdx.x * WARPS + tct_warp()) * GROUPS;
     for (; n < g.coarse; n += step) {
@@ -233,24 +231,20 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ double val[TCT_AMG_LONG];
     __shared__ int32_t col[TCT_AMG_LONG];
-    __shared__ uint8_t mark[TCT_AMG_LONG];
-    __shared__ int32_t marks;
+    __shared__ uint16_t head[TCT_AMG_LONG];
+    __shared__ int32_t heads;
     const int thread = (int)threadIdx.x;
-    tct_amg_entries e;
-    e.col = col;
-    e.val = val;
-    e.mark = mark;
+    const tct_amg_entries e = {col, val, head, &heads};
     const int64_t longs = (int64_t)g.state->longs;
     for (int64_t k = blockIdx.x; k < longs; k += gridDim.x) {
         const int64_t n = g.longs[k];
-        if (thread == 0) marks = 0;
+        if (thread == 0) heads = 0;
         tct_amg_gather(&g, n, thread, THREADS, &e);
         __syncthreads();
-        const int32_t marked = tct_amg_mark(g.length[n], thread, THREADS, &e);
-        atomicAdd(&marks, marked);
+        tct_amg_mark(g.length[n], thread, THREADS, &e);
         __syncthreads();
         if (WRITE) tct_amg_emit(&g, n, g.length[n], thread, THREADS, &e);
-        else if (thread == 0) g.count[n] = marks;
+        else if (thread == 0) g.count[n] = heads;
         __syncthreads(); /* shared memory is reused */
     }
 }
