@@ -59,6 +59,27 @@ static inline void twin_each(tacit_queue *q, tct_amg_task task, int64_t n,
     }
 }
 
+static inline void twin_rounds(tacit_queue *q, int64_t most,
+                               const tct_amg_work *g)
+{
+    tct_amg_work w = *g;
+    const tct_amg_state *s = g->state;
+    for (; most > 0 && !s->done; most--) {
+        const int64_t n = s->listed ? (int64_t)s->count : w.A.rows;
+        int32_t *const open = w.open;
+        twin_each(q, TCT_AMG_look, n, &w);
+        twin_each(q, TCT_AMG_link, n, &w);
+        for (w.step = 0; w.step < TCT_AMG_JUMPS; w.step++)
+            if (w.step == 0 || s->far[w.step])
+                twin_each(q, TCT_AMG_jump, n, &w);
+        twin_each(q, TCT_AMG_pair, n, &w);
+        twin_each(q, TCT_AMG_keep, n, &w);
+        twin_each(q, TCT_AMG_decide, 1, &w);
+        w.open = w.other;
+        w.other = open;
+    }
+}
+
 static inline void twin_sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
 {
     int64_t sum = 0;
@@ -210,7 +231,9 @@ static const tct_amg_kernels twin_kernels = {.small = 800,
                                              .count = twin_count,
                                              .read = twin_read,
                                              .store = twin_store,
-                                             .piece = 1000};
+                                             .piece = 1000,
+                                             .rounds = twin_rounds,
+                                             .together = 600};
 
 /* Whichever allocation fails, there is an M of amg or none, and nothing is left
  * behind. */

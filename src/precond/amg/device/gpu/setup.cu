@@ -85,6 +85,67 @@ static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
     tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
 }
 
+/* --- rounds of matching --------------------------------------------------- */
+
+/* A task of a round, whose threads are those of the block. */
+static __device__ void round_task(const tct_amg_work *g, tct_amg_task task)
+{
+    const tct_amg_state *s = g->state;
+    const int64_t n = s->listed ? (int64_t)s->count : g->A.rows;
+    for (int64_t k = threadIdx.x; k < n; k += WIDE) switch (task) {
+        case TCT_AMG_look: tct_amg_task_look(g, k); break;
+        case TCT_AMG_link: tct_amg_task_link(g, k); break;
+        case TCT_AMG_jump: tct_amg_task_jump(g, k); break;
+        case TCT_AMG_pair: tct_amg_task_pair(g, k); break;
+        case TCT_AMG_keep: tct_amg_task_keep(g, k); break;
+        default: break;
+        }
+    __syncthreads();
+}
+
+/* Ends the round in one thread. */
+static __device__ void end_round(tct_amg_work *g)
+{
+    int32_t *const open = g->open;
+    tct_amg_task_decide(g, 0);
+    g->open = g->other;
+    g->other = open;
+}
+
+/* `g` is shared by the threads of the block. */
+static __device__ void do_round(tct_amg_work *g)
+{
+    round_task(g, TCT_AMG_look);
+    round_task(g, TCT_AMG_link);
+    for (int step = 0; step < TCT_AMG_JUMPS; step++) {
+        if (threadIdx.x == 0) g->step = step;
+        __syncthreads();
+        if (step > 0 && !g->state->far[step]) break;
+        round_task(g, TCT_AMG_jump);
+    }
+    round_task(g, TCT_AMG_pair);
+    round_task(g, TCT_AMG_keep);
+    if (threadIdx.x == 0) end_round(g);
+    __syncthreads();
+}
+
+/* One block: a barrier of its threads takes less time than a kernel. */
+static __global__ void __launch_bounds__(WIDE)
+    do_rounds(const __grid_constant__ tct_amg_work g, int64_t most)
+{
+    __shared__ tct_amg_work work;
+    if (threadIdx.x == 0) work = g;
+    __syncthreads();
+    for (; most > 0 && !work.state->done; most--) do_round(&work);
+}
+
+static void rounds(tacit_queue *q, int64_t most, const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    do_rounds<<<1, WIDE, 0, stream>>>(*g, most);
+    tct_gpu_ok(q, gpu_last_error(), "rounds of multigrid's set-up");
+}
+
 /* --- sums ----------------------------------------------------------------- */
 
 /* Prefix sum of `v` over the threads of a block of WIDE, and the total. */
@@ -398,8 +459,8 @@ static tacit_status send(tacit_queue *q, const tct_csr *A,
 }
 
 static const tct_amg_kernels kernels = {
-    20000,  4000,  128,  run_each, sum_up, merge, multiply,
-    pivots, count, read, store,    send,   0};
+    20000, 2000, 128,   run_each, sum_up, merge,  multiply, pivots,
+    count, read, store, send,     0,      rounds, 2048};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
