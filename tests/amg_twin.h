@@ -113,6 +113,17 @@ static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
     }
 }
 
+/* Add the staged entries to a column. */
+static inline void twin_add(const tct_amg_work *g, int32_t count,
+                            const tct_amg_stage *e, tct_amg_column *s)
+{
+    for (int32_t k = 0; k < count; k++) {
+        bool has;
+        const double part = tct_amg_column_part(g, k, e, s, &has);
+        tct_amg_column_add(part, has, s);
+    }
+}
+
 /* One column of one block of an aggregate's rows a lane. */
 static inline void twin_columns(const tct_amg_work *g, int64_t n, int64_t base)
 {
@@ -129,8 +140,7 @@ static inline void twin_columns(const tct_amg_work *g, int64_t n, int64_t base)
                 end - from < PIECE ? (int)(end - from) : PIECE;
             for (int l = LANES; l-- > 0;)
                 tct_amg_stage_entries(g, n, from, count, l, LANES, &e);
-            for (int l = 0; l < LANES; l++)
-                tct_amg_column_add(g, count, &e, &s[l]);
+            for (int l = 0; l < LANES; l++) twin_add(g, count, &e, &s[l]);
         }
         for (int l = 0; l < LANES; l++) tct_amg_column_row(g, i, &s[l]);
     }

@@ -18,6 +18,8 @@ enum {
     GROUPS = 4, /* of a warp, if there are MANY aggregates */
     MANY = 100000,
     PER_SM = 16,  /* blocks for load balance */
+    AT_ONCE = 4,  /* entries whose weights are loaded together   */
+    WEIGHED = 5,  /* blocks of them on a multiprocessor          */
     LONGS = 1024, /* blocks for long rows                     */
     LEAST = 4096, /* least indices of a chunk                  */
     SLIM = 6,     /* blocks of slim tasks on a multiprocessor   */
@@ -334,6 +336,39 @@ static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
 
 /* --- products in blocks --------------------------------------------------- */
 
+/* Add the first AT_ONCE entries of `some`, staged from `base` on; returns the
+ * others. Their weights are loaded before the first is added. */
+static __device__ tct_lanes add_some(const tct_amg_work *g, int32_t base,
+                                     tct_lanes some, const tct_amg_stage *e,
+                                     tct_amg_column *s)
+{
+    double part[AT_ONCE];
+    bool has[AT_ONCE];
+    for (int c = 0; c < AT_ONCE; c++) {
+        const int32_t k = some != 0 ? base + tct_first_lane(some) : -1;
+        part[c] = tct_amg_column_part(g, k, e, s, &has[c]);
+        some &= some - 1;
+    }
+    for (int c = 0; c < AT_ONCE; c++) tct_amg_column_add(part[c], has[c], s);
+    return some;
+}
+
+/* Add the staged entries of the blocks of this warp, in their order. */
+static __device__ void add_staged(const tct_amg_work *g, int32_t count,
+                                  const tct_amg_stage *e, tct_amg_column *s)
+{
+    const int32_t first = tct_shuffle(s->block, 0);
+    const int32_t last = tct_shuffle(s->block, GPU_WAVE - 1);
+    if (first < 0) return; /* the whole warp */
+    for (int32_t base = 0; base < count; base += GPU_WAVE) {
+        const int32_t k = base + tct_lane();
+        const int32_t place = k < count ? e->place[k] : -1;
+        tct_lanes some =
+            tct_ballot(place >= first && (last < 0 || place <= last));
+        while (some != 0) some = add_some(g, base, some, e, s);
+    }
+}
+
 /* Columns [base, base + THREADS) of the rows of aggregate `n`; the loops are the
  * same in all threads. */
 static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
@@ -349,7 +384,7 @@ static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
                 left < TCT_AMG_STAGE ? (int32_t)left : TCT_AMG_STAGE;
             tct_amg_stage_entries(g, n, from, count, thread, THREADS, e);
             __syncthreads();
-            tct_amg_column_add(g, count, e, &s);
+            add_staged(g, count, e, &s);
             __syncthreads(); /* shared memory is reused */
         }
         tct_amg_column_row(g, i, &s);
@@ -357,7 +392,7 @@ static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
     tct_amg_column_close(g, n, &s);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, WEIGHED)
     multiply_blocks(const __grid_constant__ tct_amg_work g)
 {
     __shared__ double val[TCT_AMG_STAGE];
