@@ -120,19 +120,27 @@ static tacit_status check_vectors(const tacit_matrix *m,
     return TACIT_OK;
 }
 
+/* The products of a row, which a constant `k` keeps in registers. */
+static inline void add_row(int k, const double *row, double *G)
+{
+    for (int u = 0; u < k; u++)
+        for (int v = u; v < k; v++) G[u * k + v] += row[u] * row[v];
+}
+
 static void add_products(void *work, int64_t part)
 {
     const search *s = work;
     const int k = s->S->vectors;
     const int64_t end = tct_part_first(s->S->rows, (int)part + 1, s->parts);
     tct_rigid_place place = {.row = -1};
-    double *G = s->found[part], row[MOST];
+    double G[MOST * MOST] = {0.0}, row[MOST];
     for (int64_t i = tct_part_first(s->S->rows, (int)part, s->parts); i < end;
          i++) {
         row_of(s->S, i, &place, row);
-        for (int u = 0; u < k; u++)
-            for (int v = u; v < k; v++) G[u * k + v] += row[u] * row[v];
+        if (k == TCT_RIGID) add_row(TCT_RIGID, row, G);
+        else add_row(k, row, G);
     }
+    memcpy(s->found[part], G, sizeof G);
 }
 
 /* The products of all pairs of vectors, [vectors * vectors]. */
