@@ -297,7 +297,11 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ uint16_t head[TCT_AMG_LONG];
     __shared__ int32_t heads;
     const int thread = (int)threadIdx.x;
-    const tct_amg_entries e = {col, val, head, &heads};
+    tct_amg_entries e; /* addresses of shared memory initialise no constant */
+    e.col = col;
+    e.val = val;
+    e.head = head;
+    e.heads = &heads;
     const int64_t longs = (int64_t)g.state->longs;
     for (int64_t k = blockIdx.x; k < longs; k += gridDim.x) {
         const int64_t n = g.longs[k];
