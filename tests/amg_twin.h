@@ -59,6 +59,27 @@ static inline void twin_each(tacit_queue *q, tct_amg_task task, int64_t n,
     }
 }
 
+static inline void twin_rounds(tacit_queue *q, int64_t most,
+                               const tct_amg_work *g)
+{
+    tct_amg_work w = *g;
+    const tct_amg_state *s = g->state;
+    for (; most > 0 && !s->done; most--) {
+        const int64_t n = s->listed ? (int64_t)s->count : w.A.rows;
+        int32_t *const open = w.open;
+        twin_each(q, TCT_AMG_look, n, &w);
+        twin_each(q, TCT_AMG_link, n, &w);
+        for (w.step = 0; w.step < TCT_AMG_JUMPS; w.step++)
+            if (w.step == 0 || s->far[w.step])
+                twin_each(q, TCT_AMG_jump, n, &w);
+        twin_each(q, TCT_AMG_pair, n, &w);
+        twin_each(q, TCT_AMG_keep, n, &w);
+        twin_each(q, TCT_AMG_decide, 1, &w);
+        w.open = w.other;
+        w.other = open;
+    }
+}
+
 static inline void twin_sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
 {
     int64_t sum = 0;
@@ -77,17 +98,29 @@ static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
     enum { LANES = 5 };
     static int32_t col[TCT_AMG_LONG];
     static double val[TCT_AMG_LONG];
-    static uint8_t mark[TCT_AMG_LONG];
-    const tct_amg_entries e = {col, val, mark};
+    static uint16_t head[TCT_AMG_LONG];
+    int32_t heads;
+    const tct_amg_entries e = {col, val, head, &heads};
     (void)q;
     for (int64_t n = 0; n < g->coarse; n++) {
-        int32_t marked = 0;
+        heads = 0;
         for (int l = LANES; l-- > 0;) tct_amg_gather(g, n, l, LANES, &e);
         for (int l = 0; l < LANES; l++)
-            marked += tct_amg_mark(g->length[n], l, LANES, &e);
-        if (!write) g->count[n] = marked;
+            tct_amg_mark(g->length[n], l, LANES, &e);
+        if (!write) g->count[n] = heads;
         for (int l = LANES; write && l-- > 0;)
             tct_amg_emit(g, n, g->length[n], l, LANES, &e);
+    }
+}
+
+/* Add the staged entries to a column. */
+static inline void twin_add(const tct_amg_work *g, int32_t count,
+                            const tct_amg_stage *e, tct_amg_column *s)
+{
+    for (int32_t k = 0; k < count; k++) {
+        bool has;
+        const double part = tct_amg_column_part(g, k, e, s, &has);
+        tct_amg_column_add(part, has, s);
     }
 }
 
@@ -107,8 +140,7 @@ static inline void twin_columns(const tct_amg_work *g, int64_t n, int64_t base)
                 end - from < PIECE ? (int)(end - from) : PIECE;
             for (int l = LANES; l-- > 0;)
                 tct_amg_stage_entries(g, n, from, count, l, LANES, &e);
-            for (int l = 0; l < LANES; l++)
-                tct_amg_column_add(g, count, &e, &s[l]);
+            for (int l = 0; l < LANES; l++) twin_add(g, count, &e, &s[l]);
         }
         for (int l = 0; l < LANES; l++) tct_amg_column_row(g, i, &s[l]);
     }
@@ -209,7 +241,9 @@ static const tct_amg_kernels twin_kernels = {.small = 800,
                                              .count = twin_count,
                                              .read = twin_read,
                                              .store = twin_store,
-                                             .piece = 1000};
+                                             .piece = 1000,
+                                             .rounds = twin_rounds,
+                                             .together = 600};
 
 /* Whichever allocation fails, there is an M of amg or none, and nothing is left
  * behind. */

@@ -65,15 +65,31 @@ tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
 
 /* --- of a gallery matrix -------------------------------------------------- */
 
-/* The point and direction of row `i`, as in a table of points. */
-static void on_grid(const tacit_matrix *m, int64_t i, double at[4])
+static void locate(const int64_t n[3], int64_t row, tct_rigid_place *p)
 {
-    const int64_t row = tct_original(m, i), node = row / 3, *n = m->grid;
-    const int64_t line = node / n[0];
-    at[0] = (double)(node % n[0]);
-    at[1] = (double)(line % n[1]);
-    at[2] = (double)(line / n[1]);
-    at[3] = (double)(row % 3);
+    const int64_t node = row / 3, line = node / n[0];
+    *p = (tct_rigid_place){row,
+                           {node % n[0], line % n[1], line / n[1], row % 3}};
+}
+
+static void advance(const int64_t n[3], tct_rigid_place *p)
+{
+    p->row++;
+    if (++p->at[3] < 3) return;
+    p->at[3] = 0;
+    if (++p->at[0] < n[0]) return;
+    p->at[0] = 0;
+    if (++p->at[1] < n[1]) return;
+    p->at[1] = 0;
+    p->at[2]++;
+}
+
+/* The point and direction of row `i`, as in a table of points. */
+static void on_grid(const tacit_matrix *m, int64_t i, tct_rigid_place *p)
+{
+    const int64_t row = tct_original(m, i);
+    if (p->row >= 0 && row == p->row + 1) advance(m->grid, p);
+    else locate(m->grid, row, p);
 }
 
 /* The points of this rank's rows, from other ranks if redistributed: a table of
@@ -104,25 +120,27 @@ static tacit_status fetch(const tacit_matrix *m, const double **table,
 
 typedef struct {
     const tacit_matrix *m;
-    int64_t stride, count; /* points along a line of the grid */
+    int axis;
 } coordinate;
 
 /* The sum of a coordinate, which is exact in any order. */
 static int64_t sum_on_grid(const void *work, int64_t from, int64_t to)
 {
     const coordinate *c = work;
+    tct_rigid_place p = {.row = -1};
     int64_t sum = 0;
-    for (int64_t i = from; i < to; i++)
-        sum += tct_original(c->m, i) / 3 / c->stride % c->count;
+    for (int64_t i = from; i < to; i++) {
+        on_grid(c->m, i, &p);
+        sum += p.at[c->axis];
+    }
     return sum;
 }
 
 static void add_grid(const tacit_matrix *m, double sum[3])
 {
-    int64_t stride = 1;
-    for (int d = 0; d < 3; stride *= m->grid[d++])
+    for (int d = 0; d < 3; d++)
         sum[d] = (double)tct_parallel_sum(m->A.rows, TCT_SHORT, sum_on_grid,
-                                          &(coordinate){m, stride, m->grid[d]});
+                                          &(coordinate){m, d});
 }
 
 static void add_table(const double *table, int64_t rows, double sum[3])
@@ -152,11 +170,15 @@ tacit_status tct_rigid_open(const tacit_matrix *m, tct_rigid *out)
     return status;
 }
 
-void tct_rigid_row(const tct_rigid *r, int64_t i, double *out)
+void tct_rigid_row(const tct_rigid *r, int64_t i, tct_rigid_place *place,
+                   double *out)
 {
     double on[4];
     const double *at = r->at ? r->at + 4 * i : on;
-    if (!r->at) on_grid(r->m, i, on);
+    if (!r->at) {
+        on_grid(r->m, i, place);
+        for (int d = 0; d < 4; d++) on[d] = (double)place->at[d];
+    }
     const double x[3] = {at[0] - r->centre[0], at[1] - r->centre[1],
                          at[2] - r->centre[2]};
     set_row(3, x, (int)at[3], out, 1);
@@ -288,9 +310,10 @@ typedef struct {
 static void list_rows(void *work, int64_t from, int64_t to)
 {
     const listing *l = work;
+    tct_rigid_place place = {.row = -1};
     double row[TCT_RIGID];
     for (int64_t i = from; i < to; i++) {
-        tct_rigid_row(l->r, i, row);
+        tct_rigid_row(l->r, i, &place, row);
         for (int k = 0; k < TCT_RIGID; k++)
             l->out[k * l->r->m->A.rows + i] = row[k];
     }

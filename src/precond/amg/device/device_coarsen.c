@@ -6,8 +6,12 @@
 #include "precond/amg/device/device_setup_impl.h"
 
 /* Between two convergence checks; of MANY rows a round takes longer than a
- * check, also one without anything to do. */
-enum { ROUNDS = 2, MANY = 1 << 20 };
+ * check, also one without anything to do. TOGETHER is even: two swaps of lists
+ * are none. */
+enum { ROUNDS = 2, MANY = 1 << 20, TOGETHER = 64 };
+
+/* Entries of a row in rounds together, on average. */
+enum { LEAN = 16 };
 
 /* --- memory --------------------------------------------------------------- */
 
@@ -58,13 +62,24 @@ void tct_amg_device_begin_level(tct_amg_device *t)
 
 /* --- a pass --------------------------------------------------------------- */
 
+/* A chain has at most `n` rows, and each jump is 1 + HOPS times as far. */
+static int jumps_for(int64_t n)
+{
+    int64_t reach = 1 + TCT_AMG_HOPS;
+    int jumps = 1;
+    for (; reach < n && jumps < TCT_AMG_JUMPS; jumps++)
+        reach *= 1 + TCT_AMG_HOPS;
+    return jumps;
+}
+
 /* For each row the distance to a chain's first row: see setup_tasks.h. */
 static void enqueue_round(tct_amg_device *t, int64_t n)
 {
     tct_amg_work *g = &t->g;
+    const int jumps = jumps_for(n);
     tct_amg_device_each(t, TCT_AMG_look, n);
     tct_amg_device_each(t, TCT_AMG_link, n);
-    for (g->step = 0; g->step < TCT_AMG_JUMPS; g->step++)
+    for (g->step = 0; g->step < jumps; g->step++)
         tct_amg_device_each(t, TCT_AMG_jump, n);
     tct_amg_device_each(t, TCT_AMG_pair, n);
     tct_amg_device_each(t, TCT_AMG_keep, n);
@@ -74,14 +89,34 @@ static void enqueue_round(tct_amg_device *t, int64_t n)
     g->other = open;
 }
 
+/* Few short rows are matched by one kernel. */
+static bool are_together(const tct_amg_device *t, int64_t n)
+{
+    const tct_amg_csr *A = &t->g.A;
+    const int64_t most = t->kernels->together;
+    return t->kernels->rounds && n > 0 && n <= most &&
+           n * (A->entries / A->rows) <= LEAN * most;
+}
+
+/* Enqueue the rounds before the next check; returns how many. */
+static int64_t enqueue_rounds(tct_amg_device *t, int64_t n)
+{
+    const int64_t count = n < MANY ? ROUNDS : 1;
+    if (are_together(t, n)) {
+        t->kernels->rounds(t->q, TOGETHER, &t->g);
+        return TOGETHER;
+    }
+    for (int64_t k = 0; k < count; k++) enqueue_round(t, n);
+    return count;
+}
+
 /* Rounds end when one pairs no row; the last round is the limit. Pairs are
  * counted before each check, since the check is usually the last. */
 static tacit_status run_rounds(tct_amg_device *t, int64_t rows)
 {
     int64_t n = rows;
     for (int64_t most = rows + 2; most > 0;) {
-        for (int k = n < MANY ? ROUNDS : 1; k > 0; k--, most--)
-            enqueue_round(t, n);
+        most -= enqueue_rounds(t, n);
         tct_amg_device_each(t, TCT_AMG_lead, rows);
         tct_amg_device_sum_up(t, rows);
         TRY(tct_amg_device_inspect(t));

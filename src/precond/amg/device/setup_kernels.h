@@ -41,6 +41,10 @@ typedef struct tct_amg_kernels {
     tacit_status (*send)(tacit_queue *q, const tct_csr *A,
                          const tct_amg_csr *to);
     int64_t piece; /* rows of near-null vectors uploaded at once; 0: 65,536 */
+    /* Run rounds of matching (look to decide) until done, `most` at most; `open`
+     * and `other` swap between them. NULL: task by task. */
+    void (*rounds)(tacit_queue *q, int64_t most, const tct_amg_work *g);
+    int64_t together; /* rows of a round for `rounds`, at most */
 } tct_amg_kernels;
 
 #ifdef __cplusplus

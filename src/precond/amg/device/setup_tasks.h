@@ -38,7 +38,7 @@ enum {
     TCT_AMG_JUMPS = 10,       /* 9^10 exceeds any row count                 */
     TCT_AMG_FEW = 8,          /* a round pairs few if at most one row in 8  */
     TCT_AMG_SHORT = 256,      /* entries of an aggregate's rows for a warp */
-    TCT_AMG_LONG = 3584,      /* ... for a block; longer: host              */
+    TCT_AMG_LONG = 3504,      /* ... for a block, of 48 KiB; longer: host   */
     TCT_AMG_STRETCHES = 1024, /* chunks of a prefix sum                  */
     TCT_AMG_VECTORS = 8       /* near-null vectors, at most */
 };
@@ -582,7 +582,8 @@ TCT_BOTH void tct_amg_task_measure(const tct_amg_work *g, int64_t n)
 typedef struct tct_amg_entries {
     int32_t *col; /* aggregate, or -1 */
     double *val;
-    uint8_t *mark; /* first of its column? */
+    uint16_t *head; /* first entries of each column, in any order */
+    int32_t *heads; /* how many; 0 before they are marked */
 } tct_amg_entries;
 
 /* The share of thread `lane` of `lanes`; a barrier separates the steps. */
@@ -606,35 +607,51 @@ TCT_BOTH void tct_amg_gather(const tct_amg_work *g, int64_t n, int lane,
     }
 }
 
-/* Returns this thread's count of marks. */
-TCT_BOTH int32_t tct_amg_mark(int32_t length, int lane, int lanes,
-                              const tct_amg_entries *e)
+/* Is entry `s` the first of its column? */
+TCT_BOTH bool tct_amg_is_first(const int32_t *col, int32_t s)
 {
-    int32_t marked = 0;
-    for (int32_t s = lane; s < length; s += lanes) {
-        bool first = e->col[s] >= 0;
-        for (int32_t t = 0; t < s && first; t++) first = e->col[t] != e->col[s];
-        e->mark[s] = first;
-        marked += first;
-    }
-    return marked;
+    const int32_t own = col[s];
+    bool first = own >= 0;
+    int32_t t = 0;
+    for (; t + 4 <= s && first; t += 4)
+        first = (col[t] != own) & (col[t + 1] != own) & (col[t + 2] != own) &
+                (col[t + 3] != own);
+    for (; t < s && first; t++) first = col[t] != own;
+    return first;
+}
+
+/* List the first entries of each column. */
+TCT_BOTH void tct_amg_mark(int32_t length, int lane, int lanes,
+                           const tct_amg_entries *e)
+{
+    for (int32_t s = lane; s < length; s += lanes)
+        if (tct_amg_is_first(e->col, s))
+            e->head[tct_amg_add_one(e->heads)] = (uint16_t)s;
+}
+
+/* The columns that precede that of head `s`. */
+TCT_BOTH int32_t tct_amg_before(const tct_amg_entries *e, int32_t s,
+                                bool sorted)
+{
+    const int32_t heads = *e->heads, col = e->col[s];
+    int32_t before = 0;
+    for (int32_t h = 0; sorted && h < heads; h++)
+        before += e->col[e->head[h]] < col;
+    for (int32_t h = 0; !sorted && h < heads; h++) before += e->head[h] < s;
+    return before;
 }
 
 /* Writes row `n` of `out`, whose `ptr` is known. */
 TCT_BOTH void tct_amg_emit(const tct_amg_work *g, int64_t n, int32_t length,
                            int lane, int lanes, const tct_amg_entries *e)
 {
-    for (int32_t s = lane; s < length; s += lanes) {
-        if (!e->mark[s]) continue;
-        const int32_t col = e->col[s];
+    const int32_t heads = *e->heads;
+    for (int32_t h = lane; h < heads; h += lanes) {
+        const int32_t s = e->head[h], col = e->col[s];
+        const int64_t at = g->out.ptr[n] + tct_amg_before(e, s, g->sorted);
         double sum = e->val[s];
-        int32_t before = 0;
-        for (int32_t t = 0; t < length; t++) {
-            if (t > s && e->col[t] == col) sum += e->val[t];
-            if (g->sorted ? e->mark[t] && e->col[t] < col : t < s && e->mark[t])
-                before++;
-        }
-        const int64_t at = g->out.ptr[n] + before;
+        for (int32_t t = s + 1; t < length; t++)
+            if (e->col[t] == col) sum += e->val[t];
         g->out.col[at] = col;
         g->out.val[at] = sum;
     }

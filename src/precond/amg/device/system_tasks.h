@@ -163,16 +163,23 @@ TCT_BOTH void tct_amg_stage_entries(const tct_amg_work *g, int64_t n,
     }
 }
 
-/* Add the staged entries to the row of A P. */
-TCT_BOTH void tct_amg_column_add(const tct_amg_work *g, int32_t count,
-                                 const tct_amg_stage *e, tct_amg_column *s)
+/* The product of staged entry `k`, -1: none, with the column's weight; *has: its
+ * block is the column's. */
+TCT_BOTH double tct_amg_column_part(const tct_amg_work *g, int32_t k,
+                                    const tct_amg_stage *e,
+                                    const tct_amg_column *s, bool *has)
 {
-    if (s->block < 0) return;
-    for (int32_t k = 0; k < count; k++) {
-        if (e->place[k] != s->block) continue;
-        s->sum += e->val[k] * g->weight[(int64_t)e->col[k] * g->k + s->column];
-        s->touched = true;
-    }
+    *has = k >= 0 && s->block >= 0 && e->place[k] == s->block;
+    if (!*has) return 0.0;
+    return e->val[k] * g->weight[(int64_t)e->col[k] * g->k + s->column];
+}
+
+/* Add it to the row of A P; entries ascend. */
+TCT_BOTH void tct_amg_column_add(double part, bool has, tct_amg_column *s)
+{
+    if (!has) return;
+    s->sum += part;
+    s->touched = true;
 }
 
 /* Row `i` of A ends: add its products. */

@@ -22,10 +22,11 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
 
 /* --- vectors -------------------------------------------------------------- */
 
-/* The elements of row `i` of all vectors. */
-static void row_of(const tct_near_null_source *S, int64_t i, double *out)
+/* The elements of row `i` of all vectors; `place`: see rigid.h. */
+static void row_of(const tct_near_null_source *S, int64_t i,
+                   tct_rigid_place *place, double *out)
 {
-    if (!S->X) tct_rigid_row(&S->rigid, i, out);
+    if (!S->X) tct_rigid_row(&S->rigid, i, place, out);
     else
         for (int j = 0; j < S->vectors; j++) out[j] = S->X[j * S->rows + i];
 }
@@ -34,9 +35,10 @@ void tct_near_null_rows(const tct_near_null *B, int64_t from, int64_t to,
                         double *out)
 {
     const tct_near_null_source *S = &B->from;
+    tct_rigid_place place = {.row = -1};
     double row[TACIT_PRECOND_VECTORS_MOST];
     for (int64_t i = from; i < to; i++) {
-        row_of(S, i, row);
+        row_of(S, i, &place, row);
         for (int j = 0; j < S->vectors; j++)
             if (S->kept[j]) *out++ = row[j];
     }
@@ -118,18 +120,27 @@ static tacit_status check_vectors(const tacit_matrix *m,
     return TACIT_OK;
 }
 
+/* The products of a row, which a constant `k` keeps in registers. */
+static inline void add_row(int k, const double *row, double *G)
+{
+    for (int u = 0; u < k; u++)
+        for (int v = u; v < k; v++) G[u * k + v] += row[u] * row[v];
+}
+
 static void add_products(void *work, int64_t part)
 {
     const search *s = work;
     const int k = s->S->vectors;
     const int64_t end = tct_part_first(s->S->rows, (int)part + 1, s->parts);
-    double *G = s->found[part], row[MOST];
+    tct_rigid_place place = {.row = -1};
+    double G[MOST * MOST] = {0.0}, row[MOST];
     for (int64_t i = tct_part_first(s->S->rows, (int)part, s->parts); i < end;
          i++) {
-        row_of(s->S, i, row);
-        for (int u = 0; u < k; u++)
-            for (int v = u; v < k; v++) G[u * k + v] += row[u] * row[v];
+        row_of(s->S, i, &place, row);
+        if (k == TCT_RIGID) add_row(TCT_RIGID, row, G);
+        else add_row(k, row, G);
     }
+    memcpy(s->found[part], G, sizeof G);
 }
 
 /* The products of all pairs of vectors, [vectors * vectors]. */

@@ -18,6 +18,8 @@ enum {
     GROUPS = 4, /* of a warp, if there are MANY aggregates */
     MANY = 100000,
     PER_SM = 16,  /* blocks for load balance */
+    AT_ONCE = 4,  /* entries whose weights are loaded together   */
+    WEIGHED = 5,  /* blocks of them on a multiprocessor          */
     LONGS = 1024, /* blocks for long rows                     */
     LEAST = 4096, /* least indices of a chunk                  */
     SLIM = 6,     /* blocks of slim tasks on a multiprocessor   */
@@ -83,6 +85,67 @@ static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
             *g, task, n);
     else do_task<<<blocks, THREADS, 0, stream>>>(*g, task, n);
     tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
+}
+
+/* --- rounds of matching --------------------------------------------------- */
+
+/* A task of a round, whose threads are those of the block. */
+static __device__ void round_task(const tct_amg_work *g, tct_amg_task task)
+{
+    const tct_amg_state *s = g->state;
+    const int64_t n = s->listed ? (int64_t)s->count : g->A.rows;
+    for (int64_t k = threadIdx.x; k < n; k += WIDE) switch (task) {
+        case TCT_AMG_look: tct_amg_task_look(g, k); break;
+        case TCT_AMG_link: tct_amg_task_link(g, k); break;
+        case TCT_AMG_jump: tct_amg_task_jump(g, k); break;
+        case TCT_AMG_pair: tct_amg_task_pair(g, k); break;
+        case TCT_AMG_keep: tct_amg_task_keep(g, k); break;
+        default: break;
+        }
+    __syncthreads();
+}
+
+/* Ends the round in one thread. */
+static __device__ void end_round(tct_amg_work *g)
+{
+    int32_t *const open = g->open;
+    tct_amg_task_decide(g, 0);
+    g->open = g->other;
+    g->other = open;
+}
+
+/* `g` is shared by the threads of the block. */
+static __device__ void do_round(tct_amg_work *g)
+{
+    round_task(g, TCT_AMG_look);
+    round_task(g, TCT_AMG_link);
+    for (int step = 0; step < TCT_AMG_JUMPS; step++) {
+        if (threadIdx.x == 0) g->step = step;
+        __syncthreads();
+        if (step > 0 && !g->state->far[step]) break;
+        round_task(g, TCT_AMG_jump);
+    }
+    round_task(g, TCT_AMG_pair);
+    round_task(g, TCT_AMG_keep);
+    if (threadIdx.x == 0) end_round(g);
+    __syncthreads();
+}
+
+/* One block: a barrier of its threads takes less time than a kernel. */
+static __global__ void __launch_bounds__(WIDE)
+    do_rounds(const __grid_constant__ tct_amg_work g, int64_t most)
+{
+    __shared__ tct_amg_work work;
+    if (threadIdx.x == 0) work = g;
+    __syncthreads();
+    for (; most > 0 && !work.state->done; most--) do_round(&work);
+}
+
+static void rounds(tacit_queue *q, int64_t most, const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    do_rounds<<<1, WIDE, 0, stream>>>(*g, most);
+    tct_gpu_ok(q, gpu_last_error(), "rounds of multigrid's set-up");
 }
 
 /* --- sums ----------------------------------------------------------------- */
@@ -179,7 +242,8 @@ template <int GROUPS> struct merging {
     };
     double val[ROOM];
     int32_t col[ROOM];
-    uint8_t mark[ROOM];
+    uint16_t head[ROOM];
+    int32_t heads[GROUPS];
 };
 
 /* The rows of aggregate `n` by LANES threads; `length` 0: only take part in what
@@ -189,17 +253,13 @@ static __device__ void merge_rows(const tct_amg_work *g, int64_t n,
                                   int32_t length, const tct_amg_entries *e)
 {
     const int lane = tct_lane() % LANES;
+    if (lane == 0) *e->heads = 0;
     if (length > 0) tct_amg_gather(g, n, lane, LANES, e);
     tct_warp_sync();
-    int32_t marked = tct_amg_mark(length, lane, LANES, e);
+    tct_amg_mark(length, lane, LANES, e);
     tct_warp_sync();
-    if (WRITE) {
-        tct_amg_emit(g, n, length, lane, LANES, e);
-    } else {
-        for (int d = LANES / 2; d > 0; d /= 2)
-            marked += tct_shuffle_across(marked, d);
-        if (lane == 0 && length > 0) g->count[n] = marked;
-    }
+    if (WRITE) tct_amg_emit(g, n, length, lane, LANES, e);
+    else if (lane == 0 && length > 0) g->count[n] = *e->heads;
     tct_warp_sync(); /* shared memory is reused */
 }
 
@@ -211,8 +271,9 @@ static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
     __shared__ room rooms[WARPS];
     room *const r = &rooms[tct_warp()];
     const int group = tct_lane() / room::LANES, at = group * room::STRIDE;
-    const tct_amg_entries mine = {r->col + at, r->val + at, r->mark + at};
-    const tct_amg_entries all = {r->col, r->val, r->mark};
+    const tct_amg_entries mine = {r->col + at, r->val + at, r->head + at,
+                                  r->heads + group};
+    const tct_amg_entries all = {r->col, r->val, r->head, r->heads};
     const int64_t step = (int64_t)gridDim.x * WARPS * GROUPS;
     int64_t n = ((int64_t)blockIdx.x * WARPS + tct_warp()) * GROUPS;
     for (; n < g.coarse; n += step) {
@@ -233,24 +294,20 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ double val[TCT_AMG_LONG];
     __shared__ int32_t col[TCT_AMG_LONG];
-    __shared__ uint8_t mark[TCT_AMG_LONG];
-    __shared__ int32_t marks;
+    __shared__ uint16_t head[TCT_AMG_LONG];
+    __shared__ int32_t heads;
     const int thread = (int)threadIdx.x;
-    tct_amg_entries e;
-    e.col = col;
-    e.val = val;
-    e.mark = mark;
+    const tct_amg_entries e = {col, val, head, &heads};
     const int64_t longs = (int64_t)g.state->longs;
     for (int64_t k = blockIdx.x; k < longs; k += gridDim.x) {
         const int64_t n = g.longs[k];
-        if (thread == 0) marks = 0;
+        if (thread == 0) heads = 0;
         tct_amg_gather(&g, n, thread, THREADS, &e);
         __syncthreads();
-        const int32_t marked = tct_amg_mark(g.length[n], thread, THREADS, &e);
-        atomicAdd(&marks, marked);
+        tct_amg_mark(g.length[n], thread, THREADS, &e);
         __syncthreads();
         if (WRITE) tct_amg_emit(&g, n, g.length[n], thread, THREADS, &e);
-        else if (thread == 0) g.count[n] = marks;
+        else if (thread == 0) g.count[n] = heads;
         __syncthreads(); /* shared memory is reused */
     }
 }
@@ -279,6 +336,39 @@ static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
 
 /* --- products in blocks --------------------------------------------------- */
 
+/* Add the first AT_ONCE entries of `some`, staged from `base` on; returns the
+ * others. Their weights are loaded before the first is added. */
+static __device__ tct_lanes add_some(const tct_amg_work *g, int32_t base,
+                                     tct_lanes some, const tct_amg_stage *e,
+                                     tct_amg_column *s)
+{
+    double part[AT_ONCE];
+    bool has[AT_ONCE];
+    for (int c = 0; c < AT_ONCE; c++) {
+        const int32_t k = some != 0 ? base + tct_first_lane(some) : -1;
+        part[c] = tct_amg_column_part(g, k, e, s, &has[c]);
+        some &= some - 1;
+    }
+    for (int c = 0; c < AT_ONCE; c++) tct_amg_column_add(part[c], has[c], s);
+    return some;
+}
+
+/* Add the staged entries of the blocks of this warp, in their order. */
+static __device__ void add_staged(const tct_amg_work *g, int32_t count,
+                                  const tct_amg_stage *e, tct_amg_column *s)
+{
+    const int32_t first = tct_shuffle(s->block, 0);
+    const int32_t last = tct_shuffle(s->block, GPU_WAVE - 1);
+    if (first < 0) return; /* the whole warp */
+    for (int32_t base = 0; base < count; base += GPU_WAVE) {
+        const int32_t k = base + tct_lane();
+        const int32_t place = k < count ? e->place[k] : -1;
+        tct_lanes some =
+            tct_ballot(place >= first && (last < 0 || place <= last));
+        while (some != 0) some = add_some(g, base, some, e, s);
+    }
+}
+
 /* Columns [base, base + THREADS) of the rows of aggregate `n`; the loops are the
  * same in all threads. */
 static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
@@ -294,7 +384,7 @@ static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
                 left < TCT_AMG_STAGE ? (int32_t)left : TCT_AMG_STAGE;
             tct_amg_stage_entries(g, n, from, count, thread, THREADS, e);
             __syncthreads();
-            tct_amg_column_add(g, count, e, &s);
+            add_staged(g, count, e, &s);
             __syncthreads(); /* shared memory is reused */
         }
         tct_amg_column_row(g, i, &s);
@@ -302,7 +392,7 @@ static __device__ void multiply_columns(const tct_amg_work *g, int64_t n,
     tct_amg_column_close(g, n, &s);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, WEIGHED)
     multiply_blocks(const __grid_constant__ tct_amg_work g)
 {
     __shared__ double val[TCT_AMG_STAGE];
@@ -404,8 +494,8 @@ static tacit_status send(tacit_queue *q, const tct_csr *A,
 }
 
 static const tct_amg_kernels kernels = {
-    20000,  4000,  128,  run_each, sum_up, merge, multiply,
-    pivots, count, read, store,    send,   0};
+    20000, 2000, 128,   run_each, sum_up, merge,  multiply, pivots,
+    count, read, store, send,     0,      rounds, 2048};
 
 extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {
