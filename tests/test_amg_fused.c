@@ -126,9 +126,10 @@ static void they_follow_new_values(void **state)
 static void they_take_what_a_device_has_made(void **state)
 {
     (void)state;
+    const tacit_precond_options v = {.size = sizeof v, .cycle = "v"};
     pair p;
     tct_amg_kernels_instead = &twin_kernels;
-    open_pair(&p, "poisson3d:32", NULL);
+    open_pair(&p, "poisson3d:32", &v);
     tct_amg_kernels_instead = NULL;
     expect_same(&p, "levels made there", true);
     close_pair(&p);

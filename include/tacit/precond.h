@@ -115,7 +115,7 @@ typedef struct tacit_precond_options {
     size_t size;       /* set by the caller: status.h                      */
     const char *cycle; /* "v": each level is visited once; "w": the next two
                           twice, linear; "k": by two steps of flexible cg,
-                          for method flexible; "auto": v or k              */
+                          for method flexible; NULL, "auto": v or w        */
     const char
         *smoother; /* "chebyshev", "jacobi", "l1-jacobi"                */
     int degree;    /* of its polynomial, or sweeps, before and after the next
@@ -187,14 +187,15 @@ TACIT_API tacit_status tacit_precond_options_set(tacit_precond_options *options,
  * amg pairs strongly coupled rows, of any ranks, three times, so that a level
  * has about an eighth of the rows of the level above, down to some hundred
  * rows, which are inverted. Its cycle is linear, symmetric and positive
- * definite: for every method, with loops host and graph. Cycle "k" (Notay and
- * Vassilevski 2008) is not linear: the next two levels combine two corrections
- * each. Iterations then hardly grow with the matrix, at the cost of sums over
- * ranks. Cycle "auto" takes k where some steps of cg on levels 1 and 2 foretell
- * that it is faster by a tenth, counted in memory traffic, and says so in
- * `detail`; `varies` of tacit_precond_describe tells whether the method must be
- * flexible. No clock decides. Cost: up to 3 iterations; none if level 1 has at
- * most 20,000 rows. With several near-null vectors, such as rigid-body modes, nodes are
+ * definite: for every method, with loops host and graph. Without an option, and
+ * with cycle "auto", it is v or w, whichever some steps of cg on levels 1 and 2
+ * foretell to be faster, counted in memory traffic; `detail` says so where it
+ * is w. No clock decides. Cost: up to 2 iterations; none if level 1 has at most
+ * 4,000 rows (on a GPU 50,000), or if several GPUs have the last levels each,
+ * where the cycle is v. Cycle "k" (Notay and Vassilevski 2008) is not linear:
+ * the next two levels combine two corrections each, at the cost of sums over
+ * ranks. `varies` of tacit_precond_describe tells that the method must be
+ * flexible. With several near-null vectors, such as rigid-body modes, nodes are
  * paired instead of rows and an aggregate has as many columns of P (Vanek,
  * Mandel and Brezina 1996). If rows cannot be paired, as in a diagonal or a
  * dense matrix, levels end early (see tacit_precond_describe).

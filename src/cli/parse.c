@@ -150,14 +150,12 @@ static tacit_status check_varying(const cli_settings *set)
     const char *name = !set->method && alone ? "cg" : set->method;
     const tacit_method *method = tacit_method_find(name);
     const char *cycle = cli_named(set, "cycle");
-    const bool autos = cycle && strcmp(cycle, "auto") == 0;
-    const bool varies = cycle && (autos || strcmp(cycle, "k") == 0);
+    const bool varies = cycle && strcmp(cycle, "k") == 0;
     if (!varies || !method || method->varying_precond) return TACIT_OK;
-    if (autos && !set->method) return TACIT_OK; /* solve chooses it, too */
     FAIL(TACIT_INVALID,
-         "cycle k%s is not the same linear map each time, which method %s "
+         "cycle k is not the same linear map each time, which method %s "
          "needs: give --method flexible",
-         autos ? ", which auto may be," : "", name);
+         name);
 }
 
 static tacit_status check_precond(const cli_settings *set)

@@ -19,16 +19,9 @@ typedef struct solve_job {
     tacit_backward *accuracy; /* [columns] */
 } solve_job;
 
-static bool varies(const tacit_operator *M)
+static const char *method_of(const cli *c)
 {
-    tacit_precond_info info = {.size = sizeof info};
-    return M && tacit_precond_describe(M, &info) >= 0 && info.varies;
-}
-
-static const char *method_of(const cli *c, const solve_job *job)
-{
-    if (c->set.method) return c->set.method;
-    return varies(job->system.M) ? "flexible" : "cg";
+    return c->set.method ? c->set.method : "cg";
 }
 
 /* To time operations one by one they must be enqueued one by one. */
@@ -66,7 +59,7 @@ static tacit_status make_factor(const cli *c, solve_job *job)
 static tacit_status make_solver(const cli *c, solve_job *job)
 {
     TRY(cli_make_precond(c, &job->problem, &job->system));
-    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c, job),
+    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
     TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
     TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
@@ -186,7 +179,7 @@ static void fill_report(const cli *c, solve_job *job)
     r->solver = job->solver;
     r->A = job->system.A;
     r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
-    r->path = cli_path_of(c, p, &job->system, method_of(c, job), &r->run);
+    r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     if (job->solver) r->path.precond = cli_precond_name(r->M);
     r->norm = c->set.relative_to && !c->set.norm ? "residual" : c->set.norm;
     r->made_up = !c->set.precond && !c->set.rhs && c->set.operands < 2 &&

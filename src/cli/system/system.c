@@ -82,23 +82,12 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-/* May the cycle of amg be k, for which `solve` takes method flexible? A
- * K-cycle has one column. */
-static bool leaves_cycle(const cli *c, const cli_system *s)
-{
-    const char *name = c->set.precond;
-    return c->set.command == &cli_command_solve && name &&
-           strcmp(name, "amg") == 0 && !c->set.method && !c->set.pure &&
-           !cli_named(&c->set, "cycle") && s->columns == 1;
-}
-
 /* The options of the command line; method direct chooses the kind of its
  * factor. */
 enum { LAUNCH = 32 }; /* right-hand sides that a GPU solves for at once */
 static void set_options(const cli *c, cli_system *s)
 {
     s->options = c->set.of_precond;
-    if (leaves_cycle(c, s)) s->options.cycle = "auto";
     if (!cli_is_direct(c)) return;
     s->options.kind = "auto";
     s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;

@@ -344,7 +344,7 @@ typedef struct tct_amg {
                                     * ranks that this one replicates */
     bool twice;                    /* W-cycle */
     int krylov;                    /* K-cycle: levels that begin one */
-    bool chooses;                  /* between v and k, during set-up */
+    bool chooses;                  /* between v and w, during set-up */
     double overcorrection;         /* factor for corrections that are too
                                     * short */
     tct_amg_smoothing smoothing;
@@ -432,10 +432,9 @@ void tct_amg_clear(tct_amg *M);
 
 /* --- cycle/choice.c ------------------------------------------------------- */
 
-/* With option cycle auto: take cycle k where that is foretold to be faster, as
+/* With option cycle auto: take cycle w where that is foretold to be faster, as
  * `detail` says then.
- * Collective.  Cost  about 3 iterations, 1 where v is hard to beat, 0.2 where
- *                    it converges fast.
+ * Collective.  Cost  about 2 iterations, 0.2 where v converges fast.
  * Errors      NO_MEMORY, any error of the queue. */
 tacit_status tct_amg_choose(tct_amg *M);
 

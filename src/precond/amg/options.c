@@ -17,9 +17,9 @@ static const char *const precisions[] = {"float", "double", "auto", NULL};
 /* clang-format off */
 const tct_option tct_amg_table[] = {
     {.about = {.name = "cycle", .value = "NAME",
-               .summary = "how levels are visited; auto is v or k, whichever "
+               .summary = "how levels are visited; auto is v or w, whichever "
                           "is predicted to be faster",
-               .initial = "v; auto where no method is given",
+               .initial = "auto",
                .choices = cycles},
      TCT_OPTION(tct_amg_options, cycle)},
     {.about = {.name = "smoother", .value = "NAME",
@@ -122,7 +122,7 @@ static void set_smoother(tct_amg *M, const tct_amg_options *o)
 
 static void set_cycle(tct_amg *M, const tct_amg_options *o)
 {
-    M->chooses = is(o->cycle, "auto");
+    M->chooses = !o->cycle || is(o->cycle, "auto");
     M->twice = is(o->cycle, "w");
     M->base.op.varies = is(o->cycle, "k");
     M->krylov = M->base.op.varies ? TCT_AMG_KRYLOV : 0;
@@ -138,6 +138,6 @@ void tct_amg_take(tct_amg *M, const tct_amg_options *o)
                    : is(o->precision, "double") ? TCT_DOUBLES
                                                 : TCT_AUTO_BITS;
     snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)",
-             o->cycle && !M->chooses ? o->cycle : cycles[0],
-             smoothers[M->smoothing.kind], M->smoothing.degree);
+             M->chooses ? cycles[0] : o->cycle, smoothers[M->smoothing.kind],
+             M->smoothing.degree);
 }
