@@ -131,8 +131,9 @@ class Preconditioner(Local):
         self.name, more = split_name(name)
         if self.name != "direct":
             self.operator.require_symmetric()
+        self._options = {**more, **options}
         with self.operator.context:
-            self.handle = make(self.operator, self.name, {**more, **options})
+            self.handle = make(self.operator, self.name, self._options)
 
     def require_open(self) -> None:
         if self._closed:
@@ -155,14 +156,14 @@ class Preconditioner(Local):
         return self
 
     def aspreconditioner(self, cycle: str | None = None) -> "Preconditioner":
-        """Itself, where pyamg's solvers have this method; `cycle` "V", "W" or
-        "K" must be the one it was made with."""
+        """Itself, where pyamg's solvers have this method; for another `cycle`
+        ("V", "W" or "K") a new one, which is set up anew."""
+        self.require_open()
         made = (self.info or {}).get("detail") or ""
-        if cycle and f"cycle {cycle.lower()}" not in made:
-            raise errors.InvalidError(
-                f"made with {made!r}: give cycle={cycle.lower()!r} to amg"
-            )
-        return self
+        if not cycle or f"cycle {cycle.lower()}" in made:
+            return self
+        options = {**self._options, "cycle": cycle.lower()}
+        return Preconditioner(self.operator, self.name, **options)
 
     @property
     def varies(self) -> bool:

@@ -343,6 +343,7 @@ def test_within_scipy():
     steps = []
     x, info = linalg.cg(A, b, M=M, callback=lambda xk: steps.append(1))
     assert info == 0 and len(steps) < 15
+    assert "cycle w" in M.aspreconditioner(cycle="W").info["detail"]
     operator = tacit.Operator(A)
     x, info = linalg.cg(operator, b)
     assert info == 0 and np.allclose(operator @ b, A @ b)
