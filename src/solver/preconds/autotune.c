@@ -24,6 +24,9 @@
  * predictions are unsure, and a new start from x costs iterations. From the
  * second trial on the factor grows by MORE with each. */
 static const double MUCH = 1.5, MORE = 4.0;
+/* Predictions take as long as an iteration of a small matrix: the next one is
+ * after a further SELDOM-th of the iterations. */
+enum { SELDOM = 16 };
 /* A solve that is not faster than by this factor changes no choice. */
 static const double ALIKE = 0.9;
 
@@ -38,6 +41,7 @@ typedef struct {
     double much;            /* factor of another's cost that ends it        */
     double first, least;    /* residual at the start, least so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
+    int64_t next;           /* iteration of the next prediction */
     double at[2];           /* ... and the least residual then */
     int wished;             /* the user's wish to stop, if not 0 */
     int64_t *history;       /* elements of the user's that are set */
@@ -76,8 +80,9 @@ static void set_rate(trial *l, int64_t k)
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
     tct_autotuning *race = l->race;
-    if (tct_seconds() - l->began > l->limit) return true;
-    if (k < 2) return false;
+    if (l->limit < HUGE_VAL && tct_seconds() - l->began > l->limit) return true;
+    if (k < 2 || k < l->next) return false;
+    l->next = k + 1 + k / SELDOM;
     l->c->spent = l->had + (double)k * tct_autotuning_each(race, l->c);
     l->c->about.iterations = k; /* so that its rate counts */
     set_rate(l, k);
