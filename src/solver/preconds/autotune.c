@@ -43,6 +43,7 @@ typedef struct {
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     int64_t next;           /* iteration of the next prediction */
     double at[2];           /* ... and the least residual then */
+    tct_candidate *exact;   /* the one that ended it, if an exact factor */
     int wished;             /* the user's wish to stop, if not 0 */
     int64_t *history;       /* elements of the user's that are set */
 } trial;
@@ -76,6 +77,20 @@ static void set_rate(trial *l, int64_t k)
     l->c->rate = fmax(whole, lately) / tct_autotuning_each(l->race, l->c);
 }
 
+/* Would an exact factor? It is tried once, however many trials were before,
+ * and whatever is hoped of those. */
+static bool is_beaten_by_exact(trial *l, double residual)
+{
+    const tct_autotuning *race = l->race;
+    tct_candidate *exact = tct_autotuning_exact(l->race);
+    if (!exact || exact == l->c || !(l->much < HUGE_VAL)) return false;
+    if (!(tct_autotuning_left(race, l->c, residual) >
+          MUCH * tct_autotuning_left(race, exact, residual)))
+        return false;
+    l->exact = exact;
+    return true;
+}
+
 /* Would another candidate need much less? */
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
@@ -89,9 +104,11 @@ static bool is_beaten(trial *l, int64_t k, double residual)
     tct_autotuning_slow(
         race, l->c, &(tct_fall){k, l->first, l->least, l->mark[0], l->at[0]});
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
-    return other &&
-           tct_autotuning_against(race, l->c, other, residual) >
-               l->much * tct_autotuning_against(race, other, l->c, residual);
+    if (other &&
+        tct_autotuning_against(race, l->c, other, residual) >
+            l->much * tct_autotuning_against(race, other, l->c, residual))
+        return true;
+    return is_beaten_by_exact(l, residual);
 }
 
 static int watch(void *ctx, int64_t k, double residual)
@@ -269,7 +286,9 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                 return status;
             }
         }
-        c = tct_autotuning_best(race, beaten ? c : NULL, residual);
+        c = beaten && l.exact
+                ? l.exact
+                : tct_autotuning_best(race, beaten ? c : NULL, residual);
     }
     return status;
 }

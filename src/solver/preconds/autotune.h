@@ -37,6 +37,7 @@ typedef struct tct_autotuning {
     double iteration; /* cost of one without an expensive preconditioner      */
     double entries;   /* of a row of the matrix, on average; 0: unknown       */
     bool fills; /* would its pairs of neighbours be many more than entries? */
+    double squares; /* of the distances of rows' first columns, summed       */
     /* the best x of trials without a solution; x NULL: no memory for it */
     double *x;
     tct_candidate *best;
@@ -81,6 +82,8 @@ double tct_autotuning_against(const tct_autotuning *race,
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
                                    const tct_candidate *besides,
                                    double residual);
+/* An exact factor that has not been tried; NULL: none. */
+tct_candidate *tct_autotuning_exact(tct_autotuning *race);
 /* Free the preconditioners. */
 void tct_autotuning_free(tct_autotuning *race);
 

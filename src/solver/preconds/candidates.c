@@ -13,8 +13,9 @@
  * residuals of cg may stagnate for long and then fall; with an expensive
  * preconditioner they do so for fewer iterations. */
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
-/* Usual iterations of an expensive one to reduce a residual to 1 / e. */
-static const double EACH = 1.4;
+/* Usual iterations of an expensive one to reduce a residual to 1 / e; those of
+ * an exact factor, one of which corrects its rounding errors. */
+static const double EACH = 1.4, EXACT = 2.0;
 /* The cost of what cannot be predicted yet. */
 static const double AGES = 1e100;
 /* The target in place of 0. */
@@ -39,6 +40,18 @@ static double need_of(const tct_autotuning *race, double residual)
     return fmax(log(residual / fmax(race->target, LEAST)), 0.0);
 }
 
+static bool is_exact(const tct_precond_kind *row)
+{
+    return row->operation > 0.0;
+}
+
+/* The cost of making a candidate. */
+static double setup_of(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return row->sweeps * race->sweep + row->always +
+           row->operation * race->squares;
+}
+
 /* The candidate whose iterations tell of those of the others: none or jacobi;
  * NULL: it has made none. */
 static const tct_candidate *plain_of(const tct_autotuning *race)
@@ -56,6 +69,7 @@ static double foretell(const tct_autotuning *race, const tct_candidate *c,
                        double need)
 {
     const double each = tct_autotuning_each(race, c);
+    if (is_exact(c->row)) return each * EXACT;
     if (!(c->row->share > 0.0)) return each * EACH * need;
     const tct_candidate *plain = plain_of(race);
     if (!plain) return AGES;
@@ -81,7 +95,7 @@ double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c)
 double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
                            double residual)
 {
-    const double setup = c->driver ? 0.0 : c->row->sweeps * race->sweep;
+    const double setup = c->driver ? 0.0 : setup_of(race, c->row);
     const double more = (double)(race->wish.solves - 1);
     return setup + solve_from(race, c, residual) +
            more * tct_autotuning_whole(race, c);
@@ -131,6 +145,16 @@ tct_candidate *tct_autotuning_best(tct_autotuning *race,
             best = c;
     }
     return best;
+}
+
+tct_candidate *tct_autotuning_exact(tct_autotuning *race)
+{
+    for (int i = 0; i < race->count; i++) {
+        tct_candidate *c = &race->candidate[i];
+        if (is_exact(c->row) && tct_is_in(c) && c->about.iterations == 0)
+            return c;
+    }
+    return NULL;
 }
 
 /* --- candidates ----------------------------------------------------------- */
@@ -227,6 +251,26 @@ static tacit_status find_fill(tct_autotuning *race)
     return tct_any(race->S->run.q->world, pairs > most, &race->fills);
 }
 
+/* Rows of a factor begin no earlier than the matrix's, in its order. */
+static double squares_of(const tct_csr *A)
+{
+    double all = 0.0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        if (A->ptr[i] == A->ptr[i + 1]) continue;
+        const int64_t first = tct_csr_col(A, A->ptr[i]) - A->first;
+        const double width = first < i ? (double)(i - first) : 0.0;
+        all += width * width;
+    }
+    return all;
+}
+
+/* Is an exact factor small: do the operations within the profile cost less than
+ * all the rest of its set-up? */
+static bool is_small(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return 2.0 * row->operation * race->squares <= setup_of(race, row);
+}
+
 /* Costs of an iteration and a sweep on the rank with the most entries. */
 static tacit_status model_costs(tct_autotuning *race)
 {
@@ -240,6 +284,7 @@ static tacit_status model_costs(tct_autotuning *race)
     const double pass = size[0] + OF_VECTORS * size[1];
     race->iteration = is_host(R->q) ? pass + STEP_HOST : pass / GPU + STEP_GPU;
     race->sweep = size[0] + OF_ROW * size[1] + OF_ALL;
+    if (m && R->q->world->size == 1) race->squares = squares_of(&m->A);
     return TACIT_OK;
 }
 
@@ -270,6 +315,11 @@ static const char *why_out(const tct_autotuning *race,
     if (row->entries > 0.0 && race->fills)
         return "not tried: rows with many entries would fill it; name it to "
                "use it";
+    if (is_exact(row) &&
+        (!is_host(race->S->run.q) || race->S->run.q->world->size > 1 ||
+         !is_small(race, row)))
+        return "not tried: it is for one process with a CPU, and matrices with "
+               "a small profile; name it to use it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)
