@@ -40,15 +40,24 @@ static double need_of(const tct_autotuning *race, double residual)
     return fmax(log(residual / fmax(race->target, LEAST)), 0.0);
 }
 
+/* Does the matrix have more entries a row than those for which the gain by `row`
+ * is usual? */
+static bool is_wide(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return row->entries > 0.0 && race->entries > row->entries;
+}
+
 static bool is_exact(const tct_precond_kind *row)
 {
     return row->operation > 0.0;
 }
 
-/* The cost of making a candidate. */
+/* The cost of making a candidate. Longer rows have more pairs of entries. */
 static double setup_of(const tct_autotuning *race, const tct_precond_kind *row)
 {
-    return row->sweeps * race->sweep + row->always +
+    const double wider =
+        is_wide(race, row) ? race->entries / row->entries : 1.0;
+    return wider * row->sweeps * race->sweep + row->always +
            row->operation * race->squares;
 }
 
@@ -63,8 +72,17 @@ static const tct_candidate *plain_of(const tct_autotuning *race)
     return NULL;
 }
 
+/* The cost of one that has made iterations, by its rate. */
+static double go_on(const tct_candidate *c, double need)
+{
+    const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
+    const double most = trust * c->spent;
+    return need < c->rate * most ? need / c->rate : most;
+}
+
 /* The same of one that has made no iteration: a share of those that a plain one
- * would make, or a usual number. */
+ * would make, or a usual number. Of longer rows the gain is less sure: the
+ * plain one is taken at its best rate. */
 static double foretell(const tct_autotuning *race, const tct_candidate *c,
                        double need)
 {
@@ -73,6 +91,8 @@ static double foretell(const tct_autotuning *race, const tct_candidate *c,
     if (!(c->row->share > 0.0)) return each * EACH * need;
     const tct_candidate *plain = plain_of(race);
     if (!plain) return AGES;
+    if (is_wide(race, c->row))
+        return (1.0 + c->row->products) * c->row->share * go_on(plain, need);
     return each * c->row->share * plain->slowness * need;
 }
 
@@ -82,9 +102,7 @@ static double solve_from(const tct_autotuning *race, const tct_candidate *c,
 {
     const double need = need_of(race, residual);
     if (c->about.iterations == 0) return foretell(race, c, need);
-    const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
-    const double most = trust * c->spent;
-    return need < c->rate * most ? need / c->rate : most;
+    return go_on(c, need);
 }
 
 double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c)
@@ -127,7 +145,9 @@ double tct_autotuning_against(const tct_autotuning *race,
                               const tct_candidate *other, double residual)
 {
     const double left = tct_autotuning_left(race, c, residual);
-    if (!(other->row->share > 0.0) || c->row->products > 0.0) return left;
+    if (!(other->row->share > 0.0) || c->row->products > 0.0 ||
+        is_wide(race, other->row))
+        return left;
     return fmax(left, c->slowness * need_of(race, residual) *
                           tct_autotuning_each(race, c));
 }
@@ -238,15 +258,18 @@ static int64_t count_after(const tct_csr *A, int64_t i)
 }
 
 /* Elimination of a row may join each pair of the columns after it: of networks
- * with large hubs far too many. */
-static tacit_status find_fill(tct_autotuning *race)
+ * with large hubs far too many. Of longer rows these are about half, and not
+ * counted. */
+static tacit_status find_fill(tct_autotuning *race, bool wide)
 {
     const tacit_matrix *m = race->wish.matrix;
     const double most = m ? 2.0 * (double)tct_csr_nonzeros(&m->A) : 0.0;
     double pairs = 0.0;
     for (int64_t i = 0; m && i < m->A.rows && pairs <= most; i++) {
-        const double after = (double)count_after(&m->A, i);
-        pairs += 0.5 * after * (after - 1.0);
+        const double all = (double)(m->A.ptr[i + 1] - m->A.ptr[i]);
+        const double after =
+            wide ? 0.5 * fmax(all - 1.0, 0.0) : (double)count_after(&m->A, i);
+        pairs += 0.5 * after * fmax(after - 1.0, 0.0);
     }
     return tct_any(race->S->run.q->world, pairs > most, &race->fills);
 }
@@ -288,11 +311,10 @@ static tacit_status model_costs(tct_autotuning *race)
     return TACIT_OK;
 }
 
-/* Is `row` of use for matrices with so many entries a row, here? */
+/* Is `row` of use here? */
 static bool suits(const tct_autotuning *race, const tct_precond_kind *row)
 {
-    return !(row->entries > 0.0) ||
-           (race->entries <= row->entries && is_host(race->S->run.q));
+    return !(row->entries > 0.0) || is_host(race->S->run.q);
 }
 
 static bool is_called(const tct_precond_kind *row, const char *name)
@@ -310,8 +332,7 @@ static const char *why_out(const tct_autotuning *race,
     if (row->about.of_matrix && !(row->products > 0.0))
         return "not tried: its gain cannot be predicted; name it to use it";
     if (!suits(race, row))
-        return "not tried: it gains most on a CPU, with few entries a row; "
-               "name it to use it";
+        return "not tried: it gains most on a CPU; name it to use it";
     if (row->entries > 0.0 && race->fills)
         return "not tried: rows with many entries would fill it; name it to "
                "use it";
@@ -354,7 +375,8 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
     TRY(model_costs(race));
-    if (suits(race, &tct_precond_ic1)) TRY(find_fill(race));
+    if (suits(race, &tct_precond_ic1))
+        TRY(find_fill(race, is_wide(race, &tct_precond_ic1)));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
@@ -362,7 +384,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
         c->row = row;
         c->about.name = row->about.name;
         if (why) tct_candidate_drop(c, why);
-        else race->shares = race->shares || row->share > 0.0;
+        else race->shares |= row->share > 0.0 && !is_wide(race, row);
         if (!why || !row->about.of_matrix)
             TRY(tct_precond_source_open(row, race->S->run.system->exact,
                                         race->wish.matrix, &options, &c->from));
