@@ -77,20 +77,6 @@ static void set_rate(trial *l, int64_t k)
     l->c->rate = fmax(whole, lately) / tct_autotuning_each(l->race, l->c);
 }
 
-/* Would an exact factor? It is tried once, however many trials were before,
- * and whatever is hoped of those. */
-static bool is_beaten_by_exact(trial *l, double residual)
-{
-    const tct_autotuning *race = l->race;
-    tct_candidate *exact = tct_autotuning_exact(l->race);
-    if (!exact || exact == l->c || !(l->much < HUGE_VAL)) return false;
-    if (!(tct_autotuning_left(race, l->c, residual) >
-          MUCH * tct_autotuning_left(race, exact, residual)))
-        return false;
-    l->exact = exact;
-    return true;
-}
-
 /* Would another candidate need much less? */
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
@@ -108,7 +94,9 @@ static bool is_beaten(trial *l, int64_t k, double residual)
         tct_autotuning_against(race, l->c, other, residual) >
             l->much * tct_autotuning_against(race, other, l->c, residual))
         return true;
-    return is_beaten_by_exact(l, residual);
+    if (l->much < HUGE_VAL)
+        l->exact = tct_autotuning_exact(race, l->c, MUCH, residual);
+    return l->exact != NULL;
 }
 
 static int watch(void *ctx, int64_t k, double residual)
@@ -210,17 +198,6 @@ static tacit_status run_trial(trial *l, const double *b, double *x,
     return status;
 }
 
-static void tell(const tct_autotuning *race, const tct_candidate *c)
-{
-    if (race->S->run.q->world->rank != 0) return;
-    tct_log(TCT_DETAIL,
-            "precond %s: %lld iterations in %.2f ms, set up in %.2f ms, "
-            "||r|| / ||b|| is %.2e",
-            c->about.name, (long long)c->about.iterations,
-            1e3 * c->about.seconds, 1e3 * c->about.setup_seconds,
-            c->about.reached);
-}
-
 /* --- the first solve ------------------------------------------------------ */
 
 /* Add the counts of a trial to those of the solve. */
@@ -274,7 +251,7 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                 status = TACIT_NOT_CONVERGED;
                 result.stop = TACIT_STOP_MAX_ITERATIONS;
             }
-            tell(race, c);
+            tct_candidate_tell(race, c);
             add_up(total, &result);
             residual = result.true_relative_residual;
             if (is_hopeless(status, &result)) return status;
@@ -332,7 +309,7 @@ static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
     q_fill(race->S->run.q, race->S->run.n, 0.0, x);
     const tacit_status status = run_trial(&l, b, x, &result, &beaten);
     if (status < 0) return status;
-    tell(race, c);
+    tct_candidate_tell(race, c);
     if (beaten) tct_candidate_drop(c, "another solves faster");
     c->about.alone = status == TACIT_OK;
     c->about.solve_seconds = result.seconds;

@@ -167,12 +167,17 @@ tct_candidate *tct_autotuning_best(tct_autotuning *race,
     return best;
 }
 
-tct_candidate *tct_autotuning_exact(tct_autotuning *race)
+tct_candidate *tct_autotuning_exact(tct_autotuning *race,
+                                    const tct_candidate *c, double much,
+                                    double residual)
 {
     for (int i = 0; i < race->count; i++) {
-        tct_candidate *c = &race->candidate[i];
-        if (is_exact(c->row) && tct_is_in(c) && c->about.iterations == 0)
-            return c;
+        tct_candidate *exact = &race->candidate[i];
+        if (is_exact(exact->row) && exact != c && tct_is_in(exact) &&
+            exact->about.iterations == 0 &&
+            tct_autotuning_left(race, c, residual) >
+                much * tct_autotuning_left(race, exact, residual))
+            return exact;
     }
     return NULL;
 }
@@ -183,6 +188,17 @@ void tct_candidate_drop(tct_candidate *c, const char *why)
 {
     snprintf(c->reason, sizeof c->reason, "%s", why);
     c->about.reason = c->reason;
+}
+
+void tct_candidate_tell(const tct_autotuning *race, const tct_candidate *c)
+{
+    if (race->S->run.q->world->rank != 0) return;
+    tct_log(TCT_DETAIL,
+            "precond %s: %lld iterations in %.2f ms, set up in %.2f ms, "
+            "||r|| / ||b|| is %.2e",
+            c->about.name, (long long)c->about.iterations,
+            1e3 * c->about.seconds, 1e3 * c->about.setup_seconds,
+            c->about.reached);
 }
 
 /* The least and the largest of d [n], on the device. */
@@ -311,10 +327,13 @@ static tacit_status model_costs(tct_autotuning *race)
     return TACIT_OK;
 }
 
-/* Is `row` of use here? */
+/* Is `row` of use for matrices with so many entries a row, here? Of longer rows
+ * its gain is too unsure to count several times. */
 static bool suits(const tct_autotuning *race, const tct_precond_kind *row)
 {
-    return !(row->entries > 0.0) || is_host(race->S->run.q);
+    return !(row->entries > 0.0) ||
+           (is_host(race->S->run.q) &&
+            (!is_wide(race, row) || race->wish.solves == 1));
 }
 
 static bool is_called(const tct_precond_kind *row, const char *name)
@@ -332,7 +351,8 @@ static const char *why_out(const tct_autotuning *race,
     if (row->about.of_matrix && !(row->products > 0.0))
         return "not tried: its gain cannot be predicted; name it to use it";
     if (!suits(race, row))
-        return "not tried: it gains most on a CPU; name it to use it";
+        return "not tried: it gains most on a CPU, with few entries a row; "
+               "name it to use it";
     if (row->entries > 0.0 && race->fills)
         return "not tried: rows with many entries would fill it; name it to "
                "use it";
