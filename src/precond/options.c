@@ -22,10 +22,12 @@ static bool is_auto(const char *precond)
     return strcmp(precond, "auto") == 0;
 }
 
-/* Is `precond` the kind, or "auto" and the kind one that a race tries? */
+/* Is `precond` the kind, or "auto" and the kind one that a race tries? An exact
+ * factor is tried with its defaults. */
 static bool takes_part(const tct_precond_kind *kind, const char *precond)
 {
-    if (is_auto(precond)) return kind->products > 0.0;
+    if (is_auto(precond))
+        return kind->products > 0.0 && !(kind->operation > 0.0);
     return strcmp(kind->about.name, precond) == 0;
 }
 

@@ -75,6 +75,9 @@ typedef struct tct_precond_kind {
      * matrices with at most `entries` a row, on the host. 0: they depend little
      * on the matrix, and any may be tried. */
     double share, entries;
+    /* Of an exact factor: cost of set-up whatever the matrix, and for each
+     * operation of a factor within the profile of the matrix. 0: it is none. */
+    double always, operation;
     double entry_bytes, row_bytes; /* memory during set-up, and after it */
     /* Must the matrix be regular? If not, rows of zeros alone are fixed. */
     bool needs_regular;

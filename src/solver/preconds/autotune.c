@@ -24,6 +24,9 @@
  * predictions are unsure, and a new start from x costs iterations. From the
  * second trial on the factor grows by MORE with each. */
 static const double MUCH = 1.5, MORE = 4.0;
+/* Predictions take as long as an iteration of a small matrix: the next one is
+ * after a further SELDOM-th of the iterations. */
+enum { SELDOM = 16 };
 /* A solve that is not faster than by this factor changes no choice. */
 static const double ALIKE = 0.9;
 
@@ -38,7 +41,9 @@ typedef struct {
     double much;            /* factor of another's cost that ends it        */
     double first, least;    /* residual at the start, least so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
+    int64_t next;           /* iteration of the next prediction */
     double at[2];           /* ... and the least residual then */
+    tct_candidate *exact;   /* the one that ended it, if an exact factor */
     int wished;             /* the user's wish to stop, if not 0 */
     int64_t *history;       /* elements of the user's that are set */
 } trial;
@@ -76,17 +81,22 @@ static void set_rate(trial *l, int64_t k)
 static bool is_beaten(trial *l, int64_t k, double residual)
 {
     tct_autotuning *race = l->race;
-    if (tct_seconds() - l->began > l->limit) return true;
-    if (k < 2) return false;
+    if (l->limit < HUGE_VAL && tct_seconds() - l->began > l->limit) return true;
+    if (k < 2 || k < l->next) return false;
+    l->next = k + 1 + k / SELDOM;
     l->c->spent = l->had + (double)k * tct_autotuning_each(race, l->c);
     l->c->about.iterations = k; /* so that its rate counts */
     set_rate(l, k);
     tct_autotuning_slow(
         race, l->c, &(tct_fall){k, l->first, l->least, l->mark[0], l->at[0]});
     const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
-    return other &&
-           tct_autotuning_against(race, l->c, other, residual) >
-               l->much * tct_autotuning_against(race, other, l->c, residual);
+    if (other &&
+        tct_autotuning_against(race, l->c, other, residual) >
+            l->much * tct_autotuning_against(race, other, l->c, residual))
+        return true;
+    if (l->much < HUGE_VAL)
+        l->exact = tct_autotuning_exact(race, l->c, MUCH, residual);
+    return l->exact != NULL;
 }
 
 static int watch(void *ctx, int64_t k, double residual)
@@ -188,17 +198,6 @@ static tacit_status run_trial(trial *l, const double *b, double *x,
     return status;
 }
 
-static void tell(const tct_autotuning *race, const tct_candidate *c)
-{
-    if (race->S->run.q->world->rank != 0) return;
-    tct_log(TCT_DETAIL,
-            "precond %s: %lld iterations in %.2f ms, set up in %.2f ms, "
-            "||r|| / ||b|| is %.2e",
-            c->about.name, (long long)c->about.iterations,
-            1e3 * c->about.seconds, 1e3 * c->about.setup_seconds,
-            c->about.reached);
-}
-
 /* --- the first solve ------------------------------------------------------ */
 
 /* Add the counts of a trial to those of the solve. */
@@ -252,7 +251,7 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                 status = TACIT_NOT_CONVERGED;
                 result.stop = TACIT_STOP_MAX_ITERATIONS;
             }
-            tell(race, c);
+            tct_candidate_tell(race, c);
             add_up(total, &result);
             residual = result.true_relative_residual;
             if (is_hopeless(status, &result)) return status;
@@ -264,7 +263,9 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                 return status;
             }
         }
-        c = tct_autotuning_best(race, beaten ? c : NULL, residual);
+        c = beaten && l.exact
+                ? l.exact
+                : tct_autotuning_best(race, beaten ? c : NULL, residual);
     }
     return status;
 }
@@ -308,7 +309,7 @@ static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
     q_fill(race->S->run.q, race->S->run.n, 0.0, x);
     const tacit_status status = run_trial(&l, b, x, &result, &beaten);
     if (status < 0) return status;
-    tell(race, c);
+    tct_candidate_tell(race, c);
     if (beaten) tct_candidate_drop(c, "another solves faster");
     c->about.alone = status == TACIT_OK;
     c->about.solve_seconds = result.seconds;

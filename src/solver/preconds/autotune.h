@@ -37,6 +37,7 @@ typedef struct tct_autotuning {
     double iteration; /* cost of one without an expensive preconditioner      */
     double entries;   /* of a row of the matrix, on average; 0: unknown       */
     bool fills; /* would its pairs of neighbours be many more than entries? */
+    double squares; /* of the distances of rows' first columns, summed       */
     /* the best x of trials without a solution; x NULL: no memory for it */
     double *x;
     tct_candidate *best;
@@ -54,6 +55,8 @@ tacit_status tct_autotuning_begin(tct_autotuning *race);
 tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c);
 /* Exclude it, with the reason. */
 void tct_candidate_drop(tct_candidate *c, const char *why);
+/* Log what it has done, on rank 0. */
+void tct_candidate_tell(const tct_autotuning *race, const tct_candidate *c);
 /* The cost of an iteration with `c`. */
 double tct_autotuning_each(const tct_autotuning *race, const tct_candidate *c);
 /* Predicted cost until `c` has solved all systems, with ||r|| / ||b|| at
@@ -81,6 +84,11 @@ double tct_autotuning_against(const tct_autotuning *race,
 tct_candidate *tct_autotuning_best(tct_autotuning *race,
                                    const tct_candidate *besides,
                                    double residual);
+/* An exact factor that has not been tried, with less than 1 / `much` of the cost
+ * left of `c`, whatever trials there were; NULL: none. */
+tct_candidate *tct_autotuning_exact(tct_autotuning *race,
+                                    const tct_candidate *c, double much,
+                                    double residual);
 /* Free the preconditioners. */
 void tct_autotuning_free(tct_autotuning *race);
 

@@ -13,8 +13,9 @@
  * residuals of cg may stagnate for long and then fall; with an expensive
  * preconditioner they do so for fewer iterations. */
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
-/* Usual iterations of an expensive one to reduce a residual to 1 / e. */
-static const double EACH = 1.4;
+/* Usual iterations of an expensive one to reduce a residual to 1 / e; those of
+ * an exact factor, one of which corrects its rounding errors. */
+static const double EACH = 1.4, EXACT = 2.0;
 /* The cost of what cannot be predicted yet. */
 static const double AGES = 1e100;
 /* The target in place of 0. */
@@ -39,6 +40,27 @@ static double need_of(const tct_autotuning *race, double residual)
     return fmax(log(residual / fmax(race->target, LEAST)), 0.0);
 }
 
+/* Does the matrix have more entries a row than those for which the gain by `row`
+ * is usual? */
+static bool is_wide(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return row->entries > 0.0 && race->entries > row->entries;
+}
+
+static bool is_exact(const tct_precond_kind *row)
+{
+    return row->operation > 0.0;
+}
+
+/* The cost of making a candidate. Longer rows have more pairs of entries. */
+static double setup_of(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    const double wider =
+        is_wide(race, row) ? race->entries / row->entries : 1.0;
+    return wider * row->sweeps * race->sweep + row->always +
+           row->operation * race->squares;
+}
+
 /* The candidate whose iterations tell of those of the others: none or jacobi;
  * NULL: it has made none. */
 static const tct_candidate *plain_of(const tct_autotuning *race)
@@ -50,15 +72,27 @@ static const tct_candidate *plain_of(const tct_autotuning *race)
     return NULL;
 }
 
+/* The cost of one that has made iterations, by its rate. */
+static double go_on(const tct_candidate *c, double need)
+{
+    const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
+    const double most = trust * c->spent;
+    return need < c->rate * most ? need / c->rate : most;
+}
+
 /* The same of one that has made no iteration: a share of those that a plain one
- * would make, or a usual number. */
+ * would make, or a usual number. Of longer rows the gain is less sure: the
+ * plain one is taken at its best rate. */
 static double foretell(const tct_autotuning *race, const tct_candidate *c,
                        double need)
 {
     const double each = tct_autotuning_each(race, c);
+    if (is_exact(c->row)) return each * EXACT;
     if (!(c->row->share > 0.0)) return each * EACH * need;
     const tct_candidate *plain = plain_of(race);
     if (!plain) return AGES;
+    if (is_wide(race, c->row))
+        return (1.0 + c->row->products) * c->row->share * go_on(plain, need);
     return each * c->row->share * plain->slowness * need;
 }
 
@@ -68,9 +102,7 @@ static double solve_from(const tct_autotuning *race, const tct_candidate *c,
 {
     const double need = need_of(race, residual);
     if (c->about.iterations == 0) return foretell(race, c, need);
-    const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
-    const double most = trust * c->spent;
-    return need < c->rate * most ? need / c->rate : most;
+    return go_on(c, need);
 }
 
 double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c)
@@ -81,7 +113,7 @@ double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c)
 double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
                            double residual)
 {
-    const double setup = c->driver ? 0.0 : c->row->sweeps * race->sweep;
+    const double setup = c->driver ? 0.0 : setup_of(race, c->row);
     const double more = (double)(race->wish.solves - 1);
     return setup + solve_from(race, c, residual) +
            more * tct_autotuning_whole(race, c);
@@ -113,7 +145,9 @@ double tct_autotuning_against(const tct_autotuning *race,
                               const tct_candidate *other, double residual)
 {
     const double left = tct_autotuning_left(race, c, residual);
-    if (!(other->row->share > 0.0) || c->row->products > 0.0) return left;
+    if (!(other->row->share > 0.0) || c->row->products > 0.0 ||
+        is_wide(race, other->row))
+        return left;
     return fmax(left, c->slowness * need_of(race, residual) *
                           tct_autotuning_each(race, c));
 }
@@ -133,12 +167,38 @@ tct_candidate *tct_autotuning_best(tct_autotuning *race,
     return best;
 }
 
+tct_candidate *tct_autotuning_exact(tct_autotuning *race,
+                                    const tct_candidate *c, double much,
+                                    double residual)
+{
+    for (int i = 0; i < race->count; i++) {
+        tct_candidate *exact = &race->candidate[i];
+        if (is_exact(exact->row) && exact != c && tct_is_in(exact) &&
+            exact->about.iterations == 0 &&
+            tct_autotuning_left(race, c, residual) >
+                much * tct_autotuning_left(race, exact, residual))
+            return exact;
+    }
+    return NULL;
+}
+
 /* --- candidates ----------------------------------------------------------- */
 
 void tct_candidate_drop(tct_candidate *c, const char *why)
 {
     snprintf(c->reason, sizeof c->reason, "%s", why);
     c->about.reason = c->reason;
+}
+
+void tct_candidate_tell(const tct_autotuning *race, const tct_candidate *c)
+{
+    if (race->S->run.q->world->rank != 0) return;
+    tct_log(TCT_DETAIL,
+            "precond %s: %lld iterations in %.2f ms, set up in %.2f ms, "
+            "||r|| / ||b|| is %.2e",
+            c->about.name, (long long)c->about.iterations,
+            1e3 * c->about.seconds, 1e3 * c->about.setup_seconds,
+            c->about.reached);
 }
 
 /* The least and the largest of d [n], on the device. */
@@ -214,17 +274,40 @@ static int64_t count_after(const tct_csr *A, int64_t i)
 }
 
 /* Elimination of a row may join each pair of the columns after it: of networks
- * with large hubs far too many. */
-static tacit_status find_fill(tct_autotuning *race)
+ * with large hubs far too many. Of longer rows these are about half, and not
+ * counted. */
+static tacit_status find_fill(tct_autotuning *race, bool wide)
 {
     const tacit_matrix *m = race->wish.matrix;
     const double most = m ? 2.0 * (double)tct_csr_nonzeros(&m->A) : 0.0;
     double pairs = 0.0;
     for (int64_t i = 0; m && i < m->A.rows && pairs <= most; i++) {
-        const double after = (double)count_after(&m->A, i);
-        pairs += 0.5 * after * (after - 1.0);
+        const double all = (double)(m->A.ptr[i + 1] - m->A.ptr[i]);
+        const double after =
+            wide ? 0.5 * fmax(all - 1.0, 0.0) : (double)count_after(&m->A, i);
+        pairs += 0.5 * after * fmax(after - 1.0, 0.0);
     }
     return tct_any(race->S->run.q->world, pairs > most, &race->fills);
+}
+
+/* Rows of a factor begin no earlier than the matrix's, in its order. */
+static double squares_of(const tct_csr *A)
+{
+    double all = 0.0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        if (A->ptr[i] == A->ptr[i + 1]) continue;
+        const int64_t first = tct_csr_col(A, A->ptr[i]) - A->first;
+        const double width = first < i ? (double)(i - first) : 0.0;
+        all += width * width;
+    }
+    return all;
+}
+
+/* Is an exact factor small: do the operations within the profile cost less than
+ * all the rest of its set-up? */
+static bool is_small(const tct_autotuning *race, const tct_precond_kind *row)
+{
+    return 2.0 * row->operation * race->squares <= setup_of(race, row);
 }
 
 /* Costs of an iteration and a sweep on the rank with the most entries. */
@@ -240,14 +323,17 @@ static tacit_status model_costs(tct_autotuning *race)
     const double pass = size[0] + OF_VECTORS * size[1];
     race->iteration = is_host(R->q) ? pass + STEP_HOST : pass / GPU + STEP_GPU;
     race->sweep = size[0] + OF_ROW * size[1] + OF_ALL;
+    if (m && R->q->world->size == 1) race->squares = squares_of(&m->A);
     return TACIT_OK;
 }
 
-/* Is `row` of use for matrices with so many entries a row, here? */
+/* Is `row` of use for matrices with so many entries a row, here? Of longer rows
+ * its gain is too unsure to count several times. */
 static bool suits(const tct_autotuning *race, const tct_precond_kind *row)
 {
     return !(row->entries > 0.0) ||
-           (race->entries <= row->entries && is_host(race->S->run.q));
+           (is_host(race->S->run.q) &&
+            (!is_wide(race, row) || race->wish.solves == 1));
 }
 
 static bool is_called(const tct_precond_kind *row, const char *name)
@@ -270,6 +356,11 @@ static const char *why_out(const tct_autotuning *race,
     if (row->entries > 0.0 && race->fills)
         return "not tried: rows with many entries would fill it; name it to "
                "use it";
+    if (is_exact(row) &&
+        (!is_host(race->S->run.q) || race->S->run.q->world->size > 1 ||
+         !is_small(race, row)))
+        return "not tried: it is for one process with a CPU, and matrices with "
+               "a small profile; name it to use it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)
@@ -304,7 +395,8 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     TRY(is_diagonal_constant(race->S->run.system->exact, race->wish.matrix,
                              &constant));
     TRY(model_costs(race));
-    if (suits(race, &tct_precond_ic1)) TRY(find_fill(race));
+    if (suits(race, &tct_precond_ic1))
+        TRY(find_fill(race, is_wide(race, &tct_precond_ic1)));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_kind_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
@@ -312,7 +404,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
         c->row = row;
         c->about.name = row->about.name;
         if (why) tct_candidate_drop(c, why);
-        else race->shares = race->shares || row->share > 0.0;
+        else race->shares |= row->share > 0.0 && !is_wide(race, row);
         if (!why || !row->about.of_matrix)
             TRY(tct_precond_source_open(row, race->S->run.system->exact,
                                         race->wish.matrix, &options, &c->from));
