@@ -7,7 +7,7 @@
 static const char *const what = "levels of a factor";
 enum { EIGHT = TCT_LEVEL_LANES };
 
-/* What is known while the slices of a triangle are made. */
+/* The slices of a triangle while they are made. */
 typedef struct {
     const tacit_factor *L;
     tct_level_half *h;

@@ -110,7 +110,7 @@ static tacit_status begin(const tct_precond_kind *kind, const tacit_operator *A,
     return TACIT_OK;
 }
 
-/* What is free is asked of the system, which takes some 100 us: of little it is
+/* The system is asked for free memory, which takes some 100 us: of little it is
  * not told. */
 static void tell_need(const tct_precond_kind *p, double bytes)
 {

@@ -36,9 +36,9 @@ enum {
  * does not win with FALLEN of the iterations of level FIRST, the least seen. */
 static const double DIGITS = 1e-8, FEW = 7.5, SHARE = 0.82, FALLEN = 0.9;
 
-/* What an iteration with w costs on a GPU beyond its bytes and launches: small
- * levels fill no GPU. One H200: 1.81 times one with v on poisson3d:250 where
- * bytes and launches say 1.2. */
+/* An iteration with w costs more on a GPU than its bytes and launches say, since
+ * small levels do not fill one. One H200: 1.81 times one with v on
+ * poisson3d:250 for 1.2. */
 static const double GPU_PRICE = 1.5;
 
 /* Exponents of the growth of the last level. Fitted: on anisotropic3d:60 V
