@@ -3,7 +3,7 @@
  * or a GPU, as hypre was built:
  *
  *     peer_hypre [-r RTOL] [-n RUNS] [-f FUNCTIONS] [-s THRESHOLD]
- *                [-w WEIGHT] [-v] MATRIX...
+ *                [-w WEIGHT] [-vm] MATRIX...
  *
  * CMake builds it with -DTACIT_HYPRE_HOME=PREFIX, where hypre is installed
  * (Debian's libhypre-dev: /usr). For CUDA it needs hypre 3. Matrices have
@@ -14,7 +14,8 @@
  * Jacobi of WEIGHT (0.85). FUNCTIONS: unknowns of a node (the size of the rows'
  * dense blocks). THRESHOLD: of strong couplings (0.25). RTOL (1e-6) is of the
  * residual's Euclidean norm. On a GPU hypre multiplies sparse matrices itself,
- * as its manual advises; with -v cuSPARSE does.
+ * as its manual advises; with -v cuSPARSE does. Device memory comes from CUDA's
+ * pool; with -m hypre allocates it as it was built to (cudaMalloc, Umpire).
  *
  * The rows are on the device before the clock runs. *assemble* makes hypre's
  * matrix of them, *set-up* BoomerAMG and the solver. Prints tab-separated,
@@ -54,7 +55,7 @@ enum { COUNTS, ROWS, COLS, VALS, VECTOR, ARRAYS };
 
 typedef struct {
     double rtol, threshold, weight;
-    int runs, functions, vendor;
+    int runs, functions, vendor, as_built;
 } wishes;
 
 /* A matrix and b on the host, and as hypre has them. */
@@ -101,6 +102,33 @@ static void cuda(cudaError_t e)
     cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault))
 #define FREE(p) cuda(cudaFree(p))
 #define WAIT()  cuda(cudaDeviceSynchronize())
+
+/* Only hypre's internal header declares them. */
+HYPRE_Int hypre_SetUserDeviceMalloc(void (*take)(void **, size_t));
+HYPRE_Int hypre_SetUserDeviceMfree(void (*give)(void *));
+
+static void take(void **p, size_t bytes)
+{
+    cuda(cudaMallocAsync(p, bytes, NULL));
+}
+
+static void give(void *p)
+{
+    cuda(cudaFreeAsync(p, NULL));
+}
+
+/* Device memory from CUDA's pool, which keeps what was freed. */
+static void open_pool(void)
+{
+    cudaMemPool_t pool;
+    uint64_t most = UINT64_MAX;
+    int device = 0;
+    cuda(cudaGetDevice(&device));
+    cuda(cudaDeviceGetDefaultMemPool(&pool, device));
+    cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most));
+    HYPRE(hypre_SetUserDeviceMalloc(take));
+    HYPRE(hypre_SetUserDeviceMfree(give));
+}
 #else
 #define ALLOC(bytes, p)       (void)(*(p) = malloc(bytes))
 #define COPY(to, from, bytes) memcpy(to, from, bytes)
@@ -127,6 +155,7 @@ static void open_hypre(const wishes *w)
 {
     HYPRE(HYPRE_Init());
 #ifdef HYPRE_USING_CUDA
+    if (!w->as_built) open_pool();
     HYPRE(HYPRE_DeviceInitialize());
 #endif
     HYPRE(HYPRE_SetMemoryLocation(HYPRE_MEMORY_DEVICE));
@@ -349,13 +378,14 @@ static void measure_all(const wishes *w, const problem *p)
 static bool read_wishes(int argc, char **argv, wishes *w)
 {
     int key;
-    while ((key = getopt(argc, argv, "r:n:f:s:w:v")) != -1) {
+    while ((key = getopt(argc, argv, "r:n:f:s:w:vm")) != -1) {
         if (key == 'r') w->rtol = atof(optarg);
         else if (key == 'n') w->runs = atoi(optarg);
         else if (key == 'f') w->functions = atoi(optarg);
         else if (key == 's') w->threshold = atof(optarg);
         else if (key == 'w') w->weight = atof(optarg);
         else if (key == 'v') w->vendor = 1;
+        else if (key == 'm') w->as_built = 1;
         else return false;
     }
     return w->runs >= 1 && w->runs <= RUNS_MOST && optind < argc;
@@ -368,7 +398,7 @@ int main(int argc, char **argv)
     int ranks = 1;
     if (!read_wishes(argc, argv, &w)) {
         fprintf(stderr, "peer_hypre [-r RTOL] [-n RUNS] [-f FUNCTIONS] "
-                        "[-s THRESHOLD] [-w WEIGHT] [-v] MATRIX...\n");
+                        "[-s THRESHOLD] [-w WEIGHT] [-vm] MATRIX...\n");
         return 2;
     }
     MPI_Init(&argc, &argv);
