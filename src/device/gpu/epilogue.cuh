@@ -25,6 +25,27 @@ static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
     return {L->partial, L->ticket, L->out, L->keeps, L->epilogue};
 }
 
+/* A sample to the host: its words go in pairs. */
+static __device__ inline void tct_sample_send(const tct_posted &p,
+                                              tct_posted *to)
+{
+    tct_host_store_pair(&to->rr, p.rr, p.bad);
+    tct_host_store_pair(&to->bad_value, p.bad_value, p.flags);
+    tct_host_store_pair(&to->updates, p.updates, p.alpha);
+    tct_host_store_pair(&to->beta, p.beta,
+                        __longlong_as_double((long long)p.check));
+}
+/* Samples `first` to `last` to the host. Each waits for memory of the device,
+ * and so all are asked for first. */
+static __device__ inline void tct_samples_send(const tct_outbox *o,
+                                               uint64_t first, uint64_t last)
+{
+    tct_posted *const to = o->mailbox->posted;
+    for (uint64_t i = first; i < last; i++)
+        tct_prefetch_near(&o->posted[i % TCT_SAMPLES]);
+    for (uint64_t i = first; i <= last; i++)
+        tct_sample_send(o->posted[i % TCT_SAMPLES], &to[i % TCT_SAMPLES]);
+}
 /* Post a sample; a batch goes to the host when it is full, or at once when the
  * scalars are at rest. */
 static __device__ inline void tct_sample_store(const double *c, tct_outbox *o,
@@ -41,19 +62,8 @@ static __device__ inline void tct_sample_store(const double *c, tct_outbox *o,
     o->posted[number % TCT_SAMPLES] = now;
     const uint64_t in_batch = number & (sample_batch - 1);
     if (!rest && in_batch != 0) return;
-    const uint64_t first = number - (in_batch ? in_batch : sample_batch) + 1;
-    for (uint64_t i = first; i <= number; i++) {
-        const tct_posted p = o->posted[i % TCT_SAMPLES];
-        tct_posted *to = &o->mailbox->posted[i % TCT_SAMPLES];
-        tct_host_store(&to->rr, p.rr);
-        tct_host_store(&to->bad, p.bad);
-        tct_host_store(&to->bad_value, p.bad_value);
-        tct_host_store(&to->flags, p.flags);
-        tct_host_store(&to->updates, p.updates);
-        tct_host_store(&to->alpha, p.alpha);
-        tct_host_store(&to->beta, p.beta);
-        tct_host_store(&to->check, p.check);
-    }
+    const uint64_t before = in_batch ? in_batch : sample_batch;
+    tct_samples_send(o, number - before + 1, number);
 }
 static __device__ inline void tct_sample_next(const double *c, tct_outbox *o)
 {

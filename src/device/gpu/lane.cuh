@@ -212,6 +212,11 @@ static __device__ inline void tct_prefetch(const void *p)
 {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
+/* To the L1, too. */
+static __device__ inline void tct_prefetch_near(const void *p)
+{
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+}
 
 /* Cache policy of matrix lines, which bypass the L1: in the L2 a fraction
  * `keep` is evicted last, to be there for the next product, and the rest
@@ -370,6 +375,15 @@ static __device__ inline void tct_renew(unsigned *ticket)
 template <class T> static __device__ inline void tct_host_store(T *to, T v)
 {
     *(volatile T *)to = v;
+}
+/* Two, at a multiple of 16 bytes. */
+static __device__ inline void tct_host_store_pair(double *to, double a,
+                                                  double b)
+{
+    asm volatile("st.volatile.v2.f64 [%0], {%1, %2};"
+                 :
+                 : "l"(to), "d"(a), "d"(b)
+                 : "memory");
 }
 
 /* --- the clock ------------------------------------------------------------ */

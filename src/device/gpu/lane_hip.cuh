@@ -158,6 +158,7 @@ static __device__ inline void tct_copy_ahead(void *to, const void *from)
 static __device__ inline void tct_copies_end() {}
 template <int COUNT> static __device__ inline void tct_await_copies_but() {}
 static __device__ inline void tct_prefetch(const void *) {}
+static __device__ inline void tct_prefetch_near(const void *) {}
 
 /* Without a policy of caches. */
 static __device__ inline uint64_t tct_policy(float)
@@ -239,6 +240,13 @@ static __device__ inline void tct_renew(unsigned *ticket)
 template <class T> static __device__ inline void tct_host_store(T *to, T v)
 {
     __hip_atomic_store(to, v, __ATOMIC_RELAXED, TCT_OF_ALL);
+}
+/* Two, at a multiple of 16 bytes. */
+static __device__ inline void tct_host_store_pair(double *to, double a,
+                                                  double b)
+{
+    tct_host_store(to, a);
+    tct_host_store(to + 1, b);
 }
 
 /* --- the clock ------------------------------------------------------------ */
