@@ -105,14 +105,12 @@ static int by_column(const void *a, const void *b)
     return (x->col > y->col) - (x->col < y->col);
 }
 
-static void add_end(const graph *g, int64_t *ptr, entry *all, int i, int j,
-                    double weight)
+static void add_end(const int64_t *ptr, entry *all, int i, int j, double weight)
 {
     entry *diagonal = &all[ptr[i]], *next = diagonal;
     while (next->col >= 0) next++;
     *next = (entry){j, -weight};
     diagonal->value += weight;
-    (void)g;
 }
 
 /* Rows with a diagonal entry first, sorted afterwards. */
@@ -128,8 +126,8 @@ static void fill(const graph *g, int64_t *ptr, entry *all)
         all[ptr[i]] = (entry){i, g->held[i] ? 1.0 : 0.0};
     for (int e = 0; e < g->edges; e++) {
         const edge *d = &g->edge[e];
-        add_end(g, ptr, all, d->u, d->v, d->weight);
-        add_end(g, ptr, all, d->v, d->u, d->weight);
+        add_end(ptr, all, d->u, d->v, d->weight);
+        add_end(ptr, all, d->v, d->u, d->weight);
     }
     for (int i = 0; i < g->n; i++)
         qsort(all + ptr[i], (size_t)(ptr[i + 1] - ptr[i]), sizeof *all,

@@ -6,8 +6,9 @@
  * first. Rows that are left are joined by a union-find that all threads work on.
  * The parent of a row is lower than the row, so that there are no cycles and the
  * root of a component is its lowest row; TCT_RULED_OUT is lower than all. Threads
- * change parents by compare-and-swap (Anderson and Woll 1991), and on the way to
- * a root they point each row at the parent of its parent.
+ * change roots by compare-and-swap (Anderson and Woll 1991). On the way to a root
+ * they point each row at the parent of its parent, which stays a way to its root
+ * whatever other threads do.
  *
  * Rows are joined to their first neighbour, then some of them to their last,
  * then those that are left, at last these to all neighbours: few entries join
@@ -20,11 +21,11 @@
 
 /* Rows of a block. A sweep ends once it has looked at as many entries of rows
  * that it leaves. */
-enum { BLOCK = 32768 };
+enum { BLOCK = 131072 };
 /* One row of so many is joined to its last neighbour before the others are. */
 enum { SOME = 4 };
-/* Passes that skip most entries ask the memory for those of so many rows
- * ahead. */
+/* Passes that skip most entries ask the memory for those of a row that they
+ * come to so many rows later. */
 enum { AHEAD = 8 };
 
 typedef struct {
@@ -99,34 +100,43 @@ static void set_parent(const joining *s, int64_t i, int64_t up)
     atomic_store_explicit(&s->parent[i], up, memory_order_relaxed);
 }
 
-/* Put row i below `up`, unless `was` is its parent no longer. */
-static bool move(const joining *s, int64_t i, int64_t was, int64_t up)
+/* The root of row i; TCT_RULED_OUT is its own. */
+static int64_t root_of(const joining *s, int64_t i)
 {
-    int_fast64_t now = was;
-    return atomic_compare_exchange_strong_explicit(
-        &s->parent[i], &now, up, memory_order_relaxed, memory_order_relaxed);
+    int64_t up = i;
+    while (up >= 0 && (up = tct_parent_of(s->parent, i)) != i) i = up;
+    return up;
 }
 
-/* TCT_RULED_OUT is its own root. */
-static int64_t root_of(const joining *s, int64_t i)
+/* The same, and shorter ways for those who come later. */
+static int64_t shorten(const joining *s, int64_t i)
 {
     if (i < 0) return i;
     int64_t up = tct_parent_of(s->parent, i);
     while (up >= 0 && up != i) {
         const int64_t next = tct_parent_of(s->parent, up);
-        if (next != up) (void)move(s, i, up, next);
+        if (next != up) set_parent(s, i, next);
         i = up;
         up = next;
     }
     return up;
 }
 
+/* Hang the root `high` below `low`; false: it is a root no longer. */
+static bool hang(const joining *s, int64_t high, int64_t low)
+{
+    int_fast64_t root = high;
+    return atomic_compare_exchange_strong_explicit(&s->parent[high], &root, low,
+                                                   memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
 static void join(const joining *s, int64_t i, int64_t j)
 {
-    int64_t a = root_of(s, i), b = root_of(s, j);
-    while (a != b && !(a > b ? move(s, a, a, b) : move(s, b, b, a))) {
-        a = root_of(s, a);
-        b = root_of(s, b);
+    int64_t a = shorten(s, i), b = shorten(s, j);
+    while (a != b && !(a > b ? hang(s, a, b) : hang(s, b, a))) {
+        a = shorten(s, a);
+        b = shorten(s, b);
     }
 }
 
@@ -155,7 +165,10 @@ static int64_t last_neighbour(const joining *s, int64_t i)
     return j;
 }
 
-static void fetch(const joining *s, int64_t i, int64_t to, bool last)
+/* Ask the memory for an end of row i, of rows below `to`. It is inlined: gcc
+ * takes a call that only fetches for one without effect, and drops it. */
+static inline __attribute__((always_inline)) void
+fetch(const joining *s, int64_t i, int64_t to, bool last)
 {
     const tct_csr *A = s->A;
     if (i >= to || s->state[i] != TCT_ROW_VANISHES) return;
@@ -230,7 +243,8 @@ static void join_all(void *of, int64_t from, int64_t to)
         if (s->state[i] == TCT_ROW_VANISHES) join_row(s, i);
 }
 
-/* Point rows at their roots; those of TCT_RULED_OUT stand. */
+/* Point rows at their roots; those of TCT_RULED_OUT stand. Only the thread that
+ * has a row changes its parent. */
 static int64_t settle(const void *of, int64_t from, int64_t to)
 {
     const joining *s = of;
