@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on A is singular in double precision: A x is that close to the
- * rounding of |A| |x|, or a Ritz value to that of the largest one. */
-static const double CLOSE = 0.01, CONDITION = 0x1p47;
+/* A Ritz value is that close to the rounding of the largest one: A is singular
+ * in double precision. */
+static const double CONDITION = 0x1p47;
 
 static bool is_numerically_singular(const tct_run *R)
 {
@@ -17,7 +17,7 @@ static bool is_numerically_singular(const tct_run *R)
     const tacit_stop_reason stop = R->result->stop;
     if (stop != TACIT_STOP_STAGNATION && stop != TACIT_STOP_BREAKDOWN)
         return false;
-    if (R->result->attainable > CLOSE) return true;
+    if (tct_null_is_close(R->result)) return true;
     return z && !R->pure &&
            tct_ritz_condition(z->count, z->alpha, z->beta) > CONDITION;
 }
