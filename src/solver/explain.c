@@ -22,9 +22,13 @@ static bool is_numerically_singular(const tct_run *R)
            tct_ritz_condition(z->count, z->alpha, z->beta) > CONDITION;
 }
 
-/* The end of the sentence where no known null vector explains the matter. */
+/* The end of the sentence where no known null vector explains the matter, or
+ * minres found r in rows far below |A|. */
 static const char *about_singular(const tct_run *R)
 {
+    if (R->policy->size > 0.0 && !R->M)
+        return "; rows of the matrix are of sizes too far apart: precond "
+               "jacobi brings them together";
     return is_numerically_singular(R) ? tct_null_unknown(R->result) : "";
 }
 
@@ -73,9 +77,14 @@ tacit_status tct_explain(const tct_run *R)
                    ? "no further progress: rounding of a large x hides b - A x"
                    : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
-        what = "not converged, x is a least squares solution: the matrix is "
-               "singular or nearly so, and the right-hand side outside its "
-               "range: ended";
+        what = R->policy->unsure && !R->M
+                   ? "not converged, x is a least squares solution: the matrix "
+                     "is singular or nearly so, and the right-hand side "
+                     "outside its range, or rows are of sizes too far apart "
+                     "(precond jacobi brings them together): ended"
+                   : "not converged, x is a least squares solution: the matrix "
+                     "is singular or nearly so, and the right-hand side "
+                     "outside its range: ended";
     if (r->stop == TACIT_STOP_INTERRUPTED) {
         what = "interrupted";
         status = TACIT_INTERRUPTED;
