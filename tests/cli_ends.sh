@@ -27,8 +27,10 @@ has out ', of A; in'
 [ "$(value r.json condition)" != null ] || complain 'no condition'
 accepted solve poisson2d:20 --precond amg
 has out 'says nothing of A'
-accepted solve jump3d:12,1e8,1 --rtol 1e-2
+accepted solve jump3d:12,1e8,1 --rtol 1e-2 --json r.json
 has out 'x is wrong though'
+[ "$(sed -n 's/.*number is at least \([^;]*\);.*/\1/p' out)" = "$(sed -n 's/^condition at least \([^,]*\),.*/\1/p' out)" ] ||
+    complain 'two bounds of the condition'
 
 # a penalty of 1e10 in one row: the Euclidean norm looks at nothing else
 awk 'BEGIN { n = 60; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
@@ -43,6 +45,21 @@ grep -q 'they alone decide' err && complain 'a warning without need'
 has out 'in norm scaled'
 [ "$(value r.json norm)" = '"scaled"' ] || complain 'report: norm'
 accepted solve held.mtx held.txt --relative-to r0
+# a factor overlooks no row unless the first guess is far, and takes no norm
+accepted solve held.mtx held.txt --method direct
+[ -s err ] && complain 'method direct: a warning without need'
+awk 'BEGIN { for (i = 1; i <= 60; i++) print 1e9 / i }' >guess.txt
+accepted solve held.mtx held.txt --method direct --x0 guess.txt
+has err '--rtol 0 refines all rows'
+accepted solve held.mtx held.txt --method direct --x0 guess.txt --rtol 0
+[ -s err ] && complain 'method direct, refined: a warning without need'
+# minres takes rows of 1e-10 of |A| for no null vectors
+awk 'BEGIN { print 0; for (i = 2; i <= 60; i++) print i % 7 - 3.5 }' >free.txt
+for b in free.txt ones; do
+    accepted solve held.mtx $b --method minres
+    has out 'converged after'
+done
+accepted solve held.mtx held.txt --method minres --norm scaled --rtol 1e-8
 accepted solve poisson2d:8 --rhs ones
 grep -q 'they alone decide' err && complain 'a warning without need'
 

@@ -35,6 +35,13 @@ static bool decide(const cli *c, size_t n, const double *b, double *large,
     return *small > 0.0 && *large <= FEW * (*large + *small);
 }
 
+/* A factor takes no norm; its refinement ends early unless told not to. */
+static const char *advice(const cli *c)
+{
+    return cli_is_direct(c) ? "--rtol 0 refines all rows"
+                            : "--norm scaled looks at all rows";
+}
+
 /* One line for all columns. */
 static void warn_of_b(const cli *c, int first, int count, double large,
                       double small)
@@ -46,8 +53,8 @@ static void warn_of_b(const cli *c, int first, int count, double large,
     cli_log(c, CLI_WARN,
             "column %d of the right-hand side%s: %.0f of its entries are more "
             "than 1e8 times the %.0f others, and they alone decide when "
-            "||b - A x|| is small: --norm scaled looks at all rows",
-            first + 1, others, large, small);
+            "||b - A x|| is small: %s",
+            first + 1, others, large, small, advice(c));
 }
 
 static tacit_status check_b(const cli *c, const cli_system *s, double *b,
@@ -100,9 +107,8 @@ static tacit_status check_diagonal(const cli *c, const cli_problem *p,
     if (!decide(c, s->n, d, &large, &small)) return TACIT_OK;
     cli_log(c, CLI_WARN,
             "%.0f diagonal entries are more than 1e8 times the %.0f others, "
-            "and these rows may decide alone when ||b - A x|| is small: --norm "
-            "scaled looks at all rows",
-            large, small);
+            "and these rows may decide alone when ||b - A x|| is small: %s",
+            large, small, advice(c));
     return TACIT_OK;
 }
 
