@@ -366,6 +366,12 @@ typedef struct tct_amg {
     char detail[160], end[96];
 } tct_amg;
 
+/* Levels above `M` during its set-up, of the hierarchy that it is part of. */
+static inline int tct_amg_levels_before(const tct_amg *M)
+{
+    return M->part_of ? M->part_of->levels - 1 : 0;
+}
+
 /* Its options; NULL and 0 are the defaults. */
 typedef struct tct_amg_options {
     const char *cycle, *smoother, *precision;

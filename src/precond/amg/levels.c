@@ -47,7 +47,8 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     if (tct_amg_is_finest(g) && !g->M->part_of) return TACIT_OK;
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->b));
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->x));
-    const int l = g->M->levels - 1, twice = g->M->twice ? TCT_AMG_TWICE : 0;
+    const int l = tct_amg_levels_before(g->M) + g->M->levels - 1;
+    const int twice = g->M->twice ? TCT_AMG_TWICE : 0;
     const bool krylov = l > 0 && l <= g->M->krylov;
     if (krylov) TRY(tacit_queue_alloc(q, TCT_SCALARS, &L->c));
     if (!krylov && (l == 0 || l > twice)) return TACIT_OK;

@@ -210,8 +210,8 @@ static bool on_gpu(const tct_amg *M)
     return M->base.op.q->device->kind == TCT_KIND_GPU;
 }
 
-/* Not where the trials take long beside a solve, nor where all levels below
- * level 1 are replicated. */
+/* Not where the trials take long beside a solve, nor where levels are
+ * replicated: they are one kernel before the cycle is chosen. */
 static bool is_worth_it(const tct_amg *M)
 {
     return M->chooses && M->levels > FIRST + 1 && !M->alone.M &&

@@ -40,8 +40,8 @@ bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries)
 {
     return M->base.op.world->size > 1 && rows <= ROWS_FOR_EACH &&
-           entries <= ENTRIES_FOR_EACH && M->krylov == 0 && !M->twice &&
-           M->vectors == 0 && kernels_of(M->base.op.q);
+           entries <= ENTRIES_FOR_EACH && M->krylov == 0 && M->vectors == 0 &&
+           kernels_of(M->base.op.q);
 }
 
 tacit_status tct_amg_fused_keep(const tct_amg *M, const tacit_matrix *m,

@@ -24,14 +24,22 @@ static const double TAME = 1.45;
 static const double parts[] = {1.0, 0.6, 0.3, 0.1};
 enum { PARTS = sizeof parts / sizeof *parts };
 
+/* Is a visit to level `l` more than one cycle? To the last one only where it is
+ * the first of replicated levels. */
+static bool is_repeated(const tct_amg *M, int l)
+{
+    if (l + 1 < M->levels) return M->level[l].b2 != NULL;
+    return M->alone.M && M->alone.M->level[0].b2;
+}
+
 void tct_amg_set_factors(tct_amg *M)
 {
     for (int l = 0; l + 1 < M->levels; l++) {
         const tct_amg_level *next = &M->level[l + 1];
         const int e = next->A ? next->exponent : M->coarsest.exponent;
-        const double w = !next->b2 || l + 2 >= M->levels ? M->overcorrection
-                         : M->twice                      ? TCT_AMG_WFACTOR
-                                                         : tct_amg_kfactor(M);
+        const double w = !is_repeated(M, l + 1) ? M->overcorrection
+                         : M->twice             ? TCT_AMG_WFACTOR
+                                                : tct_amg_kfactor(M);
         M->level[l].factor = ldexp(w, M->level[l].exponent - e);
     }
 }
@@ -74,7 +82,7 @@ static tacit_status find_factor(tct_amg *M, int l, double best)
 /* A level of the whole hierarchy, of which `M` may be the replicated part. */
 static int level_of(const tct_amg *M, int l)
 {
-    const int before = M->part_of ? M->part_of->levels - 1 : 0;
+    const int before = tct_amg_levels_before(M);
     return l > before ? l - before : 0;
 }
 

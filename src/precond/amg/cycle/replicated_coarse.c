@@ -6,7 +6,8 @@
  * visit takes as long as a few messages. So each rank gathers the matrix of the
  * first of these levels, builds a single-rank hierarchy for it with a queue of
  * its own, and visits it independently: one exchange gathers the right-hand
- * side (as in coarsest_solve.c), and nothing is sent back. */
+ * side (as in coarsest_solve.c), and nothing is sent back. In a W-cycle the
+ * visit is a polynomial of the cycle (wcycle.c), as on other levels. */
 #include "device/parallel.h"
 #include "precond/amg/cycle/fused_coarse.h"
 #include <stdio.h>
