@@ -36,15 +36,37 @@ awk 'BEGIN { n = 60; print "%%MatrixMarket matrix coordinate real symmetric"; pr
     for (i = 2; i <= n; i++) print i, i - 1, -1 }' >held.mtx
 awk 'BEGIN { print 1e10; for (i = 2; i <= 60; i++) print i % 7 - 3.5 }' >held.txt
 accepted solve held.mtx held.txt --precond jacobi
-has err 'they alone decide'
 has out 'after 1 iteration '
+has err '1 of its entries is more than 1e8 times the 59 others, and it alone decides'
+accepted compare held.mtx --rhs held.txt --precond jacobi,none --method cg --repeat 1
+[ "$(grep -c 'column 1 of the right-hand side' err)" = 1 ] || complain 'compare: not one warning'
+accepted compare held.mtx --rhs held.txt --precond jacobi --method cg --repeat 1 --norm scaled
+grep -q 'alone decides\{0,1\} when' err && complain 'compare: a warning without need'
+for norm in residual backward; do
+    accepted solve held.mtx held.txt --precond jacobi --norm $norm
+    has err 'it alone decides'
+done
+accepted solve held.mtx held.txt --precond jacobi --norm preconditioned
+grep -q 'alone decides\{0,1\} when' err && complain 'norm preconditioned: a warning without need'
 accepted solve held.mtx held.txt --precond jacobi --norm scaled --rtol 1e-8 --json r.json
-grep -q 'they alone decide' err && complain 'a warning without need'
+grep -q 'alone decides\{0,1\} when' err && complain 'a warning without need'
 has out 'in norm scaled'
 [ "$(value r.json norm)" = '"scaled"' ] || complain 'report: norm'
 accepted solve held.mtx held.txt --relative-to r0
+has err '1 of the first residual: 1 of its entries is more'
+awk 'BEGIN { print 1; for (i = 2; i <= 60; i++) print 0 }' >first.txt # solves row 1
+accepted solve held.mtx held.txt --precond jacobi --relative-to r0 --x0 first.txt
+[ -s err ] && complain 'a good first guess: a warning without need'
+has out 'in norm residual'
+accepted solve held.mtx held.txt --precond jacobi --x0 first.txt
+has err 'it alone decides'
+awk 'BEGIN { print 1, 0; for (i = 2; i <= 60; i++) print 0, 0 }' >guesses.txt
+awk '{ print $1, $1 }' held.txt >twice.txt
+two=${MPIRUN:+2}
+run "${two:-1}" solve held.mtx twice.txt --precond jacobi --relative-to r0 --x0 guesses.txt
+has err 'column 2 of the first residual: 1 of its entries is more'
 accepted solve poisson2d:8 --rhs ones
-grep -q 'they alone decide' err && complain 'a warning without need'
+grep -q 'alone decides\{0,1\} when' err && complain 'a warning without need'
 
 # what a first solve is told; a slow one; a full disk
 accepted convert poisson2d:90 A.mtx
