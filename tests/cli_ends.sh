@@ -78,6 +78,18 @@ grep -q 'made up' out && complain 'a notice without need'
 accepted solve poisson2d:5 --precond amg
 has out 'one level is no multigrid'
 
+# coefficients that alternate between 1 and 1e8: b - A x grows at first, and is above that of x = 0
+awk 'BEGIN { n = 2000; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) printf "%d %d %.17g\n", i, i, 1e8 + 1
+    for (i = 2; i <= n; i++) printf "%d %d %d\n", i, i - 1, i % 2 ? -1 : -1e8 }' >stripes.mtx
+told 3 'x.mtx holds the last iterate' solve stripes.mtx ones --max-iterations 350 -o x.mtx --json r.json
+value r.json true_relative_residual | awk '{ exit !($1 > 1) }' || complain "stripes: $(value r.json true_relative_residual)"
+has out 'hint     350 iterations ('
+has out 'won no digit of the residual: --precond amg'
+told 3 'holds the best iterate' solve poisson2d:9 --max-iterations 5 -o x.mtx
+run 1 solve poisson2d:9 --max-iterations 1
+has err 'not converged after 1 iteration: '
+
 # amg of rows in blocks, of nodes that nobody described; and of rows that are not
 blocks() { # ROWS-OF-A-NODE: a chain of nodes, each with all of its neighbours' rows
     awk -v b="$1" 'BEGIN { n = 300; print "%%MatrixMarket matrix coordinate real symmetric"

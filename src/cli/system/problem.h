@@ -171,6 +171,7 @@ typedef struct cli_monitor {
     cli_look *look; /* [count] */
     bool lost;      /* no memory for more history */
     bool shown;     /* the terminal shows a line */
+    double first;   /* the least residual of first guesses; or infinite */
     double start, last;
 } cli_monitor;
 
