@@ -92,6 +92,13 @@ done
 told 4 '1 zero and 0 negative diagonals, the first in row 2' solve diagonal.mtx ones
 has err -- '--method direct'
 told 2 'which changes the solution' solve diagonal.mtx ones --precond ic0
+told 2 'row 2 has 0 on the diagonal, which cannot be divided by: take another preconditioner' \
+    solve diagonal.mtx ones --precond jacobi
+for np in 1 ${MPIRUN:+2}; do
+    run "$np" solve diagonal.mtx ones --method minres --norm scaled
+    has err 'norm scaled divides by the diagonal: preconditioner jacobi: row'
+    has err 'has 0 on the diagonal, which cannot be divided by: take another norm'
+done
 
 # one warning for eight columns, repeated solves and any number of ranks
 awk 'BEGIN { for (i = 1; i <= 40; i++) { for (j = 1; j <= 8; j++) printf "%g ", i == 1 ? 1e12 : j; print "" } }' >eight.txt
