@@ -22,6 +22,7 @@ for how in '--precond none' '--precond jacobi' '--precond ic0' '--precond amg' '
     has err 'x solves A x = P b'
     has err 'or in C or Python declare the null space'
 done
+told 3 'of it after 1 iteration: ' solve free.mtx out.txt --method direct
 # many iterations beyond rounding: what is left along the null vector does not grow
 for how in '--precond none' '--precond ic0' '--method single' '--method pipe-pr' '--method sstep'; do
     # shellcheck disable=SC2086
@@ -122,6 +123,13 @@ done
 told 4 '1 zero and 0 negative diagonals, the first in row 2' solve diagonal.mtx ones
 has err -- '--method direct'
 told 2 'which changes the solution' solve diagonal.mtx ones --precond ic0
+told 2 'row 2 has 0 on the diagonal, which cannot be divided by: take another preconditioner' \
+    solve diagonal.mtx ones --precond jacobi
+for np in 1 ${MPIRUN:+2}; do
+    run "$np" solve diagonal.mtx ones --method minres --norm scaled
+    has err 'norm scaled divides by the diagonal: preconditioner jacobi: row'
+    has err 'has 0 on the diagonal, which cannot be divided by: take another norm'
+done
 
 # one warning for eight columns, repeated solves and any number of ranks
 awk 'BEGIN { for (i = 1; i <= 40; i++) { for (j = 1; j <= 8; j++) printf "%g ", i == 1 ? 1e12 : j; print "" } }' >eight.txt
@@ -166,5 +174,6 @@ awk -v n=9 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print
     for (i = 2; i <= n; i++) { print i, i - 1, "-0.99999994"; print i - 1, i, -1 } }' >single.mtx
 accepted solve single.mtx ones
 has err 'symmetric in single precision only'
+has err 'such pairs differ by at most 3.0e-08 of the larger one or of the diagonal'
 [ "$(lines)" = 1 ] || complain "single: $(lines) lines"
 finish

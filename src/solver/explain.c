@@ -101,9 +101,9 @@ tacit_status tct_explain(const tct_run *R)
     if (!plain)
         snprintf(which, sizeof which, "b - A x in norm %s",
                  tct_norm_name((int)S->stop.norm));
-    FAIL(status, "%s%s after %lld iterations: %s is %.3g, wanted %.3g%s%s%s",
-         outside, what, (long long)r->iterations, which,
-         plain ? r->true_relative_residual : r->measure, S->stop.rtol,
+    FAIL(status, "%s%s after %lld iteration%s: %s is %.3g, wanted %.3g%s%s%s",
+         outside, what, (long long)r->iterations, r->iterations == 1 ? "" : "s",
+         which, plain ? r->true_relative_residual : r->measure, S->stop.rtol,
          R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit,
          about_singular(R));
 }

@@ -296,6 +296,18 @@ static bool says_more(const solve_job *job)
            (m->negative_diagonals == 0 && m->zero_diagonals <= r->null_vectors);
 }
 
+/* The iterate that the solution is: at the iteration limit the last one, if
+ * none is better than the first guess. */
+static const char *iterate_of(const cli *c, const solve_job *job)
+{
+    const tacit_result *r = &job->report.run.result;
+    const bool ended = r->stop == TACIT_STOP_MAX_ITERATIONS ||
+                       r->stop == TACIT_STOP_INTERRUPTED;
+    if (c->set.pure) return "last";
+    return ended && r->true_relative_residual > job->monitor.first ? "last"
+                                                                   : "best";
+}
+
 /* An unsuccessful solve prints one line. */
 static tacit_status conclude(const cli *c, const solve_job *job)
 {
@@ -310,7 +322,7 @@ static tacit_status conclude(const cli *c, const solve_job *job)
         snprintf(at, (size_t)(end - at), "; %s holds the %s iterate",
                  tacit_file_is_stdout(c->set.output) ? "standard output"
                                                      : c->set.output,
-                 c->set.pure ? "last" : "best");
+                 iterate_of(c, job));
     if (c->rank == 0) cli_complain(text);
     return run->status;
 }

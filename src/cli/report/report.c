@@ -292,6 +292,10 @@ static void print_error(FILE *to, const cli_report *r)
 /* Iterations from here on are many. */
 enum { SLOW = 300 };
 
+#define STRONGER                                                               \
+    "--precond amg or ic0 may take fewer, and --precond auto finds out while " \
+    "it solves\n"
+
 /* A slow solve without a strong preconditioner: what was measured, and what may
  * help. */
 static void print_hint(FILE *to, const cli_report *r)
@@ -301,15 +305,20 @@ static void print_hint(FILE *to, const cli_report *r)
                       strcmp(r->path.precond, "jacobi") == 0;
     const double digits = -log10(s->true_relative_residual);
     char time[CLI_NUMBER];
-    if (!r->solver || !weak || s->iterations < SLOW || !(digits > 0.0) ||
+    if (!r->solver || !weak || s->iterations < SLOW ||
         s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
         return;
-    fprintf(to,
-            "hint     a digit of the residual took %.0f iterations (%s): "
-            "--precond amg or ic0 may take fewer, and --precond auto finds "
-            "out while it solves\n",
-            (double)s->iterations / digits,
-            cli_seconds(s->seconds / digits, time));
+    if (digits > 0.0)
+        fprintf(to,
+                "hint     a digit of the residual took %.0f iterations "
+                "(%s): " STRONGER,
+                (double)s->iterations / digits,
+                cli_seconds(s->seconds / digits, time));
+    else if (s->stop == TACIT_STOP_MAX_ITERATIONS)
+        fprintf(to,
+                "hint     %" PRId64 " iterations (%s) won no digit of the "
+                "residual: " STRONGER,
+                s->iterations, cli_seconds(s->seconds, time));
 }
 
 /* Rows come in blocks as displacements do, and amg knows no rotations. */

@@ -47,9 +47,10 @@ void tct_null_sentence(const tacit_result *r, char *text, size_t size)
     if (r->stop == TACIT_STOP_SINGULAR)
         snprintf(end, sizeof end,
                  "x solves A x = P b, b without that part, to %.3g of it after "
-                 "%lld iterations: take that part out of b, or in C or "
+                 "%lld iteration%s: take that part out of b, or in C or "
                  "Python declare the null space",
-                 r->true_relative_residual, (long long)r->iterations);
+                 r->true_relative_residual, (long long)r->iterations,
+                 r->iterations == 1 ? "" : "s");
     snprintf(text, size,
              "singular: b has a part of %.2g outside its range, along %lld "
              "null vector%s of the matrix; %s",
