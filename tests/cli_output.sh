@@ -341,6 +341,16 @@ if [ -n "$MPIRUN" ]; then
     [ "$(grep -c 'partition metis' err)" = 1 ] || complain '-vv: said on every rank'
     run 3 solve poisson3d:20 -vv
     has err 'partition contiguous: rows near one another'
+    # a single solve: METIS only where this order would send many values
+    run 3 solve p20.mtx.gz -vv
+    has err '1600 values to send between the ranks in this order of 8000 rows'
+    has err 'partition metis: rows may stand in any order'
+    "$TACIT" convert -q poisson2d:60 p60.mtx.gz
+    run 3 solve p60.mtx.gz -vv
+    has err '240 values to send between the ranks in this order of 3600 rows'
+    has err 'partition contiguous: a single solve does not win back a better one'
+    run 3 solve p60.mtx.gz --repeat 2 -vv
+    has err 'partition metis: rows may stand in any order'
 fi
 
 # standard output that takes nothing is an error, said once

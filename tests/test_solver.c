@@ -371,9 +371,13 @@ static void set_up_without_memory(const char *spec)
 {
     tacit_matrix *m = NULL;
     tacit_queue *q = NULL;
+    tacit_operator *first = NULL;
     assert_int_equal(
         tacit_matrix_open(test_world(), "elasticity3d:3", NULL, &m), TACIT_OK);
     assert_int_equal(tacit_queue_create(test_world(), spec, 1, &q), TACIT_OK);
+    /* the matrix keeps a count of those that share its rows */
+    assert_int_equal(tacit_operator_create(q, m, "sell", &first), TACIT_OK);
+    tacit_operator_destroy(&first);
     const size_t before = tct_memory_blocks();
     bool finished = false;
     for (long k = 1; k < 200 && !finished; k++) {

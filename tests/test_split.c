@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_split.c - the rows of a rank divided into local and ghost columns
- * by teams of threads, against the entries one by one. */
+ * by teams of threads, in place and to new arrays, against the entries one by
+ * one. */
 #include "operator/pattern/order.h"
 #include "operator/pattern/split.h"
 #include "sparse/csr.h"
@@ -14,27 +15,34 @@
 #include "teams.h"
 
 /* Rows [first, first + rows) of a square matrix of `n` rows: how many entries a
- * row has at most, and how often one is of another rank. */
+ * row has at most, and how often one is of another rank. If `every` is not 0,
+ * each row of such a number is full, and others have their diagonal. */
 typedef struct {
     int64_t n, first, rows;
     int most;
     double foreign;
+    int64_t every;
 } shape;
 
-static const shape shapes[] = {{1, 0, 1, 1, 0.0},
-                               {10, 10, 0, 3, 0.5},
-                               {9, 3, 3, 9, 0.5},
-                               {2000, 0, 1000, 7, 0.0},
-                               {2000, 1000, 1000, 7, 1.0},
-                               {60000, 20000, 20000, 12, 0.01},
-                               {60000, 20000, 20000, 12, 0.5},
-                               {90000, 0, 30000, 30, 0.3},
-                               {3000, 1000, 7, 900, 0.5}};
+static const shape shapes[] = {{1, 0, 1, 1, 0.0, 0},
+                               {10, 10, 0, 3, 0.5, 0},
+                               {9, 3, 3, 9, 0.5, 0},
+                               {9, 4, 1, 9, 0.5, 0},
+                               {2000, 0, 1000, 7, 0.0, 0},
+                               {2000, 1000, 1000, 7, 0.0, 0},
+                               {2000, 1000, 1000, 7, 1.0, 0},
+                               {60000, 20000, 20000, 1, 0.3, 0},
+                               {60000, 20000, 20000, 12, 0.01, 0},
+                               {60000, 20000, 20000, 12, 0.5, 0},
+                               {90000, 0, 30000, 30, 0.3, 0},
+                               {3000, 1000, 7, 900, 0.5, 0},
+                               {200000, 70000, 80000, 0, 0.0, 50000}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static bool stands(const shape *s, int64_t row, int64_t j)
 {
     const bool own = j >= s->first && j < s->first + s->rows;
+    if (s->every) return j == row || row % s->every == 0;
     const double room = own ? (double)s->rows : (double)(s->n - s->rows);
     const double share = own ? 1.0 - s->foreign : s->foreign;
     return tct_uniform((uint64_t)row, (uint64_t)j) < s->most * share / room;
@@ -43,7 +51,9 @@ static bool stands(const shape *s, int64_t row, int64_t j)
 /* Row `row` of the rank: about as many entries as it may have, ascending. */
 static int64_t fill_row(const shape *s, int64_t row, tct_csr *A, int64_t k)
 {
-    const int64_t stride = s->n / 300 + 1; /* not to ask for each column */
+    /* not to ask for each column */
+    const bool full = s->every && row % s->every == 0;
+    const int64_t stride = full ? 1 : s->every ? s->n : s->n / 300 + 1;
     for (int64_t j = row % stride; j < s->n; j += stride) {
         shape dense = *s;
         dense.most *= (int)stride;
@@ -101,41 +111,105 @@ static void assert_divided(const tct_csr *A, const tct_parts *p)
         assert_true(p->ghost_id[g - 1] < p->ghost_id[g]);
 }
 
+#define assert_same(a, b, count)                             \
+    do {                                                     \
+        const size_t bytes = (size_t)(count) * sizeof *(a);  \
+        if (bytes > 0) assert_memory_equal((a), (b), bytes); \
+    } while (0)
+
+/* Both have the same bytes. */
+static void assert_equal(const tct_parts *p, const tct_parts *q)
+{
+    const int64_t rows = p->local.rows, ghost_rows = p->ghost_rows;
+    const int64_t own = p->local.ptr[rows];
+    const int64_t entries = ghost_rows ? p->ghost_ptr[ghost_rows] : 0;
+    assert_int_equal(rows, q->local.rows);
+    assert_int_equal(p->local.cols, q->local.cols);
+    assert_same(p->local.ptr, q->local.ptr, rows + 1);
+    assert_same(p->local.col, q->local.col, own);
+    assert_same(p->local.val, q->local.val, own);
+    assert_int_equal(ghost_rows, q->ghost_rows);
+    assert_int_equal(p->ghosts, q->ghosts);
+    assert_same(p->ghost_id, q->ghost_id, p->ghosts);
+    assert_same(p->ghost_row, q->ghost_row, ghost_rows);
+    if (ghost_rows) assert_same(p->ghost_ptr, q->ghost_ptr, ghost_rows + 1);
+    assert_same(p->ghost_col, q->ghost_col, entries);
+    assert_same(p->ghost_val, q->ghost_val, entries);
+}
+
+/* Rows that are shared stay as they are, and are divided as their copy in
+ * place. */
+static void divide_both_ways(const shape *s, bool wide, tct_team *team)
+{
+    tct_csr A, kept, lent;
+    tct_parts in_place, copied;
+    const size_t blocks = tct_memory_blocks();
+    make(s, wide, &A);
+    make(s, wide, &kept);
+    assert_int_equal(tct_csr_share(&kept, &lent), TACIT_OK);
+    assert_int_equal(tct_split(team, &lent, &copied), TACIT_OK);
+    assert_null(lent.ptr);
+    assert_false(tct_csr_is_shared(&kept));
+    assert_divided(&kept, &copied);
+    const int64_t n = tct_csr_nonzeros(&kept);
+    assert_same(A.ptr, kept.ptr, s->rows + 1);
+    assert_same(A.val, kept.val, n);
+    if (wide) assert_same(A.col64, kept.col64, n);
+    else assert_same(A.col32, kept.col32, n);
+    assert_int_equal(tct_split(team, &A, &in_place), TACIT_OK);
+    assert_equal(&copied, &in_place);
+    tct_parts_clear(&copied);
+    /* the last one that has shared rows divides them in place */
+    const double *val = kept.val;
+    assert_int_equal(tct_split(team, &kept, &copied), TACIT_OK);
+    assert_ptr_equal(copied.local.val, val);
+    assert_equal(&copied, &in_place);
+    tct_parts_clear(&copied);
+    tct_parts_clear(&in_place);
+    assert_int_equal(tct_memory_blocks(), blocks);
+}
+
 static void every_entry_is_where_it_belongs(void **state)
 {
     (void)state;
     for (int k = 0; k < SHAPES; k++)
         for (int wide = 0; wide < 2; wide++)
-            for (int threads = 1; threads <= TEAM_MOST; threads++) {
-                tct_csr A, copy;
-                tct_parts p;
-                make(&shapes[k], wide, &A);
-                make(&shapes[k], wide, &copy);
-                assert_int_equal(tct_split(team_of[threads], &A, &p), TACIT_OK);
-                assert_divided(&copy, &p);
-                tct_parts_clear(&p);
-                tct_csr_clear(&copy);
-            }
+            for (int threads = 1; threads <= TEAM_MOST; threads++)
+                divide_both_ways(&shapes[k], wide, team_of[threads]);
+}
+
+/* The status of a division when the k-th allocation fails. */
+static tacit_status fail_at(int k, bool shared)
+{
+    tct_csr A, kept = {0};
+    tct_parts p;
+    make(&shapes[2], true, &A);
+    if (shared) {
+        kept = A;
+        assert_int_equal(tct_csr_share(&kept, &A), TACIT_OK);
+    }
+    tct_memory_fail_at(k);
+    const tacit_status status = tct_split(team_of[2], &A, &p);
+    tct_memory_fail_at(0);
+    assert_true(status == TACIT_OK || status == TACIT_NO_MEMORY);
+    tct_parts_clear(&p);
+    tct_csr_clear(&kept);
+    return status;
 }
 
 static void no_memory_leaks_nothing(void **state)
 {
     (void)state;
     const size_t blocks = tct_memory_blocks();
-    tacit_status status = TACIT_NO_MEMORY;
-    int k = 1;
-    for (; status < 0 && k < 40; k++) {
-        tct_csr A;
-        tct_parts p;
-        make(&shapes[2], true, &A);
-        tct_memory_fail_at(k);
-        status = tct_split(team_of[2], &A, &p);
-        tct_memory_fail_at(0);
-        assert_true(status == TACIT_OK || status == TACIT_NO_MEMORY);
-        tct_parts_clear(&p);
-        assert_int_equal(tct_memory_blocks(), blocks);
+    for (int shared = 0; shared < 2; shared++) {
+        tacit_status status = TACIT_NO_MEMORY;
+        int k = 1;
+        for (; status < 0 && k < 40; k++) {
+            status = fail_at(k, shared);
+            assert_int_equal(tct_memory_blocks(), blocks);
+        }
+        assert_true(k > 8 && k < 40);
     }
-    assert_true(k > 8 && k < 40);
 }
 
 /* Rows that others have, too, are as they were after a move to another
@@ -145,7 +219,7 @@ static void lent_rows_stay(void **state)
     tct_csr A, was = {0}, lent;
     tct_parts p;
     int32_t turned[1000];
-    const shape s = {1000, 0, 1000, 7, 0.0};
+    const shape s = {1000, 0, 1000, 7, 0.0, 0};
     (void)state;
     const size_t blocks = tct_memory_blocks();
     make(&s, false, &A);

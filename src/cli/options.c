@@ -190,7 +190,8 @@ static const cli_option table[] = {
  "the rank of each row, a number a line, as METIS writes it", NULL, 0, 0, 0},
 {"The problem", "partitioner", 0, CLI_CHOICE, ON_DISTRIBUTED | ON_partition,
  AT(partitioner), "NAME",
- "metis for files and irregular galleries, contiguous otherwise; the command "
+ "for files and irregular galleries metis, unless a single solve has rows in "
+ "an order that sends few values; contiguous otherwise; the command "
  "partition: metis", &cli_axis_partitioner, 0, 0, 0},
 {"The problem", "parts", 'n', CLI_INT, ON_partition, AT(parts), "PARTS",
  "how many parts to cut the rows into", NULL, 1, 1 << 24, 0},

@@ -91,8 +91,8 @@ tacit_status tct_operator_make(tacit_queue *queue, const tacit_matrix *matrix,
  * a failure. Errors INPUT, INVALID, NO_MEMORY. */
 tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *out);
-/* The same for rows that are only read: shared with `matrix` where one rank
- * `rents` them or has a GPU. */
+/* The same for rows that are only read: shared with `matrix` on several ranks,
+ * and where one rank `rents` them or has a GPU. */
 tacit_status tct_rows_of(const tacit_queue *q, const tacit_matrix *matrix,
                          bool rents, tct_csr *out);
 /* tct_scale, and the null vectors that the rows show: A's null space anew,

@@ -27,14 +27,13 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
 }
 
 /* Rows that stay as they are need no copy: rented ones, and those that a GPU
- * stores. */
+ * stores. Rows of several ranks are copied where they are divided. */
 tacit_status tct_rows_of(const tacit_queue *q, const tacit_matrix *matrix,
                          bool rents, tct_csr *to)
 {
     tct_csr *rows = &((tacit_matrix *)(uintptr_t)matrix)->A;
     const bool stay = rents || q->device->kind == TCT_KIND_GPU;
-    if (!stay || matrix->world->size > 1 || !rows->col32)
-        return tct_copy_rows(q, matrix, to);
+    if (!stay && matrix->world->size == 1) return tct_copy_rows(q, matrix, to);
     TRY(require_square(matrix));
     return tct_csr_share(rows, to);
 }

@@ -2,6 +2,7 @@
  * operator/interface_rows.c - the ghost block of an operator, read back or
  * set. */
 #include "operator/interface_rows.h"
+#include "device/parallel.h"
 #include "operator/assembled.h"
 #include "operator/host/ghost.h"
 #include <string.h>
@@ -19,30 +20,22 @@ static tacit_status copy_starts(const tct_assembled *A, tct_interface_rows *out)
 tacit_status tct_interface_rows_of(const tacit_operator *base,
                                    tct_interface_rows *out)
 {
-    static const int64_t none[1] = {0};
     const tct_assembled *A = tct_assembled_of(base);
     const tct_ghost_block *B = (const tct_ghost_block *)(const void *)A->ghost;
-    const int64_t *ptr = B ? B->ptr : none;
-    const int64_t rows = B ? B->rows : 0, entries = ptr[rows];
-    const tacit_world *w = base->world;
+    const int64_t rows = B ? B->rows : 0;
     *out = (tct_interface_rows){.row = NULL};
     TRY(copy_starts(A, out));
-    const int64_t all = out->starts[w->size];
-    TRY(tct_csr_rows(&out->A, all, all, out->starts[w->rank], rows));
-    TRY(tct_csr_entries(&out->A, entries));
+    TRY(tct_csr_rows(&out->A, rows, A->ghosts, 0, rows));
     TRY(TCT_ALLOC(rows, what, &out->row));
     TRY(TCT_ALLOC(A->ghosts, what, &out->ghosts.id));
     out->ghosts.count = A->ghosts;
     for (int64_t g = 0; g < A->ghosts; g++) out->ghosts.id[g] = A->ghost_id[g];
+    if (!B) return tct_csr_entries(&out->A, 0);
     for (int64_t i = 0; i < rows; i++) {
         out->row[i] = B->row[i];
-        out->A.ptr[i + 1] = ptr[i + 1];
+        out->A.ptr[i + 1] = B->ptr[i + 1];
     }
-    for (int64_t k = 0; k < entries; k++) {
-        tct_csr_set_col(&out->A, k, A->ghost_id[B->col[k]]);
-        out->A.val[k] = B->val[k];
-    }
-    return TACIT_OK;
+    return tct_csr_borrow(&out->A, B->col, B->val);
 }
 
 void tct_interface_rows_clear(tct_interface_rows *interface)
@@ -54,6 +47,22 @@ void tct_interface_rows_clear(tct_interface_rows *interface)
 }
 
 /* --- set ------------------------------------------------------------------ */
+
+typedef struct {
+    const tct_csr *from;
+    bool floats;
+    const tct_parts *to;
+} filling;
+
+static void fill_entries(void *work, int64_t from, int64_t to)
+{
+    const filling *f = work;
+    for (int64_t k = from; k < to; k++) {
+        const double val = f->from->val[k];
+        f->to->ghost_col[k] = f->from->col32[k];
+        f->to->ghost_val[k] = f->floats ? tct_rounded(val) : val;
+    }
+}
 
 static tacit_status fill(const tct_interface_rows *interface, bool floats,
                          tct_parts *out)
@@ -71,11 +80,8 @@ static tacit_status fill(const tct_interface_rows *interface, bool floats,
         out->ghost_id[g] = interface->ghosts.id[g];
     for (int64_t i = 0; i <= R->rows; i++) out->ghost_ptr[i] = R->ptr[i];
     for (int64_t i = 0; i < R->rows; i++) out->ghost_row[i] = interface->row[i];
-    for (int64_t k = 0; k < entries; k++) {
-        out->ghost_col[k] =
-            (int32_t)tct_ghost_place(&interface->ghosts, tct_csr_col(R, k));
-        out->ghost_val[k] = floats ? tct_rounded(R->val[k]) : R->val[k];
-    }
+    tct_parallel(entries, 10 * TCT_SHORT, fill_entries,
+                 &(filling){R, floats, out});
     return TACIT_OK;
 }
 

@@ -8,15 +8,15 @@
 #include "sparse/ghosts.h"
 
 typedef struct tct_interface_rows {
-    tct_csr A;    /* global columns; A.first is the rank's first row, A.rows the
-                * number of interface rows */
-    int32_t *row; /* [A.rows] their numbers, ascending, in the
-                        * operator's order */
-    int64_t *starts;   /* [size + 1] first row of each rank */
-    tct_ghosts ghosts; /* their columns */
+    tct_csr A;       /* interface rows; a column is its position in `ghosts` */
+    int32_t *row;    /* [A.rows] their numbers, ascending, in the
+                   * operator's order */
+    int64_t *starts; /* [size + 1] first row of each rank */
+    tct_ghosts ghosts; /* global numbers of the columns */
 } tct_interface_rows;
 
 /* Those of the operator of a matrix, in the matrix's order (A->order NULL).
+ * Entries are borrowed: clear *out before `A` is updated or destroyed.
  * Errors      NO_MEMORY; clear it also then. */
 tacit_status tct_interface_rows_of(const tacit_operator *A,
                                    tct_interface_rows *out);

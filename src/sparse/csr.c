@@ -102,10 +102,15 @@ tacit_status tct_csr_copy(const tct_csr *from, tct_csr *to)
     return TACIT_OK;
 }
 
+bool tct_csr_is_shared(const tct_csr *A)
+{
+    return A->holders && held(A, 0) > 1;
+}
+
 tacit_status tct_csr_own(tct_csr *A)
 {
     tct_csr own = {0};
-    if (!A->holders || held(A, 0) == 1) return TACIT_OK;
+    if (!tct_csr_is_shared(A)) return TACIT_OK;
     const tacit_status status = tct_csr_copy(A, &own);
     if (status < 0) {
         tct_csr_clear(&own);

@@ -84,6 +84,8 @@ tacit_status tct_csr_share(tct_csr *A, tct_csr *out);
  * Errors      NO_MEMORY. */
 tacit_status tct_csr_borrow(tct_csr *A, const int32_t *cols,
                             const double *vals);
+/* Do others have the arrays, too? */
+bool tct_csr_is_shared(const tct_csr *A);
 /* Make arrays that others have, too, a copy of its own.
  * Errors      NO_MEMORY: `A` stays. */
 tacit_status tct_csr_own(tct_csr *A);

@@ -3,6 +3,7 @@
  * ranks. */
 #include "cli/system/problem.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_gallery(const cli_problem *p)
@@ -61,33 +62,69 @@ static void warn_of_rhs(const cli *c, const cli_problem *p)
                 p->name);
 }
 
+/* A single solve does not win back the seconds of METIS where the rows as they
+ * come send at most this part of their number, and about as much work falls to
+ * each rank. */
+static const double FEW = 0.1, ALIKE = 1.1;
+
+static tacit_status order_will_do(const cli *c, const cli_problem *p, bool *out)
+{
+    const double rows = (double)p->info.rows;
+    tacit_partition_info cut = {.size = sizeof cut};
+    int32_t *part = NULL;
+    *out = false;
+    if (cli_solves_of(c, CLI_ALONE) > 1 || p->info.rows < c->ranks ||
+        p->info.rows != p->info.cols)
+        return TACIT_OK;
+    TRY(tacit_world_agree(c->world, ALLOC(tacit_matrix_local_rows(p->matrix),
+                                          "the parts", &part)));
+    const tacit_status status =
+        tacit_matrix_cut(p->matrix, "contiguous", c->ranks, part, &cut);
+    free(part);
+    TRY(status);
+    *out = (double)cut.volume <= FEW * rows && cut.imbalance <= ALIKE;
+    if (c->rank == 0)
+        cli_log(c, CLI_DETAIL,
+                "%" PRId64 " values to send between the ranks in this order of "
+                "%" PRId64 " rows",
+                cut.volume, p->info.rows);
+    return TACIT_OK;
+}
+
 /* The partition, and the reason. */
-static const char *choose_partition(const cli *c, const cli_problem *p,
-                                    const char **why)
+static tacit_status choose_partition(const cli *c, cli_problem *p,
+                                     const char **why)
 {
     const cli_settings *set = &c->set;
+    const bool asked = set->partition || (c->ranks > 1 && set->partitioner);
+    bool will_do = false;
     *why = "it was asked for";
-    if (set->partition) return "file";
-    if (c->ranks > 1 && set->partitioner) return set->partitioner;
+    p->partition = set->partition ? "file" : set->partitioner;
+    if (asked) return TACIT_OK;
     *why = "one process";
-    if (c->ranks == 1) return "contiguous";
+    p->partition = "contiguous";
+    if (c->ranks == 1) return TACIT_OK;
     *why = "rows near one another in this gallery matrix have near numbers";
-    if (is_gallery(p) && !p->info.irregular) return "contiguous";
+    if (is_gallery(p) && !p->info.irregular) return TACIT_OK;
+    TRY(order_will_do(c, p, &will_do));
+    *why = "a single solve does not win back a better one";
+    if (will_do) return TACIT_OK;
     *why = "rows may stand in any order";
-    return "metis";
+    p->partition = "metis";
+    return TACIT_OK;
 }
 
 static tacit_status divide(const cli *c, cli_problem *p)
 {
     const cli_settings *set = &c->set;
     const char *why;
-    p->partition = choose_partition(c, p, &why);
+    const double start = base_seconds();
+    TRY(choose_partition(c, p, &why));
     if (c->rank == 0)
         cli_log(c, CLI_DETAIL, "partition %s: %s", p->partition, why);
-    if (strcmp(p->partition, "contiguous") == 0) return TACIT_OK;
-    const double start = base_seconds();
-    TRY(tacit_matrix_partition(p->matrix, p->partition, set->partition));
-    p->partition_seconds = base_seconds() - start;
+    if (strcmp(p->partition, "contiguous") != 0)
+        TRY(tacit_matrix_partition(p->matrix, p->partition, set->partition));
+    if (c->ranks > 1) p->partition_seconds = base_seconds() - start;
     return TACIT_OK;
 }
 

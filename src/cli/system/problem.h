@@ -94,6 +94,9 @@ const char *cli_format_spec(const cli *c, const char *format,
 /* Is it the only system of its problem? */
 typedef enum { CLI_ALONE, CLI_SHARING } cli_company;
 
+/* Solves that set-up may count on: more than one if runs are repeated. */
+int64_t cli_solves_of(const cli *c, cli_company company);
+
 /* A queue on the device of `c` with `decorators` ("" for none), the operator in
  * `format`, and the vectors. The only system takes the entries of the problem's
  * matrix, and all columns of the right-hand side; others copy them and have the

@@ -33,8 +33,7 @@ static bool is_of_matrix(const cli *c)
     return false;
 }
 
-/* Solves that set-up may count on: more than one if runs are repeated. */
-static int64_t solves_of(const cli *c, cli_company company)
+int64_t cli_solves_of(const cli *c, cli_company company)
 {
     const int64_t runs = (c->set.repeat < 0 ? 1 : c->set.repeat) +
                          (c->set.warmup < 0 ? 0 : c->set.warmup);
@@ -48,7 +47,7 @@ static tacit_status make_operator(const cli *c, const cli_problem *p,
 {
     const tacit_operator_options o = {.size = sizeof o,
                                       .format = format,
-                                      .solves = solves_of(c, company),
+                                      .solves = cli_solves_of(c, company),
                                       .deterministic = c->set.deterministic};
     const bool takes =
         company == CLI_ALONE && !is_of_matrix(c) && !is_chosen(c);

@@ -86,12 +86,18 @@ void tct_halo_close(tct_halo *h)
 
 /* --- messages ------------------------------------------------------------- */
 
-tacit_status tct_halo_trade(const tct_halo *h, int words, void *ghost)
+tacit_status tct_halo_trade_rows(const tct_halo *h, int words, const void *out,
+                                 void *ghost)
 {
     if (h->alone) return TACIT_OK;
     count_bytes(h, words);
-    return tct_alltoallv(h->world, h->bytes, h->out, h->bytes + h->world->size,
+    return tct_alltoallv(h->world, h->bytes, out, h->bytes + h->world->size,
                          ghost);
+}
+
+tacit_status tct_halo_trade(const tct_halo *h, int words, void *ghost)
+{
+    return tct_halo_trade_rows(h, words, h->out, ghost);
 }
 
 tacit_status tct_halo_bring(const tct_halo *h, const void *own, void *ghost)
@@ -122,9 +128,7 @@ tacit_status tct_halo_bring_rows(const tct_halo *h, int words, const void *own,
         for (int64_t k = 0; k < h->shared; k++)
             memcpy(out + (size_t)k * row,
                    (const char *)own + (size_t)h->row[k] * row, row);
-        count_bytes(h, words);
-        status = tct_alltoallv(h->world, h->bytes, out,
-                               h->bytes + h->world->size, ghost);
+        status = tct_halo_trade_rows(h, words, out, ghost);
     }
     tct_free(out);
     return status;

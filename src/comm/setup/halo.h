@@ -40,6 +40,9 @@ void tct_halo_close(tct_halo *h);
  * to `ghost` [ghosts].
  * Collective.  Errors COMM. */
 tacit_status tct_halo_trade(const tct_halo *h, int words, void *ghost);
+/* The same for rows of any number of words: `out` [shared][words]. */
+tacit_status tct_halo_trade_rows(const tct_halo *h, int words, const void *out,
+                                 void *ghost);
 /* The same for one word of each local row, from `own`. */
 tacit_status tct_halo_bring(const tct_halo *h, const void *own, void *ghost);
 /* The same for rows of any number of words: `own` [rows][words].

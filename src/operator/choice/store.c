@@ -378,7 +378,6 @@ static tacit_status divide(tct_assembled *A, const tct_format_wish *wish,
     A->rental->idle = true;
     if (!lent) return TACIT_OK;
     tct_parts_clear(parts);
-    TRY(tct_csr_own(rows));
     return tct_split(A->base.q->team, rows, parts);
 }
 

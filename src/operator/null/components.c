@@ -2,14 +2,13 @@
  * operator/null/components.c - constants of connected components.
  *
  * A component has the constant for a null vector if the sums of all its rows
- * vanish. A row whose sum stands rules its component out. Two sweeps, forward
- * and backward, in pieces of rows and then over all, carry that to neighbours
- * and leave a row at its first such neighbour: in a definite matrix that is
- * mostly its first entry. Rows that remain are joined to components, whose name
- * is their lowest row. */
+ * vanish. A row whose sum stands rules its component out. Each rank joins its
+ * own rows (local_components.c); what is left is joined over ranks, by labels:
+ * the name of a component is its lowest row. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "device/parallel.h"
+#include "operator/null/local_components.h"
 #include "operator/null/null_space.h"
 #include <math.h>
 
@@ -24,134 +23,102 @@ typedef struct {
     const tct_csr *A;
     const int64_t *starts;
     unsigned char *state;
-    int64_t *parent;         /* [rows] local row, its component's lowest */
-    int64_t *label;          /* [rows] lowest row of all ranks, or NONE  */
-    int64_t edges;           /* to rows of other ranks                   */
-    int64_t *from, *to, *at; /* [edges] local row, global row, its label */
+    atomic_int_fast64_t *parent; /* [rows] local row, its component's lowest,
+                                  * where it does not stand                */
+    int64_t *label;              /* [rows] lowest row of all ranks, or NONE */
+    int parts;
+    int64_t *begin;          /* [parts + 1] edges of each part of the rows   */
+    int64_t *from, *to, *at; /* [edges] local row, global row, its label, of
+                              * entries in columns of other ranks */
 } search;
-
-/* --- sweeps ---------------------------------------------------------------- */
-
-/* The local row of entry k of row i, if it couples i to another one; else
- * -1. */
-static int64_t neighbour(const tct_csr *A, int64_t i, int64_t k)
-{
-    const int64_t j = tct_csr_col(A, k) - A->first;
-    return A->val[k] != 0.0 && j >= 0 && j < A->rows && j != i ? j : -1;
-}
-
-/* Row i stands if a neighbour among rows [from, to) does. */
-static void carry(const search *s, int64_t i, int64_t from, int64_t to)
-{
-    const tct_csr *A = s->A;
-    if (s->state[i] != TCT_ROW_VANISHES) return;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = neighbour(A, i, k);
-        if (j < from || j >= to || s->state[j] != TCT_ROW_STANDS) continue;
-        s->state[i] = TCT_ROW_STANDS;
-        return;
-    }
-}
-
-/* Carry among rows [from, to); returns how many do not stand. */
-static int64_t sweep_rows(const search *s, int64_t from, int64_t to)
-{
-    int64_t left = 0;
-    for (int64_t i = from; i < to; i++) {
-        carry(s, i, from, to);
-        left += s->state[i] != TCT_ROW_STANDS;
-    }
-    for (int64_t i = to; left > 0 && i-- > from;) {
-        const bool stood = s->state[i] == TCT_ROW_STANDS;
-        carry(s, i, from, to);
-        left -= !stood && s->state[i] == TCT_ROW_STANDS;
-    }
-    return left;
-}
-
-/* Pieces of rows see no rows of others, which other threads may be at. */
-static void sweep_piece(void *of, int64_t from, int64_t to)
-{
-    (void)sweep_rows(of, from, to);
-}
-
-/* Rows that may belong to a null vector, of all ranks. */
-static tacit_status sweep(search *s, int64_t *left)
-{
-    tct_parallel(s->A->rows, TCT_SHORT, sweep_piece, s);
-    *left = sweep_rows(s, 0, s->A->rows);
-    return tct_reduce_i64(s->w, TCT_SUM, 1, left);
-}
 
 /* --- components of this rank ----------------------------------------------- */
 
-static int64_t root_of(search *s, int64_t i)
+/* Rows that may belong to a null vector, of all ranks. */
+static tacit_status join_local(search *s, int64_t *left)
 {
-    while (s->parent[i] != i) i = s->parent[i] = s->parent[s->parent[i]];
-    return i;
+    tacit_status status = TACIT_OK;
+    *left = tct_sweep_local_rows(s->A, s->state);
+    if (*left > 0) status = TCT_ALLOC_SMALL_PAGES(s->A->rows, what, &s->parent);
+    TRY(tct_agree(s->w, status));
+    if (*left > 0) *left = tct_join_local_rows(s->A, s->state, s->parent);
+    return tct_reduce_i64(s->w, TCT_SUM, 1, left);
 }
 
-static void join(search *s, int64_t i, int64_t j)
+/* Is row i ruled out by no row of this rank? */
+static bool is_left(const search *s, int64_t i)
 {
-    const int64_t a = root_of(s, i), b = root_of(s, j);
-    if (a < b) s->parent[b] = a;
-    else s->parent[a] = b;
+    return s->state[i] != TCT_ROW_STANDS;
 }
 
-static bool is_away(const tct_csr *A, int64_t k)
+static int64_t root_of(const search *s, int64_t i)
 {
-    const int64_t j = tct_csr_col(A, k) - A->first;
-    return A->val[k] != 0.0 && (j < 0 || j >= A->rows);
+    return tct_parent_of(s->parent, i);
 }
 
-/* Join row i to its neighbours; list, or only count, those of other ranks. */
-static void join_row(search *s, int64_t i, bool list)
+static void label_rows(void *of, int64_t from, int64_t to)
+{
+    const search *s = of;
+    for (int64_t i = from; i < to; i++)
+        s->label[i] = is_left(s, i) ? s->A->first + root_of(s, i) : NONE;
+}
+
+/* Roots keep theirs. */
+static void spread_labels(void *of, int64_t from, int64_t to)
+{
+    const search *s = of;
+    for (int64_t i = from; i < to; i++)
+        if (is_left(s, i) && root_of(s, i) != i)
+            s->label[i] = s->label[root_of(s, i)];
+}
+
+/* --- edges to other ranks -------------------------------------------------- */
+
+/* Count edge k of row i; list it if there is room for it. */
+static void take_edge(const search *s, int64_t i, int64_t k, int64_t *at)
+{
+    if (s->A->val[k] == 0.0) return;
+    if (s->to) {
+        s->from[*at] = i;
+        s->to[*at] = tct_csr_col(s->A, k);
+    }
+    ++*at;
+}
+
+/* Columns ascend: those of other ranks are the first and the last. */
+static void take_edges(const search *s, int64_t i, int64_t *at)
 {
     const tct_csr *A = s->A;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = neighbour(A, i, k);
-        if (!list && j >= 0) join(s, i, j);
-        if (!is_away(A, k)) continue;
-        if (list) {
-            s->from[s->edges] = i;
-            s->to[s->edges] = tct_csr_col(A, k);
-        }
-        s->edges++;
-    }
+    int64_t low = A->ptr[i], high = A->ptr[i + 1];
+    for (; low < high && tct_csr_col(A, low) < A->first; low++)
+        take_edge(s, i, low, at);
+    for (; high > low && tct_csr_col(A, high - 1) >= A->first + A->rows; high--)
+        take_edge(s, i, high - 1, at);
 }
 
-static void join_rows(search *s, bool list)
+static void take_part(void *of, int64_t part)
 {
-    s->edges = 0;
-    for (int64_t i = 0; i < s->A->rows; i++)
-        if (s->state[i] == TCT_ROW_VANISHES) join_row(s, i, list);
-}
-
-/* A component that a standing row belongs to has no label. */
-static void label_roots(search *s)
-{
-    const int64_t n = s->A->rows;
-    for (int64_t i = 0; i < n; i++)
-        s->label[i] = s->state[i] == TCT_ROW_STANDS ? NONE : s->A->first + i;
-    for (int64_t i = 0; i < n; i++)
-        if (s->label[i] == NONE) s->label[root_of(s, i)] = NONE;
-}
-
-static void spread_labels(search *s)
-{
-    for (int64_t i = 0; i < s->A->rows; i++)
-        s->label[i] = s->label[root_of(s, i)];
+    const search *s = of;
+    const int p = (int)part;
+    int64_t at = s->to ? s->begin[p] : 0;
+    const int64_t end = tct_part_first(s->A->rows, p + 1, s->parts);
+    for (int64_t i = tct_part_first(s->A->rows, p, s->parts); i < end; i++)
+        if (s->state[i] == TCT_ROW_VANISHES) take_edges(s, i, &at);
+    if (!s->to) s->begin[p + 1] = at;
 }
 
 static tacit_status allocate(search *s)
 {
-    TRY(TCT_ALLOC(s->A->rows, what, &s->parent));
+    s->parts = tct_parallel_parts(s->A->rows, TCT_SHORT);
     TRY(TCT_ALLOC(s->A->rows, what, &s->label));
-    for (int64_t i = 0; i < s->A->rows; i++) s->parent[i] = i;
-    join_rows(s, false);
-    TRY(TCT_ALLOC(s->edges, what, &s->from));
-    TRY(TCT_ALLOC(s->edges, what, &s->to));
-    return TCT_ALLOC(s->edges, what, &s->at);
+    TRY(TCT_ALLOC(s->parts + 1, what, &s->begin));
+    memset(s->begin, 0, (size_t)(s->parts + 1) * sizeof *s->begin);
+    if (s->w->size > 1) tct_parallel_each(s->parts, take_part, s);
+    for (int p = 0; p < s->parts; p++) s->begin[p + 1] += s->begin[p];
+    const int64_t edges = s->begin[s->parts];
+    TRY(TCT_ALLOC(edges, what, &s->from));
+    TRY(TCT_ALLOC(edges, what, &s->at));
+    return TCT_ALLOC(edges, what, &s->to);
 }
 
 /* --- components of all ranks ----------------------------------------------- */
@@ -167,13 +134,13 @@ static bool lower(search *s, int64_t e)
 
 static tacit_status join_ranks(search *s)
 {
+    const int64_t edges = s->begin[s->parts];
     bool more = s->w->size > 1;
     for (int round = 0; more && round < ROUNDS; round++) {
         bool changed = false;
-        TRY(tct_directory_get(s->w, s->starts, s->label, s->edges, s->to,
-                              s->at));
-        for (int64_t e = 0; e < s->edges; e++) changed = lower(s, e) || changed;
-        spread_labels(s);
+        TRY(tct_directory_get(s->w, s->starts, s->label, edges, s->to, s->at));
+        for (int64_t e = 0; e < edges; e++) changed = lower(s, e) || changed;
+        tct_parallel(s->A->rows, TCT_SHORT, spread_labels, s);
         TRY(tct_any(s->w, changed, &more));
     }
     for (int64_t i = 0; more && i < s->A->rows; i++)
@@ -188,18 +155,32 @@ static bool names_one(const search *s, int64_t i)
     return s->label[i] == s->A->first + i && s->state[i] == TCT_ROW_VANISHES;
 }
 
+static int64_t count_names(const void *of, int64_t from, int64_t to)
+{
+    int64_t count = 0;
+    for (int64_t i = from; i < to; i++) count += names_one(of, i);
+    return count;
+}
+
+static int64_t count_zeros(const void *of, int64_t from, int64_t to)
+{
+    const search *s = of;
+    int64_t count = 0;
+    for (int64_t i = from; i < to; i++) count += s->state[i] == TCT_ROW_ZERO;
+    return count;
+}
+
 /* The number of the first component that this rank names, and of all. */
 static tacit_status count_components(const search *s, int64_t *first,
                                      tct_null_space *N)
 {
     const size_t ranks = (size_t)s->w->size;
-    int64_t *each = NULL, zeros = 0;
+    const int64_t rows = s->A->rows;
+    int64_t *each = NULL;
+    int64_t zeros = tct_parallel_sum(rows, TCT_SHORT, count_zeros, s);
     TRY(tct_agree(s->w, TCT_ALLOC(ranks, what, &each)));
     memset(each, 0, ranks * sizeof *each);
-    for (int64_t i = 0; i < s->A->rows; i++) {
-        each[s->w->rank] += names_one(s, i);
-        zeros += s->state[i] == TCT_ROW_ZERO;
-    }
+    each[s->w->rank] = tct_parallel_sum(rows, TCT_SHORT, count_names, s);
     tacit_status status = tct_reduce_i64(s->w, TCT_SUM, ranks, each);
     if (status >= 0) status = tct_reduce_i64(s->w, TCT_SUM, 1, &zeros);
     *first = 0;
@@ -210,20 +191,39 @@ static tacit_status count_components(const search *s, int64_t *first,
     return status;
 }
 
-/* Numbers for the labels: rows ask for that of the row they are named after. */
-static tacit_status number(search *s, int64_t first, tct_null_space *N)
+/* Numbers of the components that this rank names, at the rows that name them;
+ * roots named after rows of other ranks are listed in from and to. There is
+ * room: an edge has given each its name. */
+static int64_t number_names(search *s, int64_t first, tct_null_space *N)
 {
     const tct_csr *A = s->A;
-    int64_t *table = s->parent; /* no longer needed */
+    int64_t asked = 0;
     for (int64_t i = 0; i < A->rows; i++) {
-        table[i] = names_one(s, i) ? first++ : NONE;
-        if (s->label[i] == NONE) s->label[i] = A->first + i;
+        N->label[i] = names_one(s, i) ? first++ : NONE;
+        if (!is_left(s, i) || root_of(s, i) != i) continue;
+        if (s->label[i] == NONE || s->label[i] == A->first + i) continue;
+        s->from[asked] = i;
+        s->to[asked++] = s->label[i];
     }
-    TRY(tct_directory_get(s->w, s->starts, table, A->rows, s->label, N->label));
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (s->state[i] == TCT_ROW_ZERO) N->label[i] = ZEROS;
+    return asked;
+}
+
+static void spread_numbers(const search *s, tct_null_space *N)
+{
+    for (int64_t i = 0; i < s->A->rows; i++) {
+        if (!is_left(s, i)) continue;
+        N->label[i] =
+            s->state[i] == TCT_ROW_ZERO ? ZEROS : N->label[root_of(s, i)];
         if (N->label[i] >= 0) N->size[N->label[i]] += 1.0;
     }
+}
+
+static tacit_status number(search *s, int64_t first, tct_null_space *N)
+{
+    const int64_t asked = number_names(s, first, N);
+    TRY(tct_directory_get(s->w, s->starts, N->label, asked, s->to, s->at));
+    for (int64_t e = 0; e < asked; e++) N->label[s->from[e]] = s->at[e];
+    spread_numbers(s, N);
     return tct_reduce_f64(s->w, TCT_SUM, (size_t)N->components, N->size);
 }
 
@@ -255,9 +255,8 @@ static tacit_status make(search *s, tct_null_space **out)
 static tacit_status join_all(search *s, tct_null_space **out)
 {
     TRY(tct_agree(s->w, allocate(s)));
-    join_rows(s, true);
-    label_roots(s);
-    spread_labels(s);
+    if (s->w->size > 1) tct_parallel_each(s->parts, take_part, s);
+    tct_parallel(s->A->rows, TCT_SHORT, label_rows, s);
     TRY(join_ranks(s));
     TRY(make(s, out));
     if (tct_null_count(*out) == 0) tct_null_close(out);
@@ -271,9 +270,9 @@ tacit_status tct_null_find(tacit_world *w, const tct_csr *rows,
     search s = {.w = w, .A = rows, .starts = starts, .state = state};
     int64_t left = 0;
     *out = NULL;
-    tacit_status status = sweep(&s, &left);
+    tacit_status status = join_local(&s, &left);
     if (status >= 0 && left > 0) status = join_all(&s, out);
-    TCT_FREE(s.parent, s.label, s.from, s.to, s.at);
+    TCT_FREE(s.parent, s.label, s.begin, s.from, s.to, s.at);
     if (status < 0) tct_null_close(out);
     return status;
 }

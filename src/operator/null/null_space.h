@@ -38,8 +38,8 @@ void tct_null_close(tct_null_space **N);
 /* --- components.c --------------------------------------------------------- */
 
 /* Find rows of zeros and constants of components in `rows`, whose sums are in
- * `state` [rows]; `*out` is NULL where there are none. Costs a pass over the
- * states, and over the entries only where they rule nothing out.
+ * `state` [rows], which changes; `*out` is NULL where there are none. Costs a look
+ * at few entries a row, and at all only of components that these do not rule out.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_null_find(tacit_world *w, const tct_csr *rows,
                            const int64_t *starts, unsigned char *state,

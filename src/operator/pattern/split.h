@@ -19,7 +19,8 @@ typedef struct tct_parts {
 
 /* Divide `A`, whose arrays move into `out` (also on failure, when
  * tct_parts_clear frees them); works in place, with extra memory for the ghost
- * part.
+ * part. Of arrays that others have, too, the own entries are copied, and `A` is
+ * cleared.
  * Errors      NO_MEMORY. */
 tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out);
 /* The same of a rank's rows that have no columns of others, in 32 bits from 0

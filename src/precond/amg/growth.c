@@ -84,9 +84,7 @@ tacit_status tct_amg_open_smooth(tct_amg_growth *g,
     g->M->given = true;
     if (B->vectors > 1 || nodes) {
         g->M->vectors = B->vectors;
-        return g->m->world->size == 1
-                   ? TACIT_OK /* a device may not need them on the host */
-                   : tct_agree(g->m->world, tct_near_null_fill(B));
+        return TACIT_OK; /* a device does not need them on the host */
     }
     TRY(tct_agree(g->m->world, tct_near_null_fill(B)));
     g->smooth = B->value;

@@ -69,11 +69,7 @@ static tacit_status put_beyond(tct_amg_device *t, const tct_amg_interface *r,
     const int64_t count = r->of.A.rows;
     double *sum = NULL;
     tacit_status status = TCT_ALLOC(2 * count, what, &sum);
-    for (int64_t k = 0; status >= 0 && k < count; k++) {
-        const tct_interface_sums s = tct_amg_interface_sum(r, k);
-        sum[k] = s.plain;
-        sum[count + k] = s.size;
-    }
+    if (status >= 0) tct_amg_interface_sums(r, sum);
     if (status >= 0)
         status = tct_amg_device_scatter(t, 2, count, r->of.row, sum, rows, out);
     tct_free(sum);
@@ -86,23 +82,25 @@ static int width_of(const tct_amg_device *t)
     return t->vectors > 0 ? t->vectors : 1;
 }
 
-/* Read the aggregates of `count` rows and their weights of P, [count] and
- * [count][width]. */
-static tacit_status read_aggregates(tct_amg_device *t, int64_t count,
-                                    const int32_t *rows, double *out)
+/* Read rows of `from` [][width], [count][width], after their aggregates `of`
+ * [count], NULL: none. */
+static tacit_status collect(tct_amg_device *t, int64_t count,
+                            const int32_t *rows, const double *of,
+                            const double *from, double *out)
 {
-    const size_t words = (size_t)(count * (1 + width_of(t)));
+    const int64_t before = of ? count : 0;
+    const size_t words = (size_t)(before + count * width_of(t));
     double *list = NULL, *values = NULL;
     tacit_status status = tct_amg_put(t->q, (size_t)count, rows, &list);
     if (status >= 0) status = tacit_queue_alloc(t->q, words, &values);
     if (status >= 0 && count > 0) {
         t->kernels->each(t->q, TCT_AMG_collect, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
-                                         .of = (int32_t *)(void *)t->P->of,
-                                         .scaled = t->P->weight,
+                                         .of = (int32_t *)(uintptr_t)of,
+                                         .scaled = (double *)(uintptr_t)from,
                                          .k = t->vectors,
                                          .vector = values,
-                                         .listed = values + count});
+                                         .listed = values + before});
         q_get(t->q, words, values, out);
         status = q_own_status(t->q);
     }
@@ -129,41 +127,59 @@ static tacit_status get_smooth(const tct_amg_device *t, size_t count,
     return status;
 }
 
-/* The host's part of the interface rows: aggregates, weights, and P' of
- * near-null vectors. */
-static tacit_status read_interface(tct_amg_device *t, double **got,
-                                   double **smooth)
+/* Collect the rows that the interface `r` asks for. */
+static tacit_status collect_asked(tct_amg_device *t, const tct_amg_interface *r,
+                                  const double *of, const double *from,
+                                  double **out)
 {
-    const int64_t count = tct_amg_interface_asked(&t->interface);
+    const int64_t count = tct_amg_interface_asked(r);
     int32_t *rows = NULL;
     tacit_status status = TCT_ALLOC(count, what, &rows);
-    if (status >= 0) status = TCT_ALLOC(count * (1 + width_of(t)), what, got);
+    if (status >= 0) status = TCT_ALLOC(count * (1 + width_of(t)), what, out);
     if (status >= 0) {
-        tct_amg_interface_ask(&t->interface, rows);
-        status = read_aggregates(t, count, rows, *got);
+        tct_amg_interface_ask(r, rows);
+        status = collect(t, count, rows, of, from, *out);
     }
-    if (status >= 0 && t->vectors > 0)
-        status = get_smooth(t, smooth_elements(t, t->C.rows), t->next, smooth);
     tct_free(rows);
     return status;
 }
 
-/* Make the interface rows of the next level. */
-static tacit_status coarsen_interface(tct_amg_device *t)
+/* Make the interface rows of the next level by P, without near-null vectors. */
+static tacit_status multiply_interface(tct_amg_device *t)
 {
     const int64_t count = tct_amg_interface_asked(&t->interface);
-    double *got = NULL, *smooth = NULL;
-    tacit_status status = tct_agree(t->world, read_interface(t, &got, &smooth));
-    tct_amg_interface_clear(&t->interface_after);
+    double *got = NULL;
+    tacit_status status =
+        tct_agree(t->world, collect_asked(t, &t->interface, t->P->of,
+                                          t->P->weight, &got));
     if (status >= 0)
         status = t->vectors > 0
                      ? tct_amg_interface_next_nodes(
                            &t->interface, got, got + count,
-                           t->C.rows / t->vectors, smooth, &t->interface_after)
+                           t->C.rows / t->vectors, &t->interface_after)
                      : tct_amg_interface_next(&t->interface, got, got + count,
                                               t->C.rows, &t->interface_after);
-    TCT_FREE(got, smooth);
-    TRY(tct_agree(t->world, status));
+    tct_free(got);
+    return tct_agree(t->world, status);
+}
+
+/* Bring P' of near-null vectors to the interface rows of the next level. */
+static tacit_status bring_smooth(tct_amg_device *t)
+{
+    double *got = NULL;
+    tacit_status status = tct_agree(
+        t->world, collect_asked(t, &t->interface_after, NULL, t->next, &got));
+    if (status >= 0)
+        status = tct_amg_interface_take_smooth(&t->interface_after, got);
+    tct_free(got);
+    return tct_agree(t->world, status);
+}
+
+static tacit_status coarsen_interface(tct_amg_device *t)
+{
+    tct_amg_interface_clear(&t->interface_after);
+    TRY(multiply_interface(t));
+    if (t->vectors > 0) TRY(bring_smooth(t));
     tacit_queue_free(t->q, &t->beyond_after);
     return put_beyond(t, &t->interface_after, t->C.rows, &t->beyond_after);
 }

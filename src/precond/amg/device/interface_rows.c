@@ -4,7 +4,7 @@
 #include "precond/amg/device/interface_rows.h"
 #include "device/parallel.h"
 #include "precond/amg/aggregation/numbering.h"
-#include "precond/amg/galerkin/row_accumulation.h"
+#include "precond/amg/device/interface_product.h"
 #include <string.h>
 
 static const char *const what = "rows with columns of other ranks";
@@ -26,12 +26,12 @@ tacit_status tct_amg_interface_open(const tacit_operator *A,
                                     const tct_near_null *near,
                                     tct_amg_interface *out)
 {
-    const int k = near->vectors, words = k > 0 ? k : 1;
+    const int k = near->vectors;
     *out = (tct_amg_interface){.k = k};
     tacit_status status = tct_interface_rows_of(A, &out->of);
-    if (status >= 0) status = open_ones(out->of.A.rows * words, &out->w);
-    if (status >= 0)
-        status = open_ones(out->of.ghosts.count * words, &out->beyond);
+    if (status >= 0 && k == 0) status = open_ones(out->of.A.rows, &out->w);
+    if (status >= 0 && k == 0)
+        status = open_ones(out->of.ghosts.count, &out->beyond);
     TRY(tct_agree(A->world, status));
     TRY(open_halo(A->world, out));
     if (k == 0) return TACIT_OK;
@@ -58,14 +58,34 @@ tct_interface_sums tct_amg_interface_sum(const tct_amg_interface *r, int64_t k)
     const tct_csr *A = &r->of.A;
     tct_interface_sums s = {0.0, 0.0, 0.0};
     for (int64_t e = A->ptr[k]; e < A->ptr[k + 1]; e++) {
-        const int64_t g = tct_ghost_place(&r->of.ghosts, tct_csr_col(A, e));
-        const double ww = r->k > 0 ? 1.0 : r->w[k] * r->beyond[g];
+        const double ww = r->k > 0 ? 1.0 : r->w[k] * r->beyond[A->col32[e]];
         const double part = A->val[e] * ww;
         s.plain += fabs(A->val[e]);
         s.size += fabs(part);
         s.energy += part;
     }
     return s;
+}
+
+typedef struct {
+    const tct_amg_interface *r;
+    double *sum;
+} summing;
+
+static void sum_rows(void *work, int64_t from, int64_t to)
+{
+    const summing *m = work;
+    const int64_t rows = m->r->of.A.rows;
+    for (int64_t k = from; k < to; k++) {
+        const tct_interface_sums s = tct_amg_interface_sum(m->r, k);
+        m->sum[k] = s.plain;
+        m->sum[rows + k] = s.size;
+    }
+}
+
+void tct_amg_interface_sums(const tct_amg_interface *r, double *sum)
+{
+    tct_parallel(r->of.A.rows, TCT_SHORT / 4, sum_rows, &(summing){r, sum});
 }
 
 /* --- all columns of a row ------------------------------------------------- */
@@ -102,6 +122,7 @@ static void join_rows(void *work, int64_t from, int64_t last)
     const tct_csr *own = j->own;
     const tct_amg_interface *r = j->r;
     const tct_csr *R = &r->of.A;
+    const int64_t *const id = r->of.ghosts.id;
     tct_csr *out = j->out;
     int64_t edge = rows_before(r, from);
     int64_t at = own->ptr[from] + R->ptr[edge];
@@ -109,11 +130,11 @@ static void join_rows(void *work, int64_t from, int64_t last)
         const bool on = edge < R->rows && r->of.row[edge] == i;
         int64_t k = on ? R->ptr[edge] : 0;
         const int64_t end = on ? R->ptr[edge + 1] : 0;
-        for (; k < end && tct_csr_col(R, k) < out->first; k++)
-            put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
+        for (; k < end && id[R->col32[k]] < out->first; k++)
+            put_entry(out, at++, id[R->col32[k]], R->val[k]);
         for (int64_t e = own->ptr[i]; e < own->ptr[i + 1]; e++)
             put_entry(out, at++, out->first + tct_csr_col(own, e), own->val[e]);
-        for (; k < end; k++) put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
+        for (; k < end; k++) put_entry(out, at++, id[R->col32[k]], R->val[k]);
         edge += on;
         out->ptr[i + 1] = at;
     }
@@ -225,29 +246,33 @@ static tacit_status number_rows(step *s, tct_amg_interface *next,
 }
 
 /* P'A P of the interface; columns without an aggregate are dropped. */
+static tacit_status multiply(const step *s, int64_t coarse,
+                             tct_amg_interface *next)
+{
+    tct_interface_product p = {.A = &s->r->of.A,
+                               .of = s->of,
+                               .at = s->ghost_at,
+                               .rows = coarse,
+                               .cols = next->of.ghosts.count};
+    const tacit_status status = tct_interface_product_open(&p);
+    if (status >= 0) {
+        tct_interface_product_add_up(&p, s->weight, s->ghost_weight, false);
+        next->of.A = p.B;
+        p.B = (tct_csr){0};
+    }
+    tct_interface_product_clear(&p);
+    return status;
+}
+
 static tacit_status add_up(step *s, tct_amg_interface *next)
 {
-    const tct_amg_interface *r = s->r;
-    const tacit_world *w = r->halo.world;
-    static const tct_ghosts none = {.count = 0};
-    const int64_t ghosts = r->of.ghosts.count;
+    const int64_t ghosts = s->r->of.ghosts.count;
     int64_t coarse = 0;
     TRY(number_rows(s, next, &coarse));
-    const tct_contraction c = {.A = &r->of.A,
-                               .of = s->of,
-                               .weight = s->weight,
-                               .coarse = coarse,
-                               .first = next->of.starts[w->rank],
-                               .all = next->of.starts[w->size],
-                               .ghosts = &r->of.ghosts,
-                               .ghost_of = s->ghost_of,
-                               .ghost_weight = s->ghost_weight,
-                               .others = &none};
-    TRY(tct_accumulate_rows(&c, &next->of.A));
-    TRY(tct_csr_sort(&next->of.A, false, what));
     for (int64_t g = 0; g < ghosts; g++) s->word[g] = s->ghost_of[g];
-    return tct_amg_number_distinct(ghosts, s->word, s->ghost_at,
-                                   &next->of.ghosts);
+    TRY(tct_amg_number_distinct(ghosts, s->word, s->ghost_at,
+                                &next->of.ghosts));
+    return multiply(s, coarse, next);
 }
 
 /* P' of the smooth vector: w over the weight of any row of the aggregate. */

@@ -21,8 +21,9 @@ typedef struct tct_amg_interface {
     int64_t first_node, all_nodes; /* of this rank, of all */
 } tct_amg_interface;
 
-/* The interface of the finest level, with the vectors of `near`, or a smooth
- * vector of ones; clear it also after an error.
+/* The interface of the finest level, with the vectors of `near`, of which
+ * `value` may be NULL, or a smooth vector of ones; clear it also after an
+ * error, before `A` is updated.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_amg_interface_open(const tacit_operator *A,
                                     const tct_near_null *near,
@@ -50,13 +51,16 @@ tacit_status tct_amg_interface_next(const tct_amg_interface *r,
 tacit_status tct_amg_interface_open_nodes(tacit_world *world,
                                           const tct_near_null *near,
                                           tct_amg_interface *r);
-/* tct_amg_interface_next for them: `weight` [asked][k], `smooth` [coarse][k][k]
- * P' of the vectors. */
+/* tct_amg_interface_next for them: `weight` [asked][k]; the vectors of `next`
+ * are to be taken. */
 tacit_status tct_amg_interface_next_nodes(const tct_amg_interface *r,
                                           const double *group,
                                           const double *weight, int64_t coarse,
-                                          const double *smooth,
                                           tct_amg_interface *next);
+/* Take the near-null vectors `smooth` [asked][k] of the rows that `r` asks for.
+ * Collective.  Errors COMM. */
+tacit_status tct_amg_interface_take_smooth(tct_amg_interface *r,
+                                           const double *smooth);
 /* The nodes of interface rows, *count of them, and the sum of their edges to
  * nodes of other ranks; the caller frees both, also after an error.
  * Errors      NO_MEMORY. */
@@ -79,6 +83,9 @@ typedef struct tct_interface_sums {
     double plain, size, energy;
 } tct_interface_sums;
 tct_interface_sums tct_amg_interface_sum(const tct_amg_interface *r, int64_t k);
+
+/* `plain` and `size` of all rows, [2][of.A.rows]. */
+void tct_amg_interface_sums(const tct_amg_interface *r, double *sum);
 
 /* The diagonal block of `A`: rows and columns from 0; clear it also after an
  * error.

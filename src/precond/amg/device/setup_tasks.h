@@ -529,11 +529,11 @@ TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
 
 /* --- the matrix of aggregates: row_accumulation.c, galerkin.c ------------- */
 
-/* Read the aggregate and weights of row list[k]. */
+/* Read the weights of row list[k], and its aggregate unless `of` is NULL. */
 TCT_BOTH void tct_amg_task_collect(const tct_amg_work *g, int64_t k)
 {
     const int64_t i = g->list[k], width = g->k > 1 ? g->k : 1;
-    g->vector[k] = (double)g->of[i];
+    if (g->of) g->vector[k] = (double)g->of[i];
     for (int64_t v = 0; v < width; v++)
         g->listed[k * width + v] = g->scaled[i * width + v];
 }
