@@ -120,8 +120,13 @@ for kind in ldlt lu; do
     told 2 'comes to the pivot 0: the matrix is singular' factor structure.mtx --kind $kind
 done
 mm subnormal.mtx "$shead" '2 2 2' '1 1 1e-310' '2 2 1'
-for kind in lu ilu0; do # 1 / 1e-310 is beyond the range of doubles
-    told 2 'row 1 comes to the pivot 1e-310: the matrix is singular' factor subnormal.mtx --kind $kind
+told 2 'row 1 comes to the pivot 1e-310: the matrix is singular' factor subnormal.mtx --kind ilu0
+mm subnormals.mtx "$shead" '2 2 2' '1 1 1e-310' '2 2 1e-310'
+for kind in ldlt lu; do # 1 / 1e-310 is beyond the range of doubles
+    for name in subnormal subnormals; do
+        told 2 'comes to the pivot 1e-310: row 1 has entries below 2.2e-308' factor $name.mtx --kind $kind
+        has err 'lose their digits: scale the matrix'
+    done
 done
 told 2 'a factor is of a square matrix' factor tall.mtx
 told 2 'not square' trsv tall.mtx

@@ -27,8 +27,10 @@ has out ', of A; in'
 [ "$(value r.json condition)" != null ] || complain 'no condition'
 accepted solve poisson2d:20 --precond amg
 has out 'says nothing of A'
-accepted solve jump3d:12,1e8,1 --rtol 1e-2
+accepted solve jump3d:12,1e8,1 --rtol 1e-2 --json r.json
 has out 'x is wrong though'
+[ "$(sed -n 's/.*number is at least \([^;]*\);.*/\1/p' out)" = "$(sed -n 's/^condition at least \([^,]*\),.*/\1/p' out)" ] ||
+    complain 'two bounds of the condition'
 
 # a penalty of 1e10 in one row: the Euclidean norm looks at nothing else
 awk 'BEGIN { n = 60; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
@@ -36,15 +38,52 @@ awk 'BEGIN { n = 60; print "%%MatrixMarket matrix coordinate real symmetric"; pr
     for (i = 2; i <= n; i++) print i, i - 1, -1 }' >held.mtx
 awk 'BEGIN { print 1e10; for (i = 2; i <= 60; i++) print i % 7 - 3.5 }' >held.txt
 accepted solve held.mtx held.txt --precond jacobi
-has err 'they alone decide'
 has out 'after 1 iteration '
+has err '1 of its entries is more than 1e8 times the 59 others, and it alone decides'
+accepted compare held.mtx --rhs held.txt --precond jacobi,none --method cg --repeat 1
+[ "$(grep -c 'column 1 of the right-hand side' err)" = 1 ] || complain 'compare: not one warning'
+accepted compare held.mtx --rhs held.txt --precond jacobi --method cg --repeat 1 --norm scaled
+grep -q 'alone decides\{0,1\} when' err && complain 'compare: a warning without need'
+for norm in residual backward; do
+    accepted solve held.mtx held.txt --precond jacobi --norm $norm
+    has err 'it alone decides'
+done
+accepted solve held.mtx held.txt --precond jacobi --norm preconditioned
+grep -q 'alone decides\{0,1\} when' err && complain 'norm preconditioned: a warning without need'
 accepted solve held.mtx held.txt --precond jacobi --norm scaled --rtol 1e-8 --json r.json
-grep -q 'they alone decide' err && complain 'a warning without need'
+grep -q 'alone decides\{0,1\} when' err && complain 'a warning without need'
 has out 'in norm scaled'
 [ "$(value r.json norm)" = '"scaled"' ] || complain 'report: norm'
 accepted solve held.mtx held.txt --relative-to r0
+has err '1 of the first residual: 1 of its entries is more'
+awk 'BEGIN { print 1; for (i = 2; i <= 60; i++) print 0 }' >first.txt # solves row 1
+accepted solve held.mtx held.txt --precond jacobi --relative-to r0 --x0 first.txt
+[ -s err ] && complain 'a good first guess: a warning without need'
+has out 'in norm residual'
+accepted solve held.mtx held.txt --precond jacobi --x0 first.txt
+has err 'it alone decides'
+awk 'BEGIN { print 1, 0; for (i = 2; i <= 60; i++) print 0, 0 }' >guesses.txt
+awk '{ print $1, $1 }' held.txt >twice.txt
+two=${MPIRUN:+2}
+run "${two:-1}" solve held.mtx twice.txt --precond jacobi --relative-to r0 --x0 guesses.txt
+has err 'column 2 of the first residual: 1 of its entries is more'
+# a factor overlooks no row unless the first guess is far, and takes no norm
+accepted solve held.mtx held.txt --method direct
+[ -s err ] && complain 'method direct: a warning without need'
+awk 'BEGIN { for (i = 1; i <= 60; i++) print 1e9 / i }' >guess.txt
+accepted solve held.mtx held.txt --method direct --x0 guess.txt
+has err '--rtol 0 refines all rows'
+accepted solve held.mtx held.txt --method direct --x0 guess.txt --rtol 0
+[ -s err ] && complain 'method direct, refined: a warning without need'
+# minres takes rows of 1e-10 of |A| for no null vectors
+awk 'BEGIN { print 0; for (i = 2; i <= 60; i++) print i % 7 - 3.5 }' >free.txt
+for b in free.txt ones; do
+    accepted solve held.mtx $b --method minres
+    has out 'converged after'
+done
+accepted solve held.mtx held.txt --method minres --norm scaled --rtol 1e-8
 accepted solve poisson2d:8 --rhs ones
-grep -q 'they alone decide' err && complain 'a warning without need'
+grep -q 'alone decides\{0,1\} when' err && complain 'a warning without need'
 
 # what a first solve is told; a slow one; a full disk
 accepted convert poisson2d:90 A.mtx
@@ -55,6 +94,18 @@ accepted solve A.mtx ones --precond jacobi
 grep -q 'made up' out && complain 'a notice without need'
 accepted solve poisson2d:5 --precond amg
 has out 'one level is no multigrid'
+
+# coefficients that alternate between 1 and 1e8: b - A x grows at first, and is above that of x = 0
+awk 'BEGIN { n = 2000; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) printf "%d %d %.17g\n", i, i, 1e8 + 1
+    for (i = 2; i <= n; i++) printf "%d %d %d\n", i, i - 1, i % 2 ? -1 : -1e8 }' >stripes.mtx
+told 3 'x.mtx holds the last iterate' solve stripes.mtx ones --max-iterations 350 -o x.mtx --json r.json
+value r.json true_relative_residual | awk '{ exit !($1 > 1) }' || complain "stripes: $(value r.json true_relative_residual)"
+has out 'hint     350 iterations ('
+has out 'won no digit of the residual: --precond amg'
+told 3 'holds the best iterate' solve poisson2d:9 --max-iterations 5 -o x.mtx
+run 1 solve poisson2d:9 --max-iterations 1
+has err 'not converged after 1 iteration: '
 
 # amg of rows in blocks, of nodes that nobody described; and of rows that are not
 blocks() { # ROWS-OF-A-NODE: a chain of nodes, each with all of its neighbours' rows

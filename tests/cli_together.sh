@@ -20,6 +20,8 @@ left 'L.diagonal L.mtx L.perm'
 (MPIRUN= && ulimit -f 16 && refused 5 'cannot be written: File too large' factor poisson2d:30 -o made/L.mtx &&
     exit "$failures") || complain 'factor -o under a limit'
 left ''
+(ulimit -f 1 && told 5 'File too large: raise the limit of file sizes (ulimit -f)' solve poisson2d:20 --ranks 2 \
+    --device host && exit "$failures") || complain '--ranks under a limit'
 [ -w /dev/full ] && {
     refused 5 'No space left on device' solve poisson2d:9 -o made/x.mtx --history made/h --json /dev/full
     left ''

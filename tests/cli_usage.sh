@@ -135,6 +135,9 @@ for variable in TACIT_ISA TACIT_AMG_SETUP TACIT_AMG_COARSE TACIT_EARLY TACIT_NCC
     env "$variable=nonsense" "$TACIT" solve poisson3d:4 >refused 2>&1
     [ $? = 1 ] || complain "$variable=nonsense is taken"
     has refused "the environment variable $variable is 'nonsense': expected one of: "
+    env "$variable=nonsense" "$TACIT" devices >refused 2>&1
+    [ $? = 1 ] || complain "devices: $variable=nonsense is taken"
+    has refused "the environment variable $variable is 'nonsense': expected one of: "
 done
 if [ -n "$MPIRUN" ]; then
     run 2 devices

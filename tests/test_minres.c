@@ -373,6 +373,60 @@ static void systems_without_a_solution_end_with_least_squares(void **state)
         }
 }
 
+/* Other rows are 1e10 times as large. */
+static void add_large_rows(whole *w)
+{
+    for (int i = 0; i < w->n; i += 6) {
+        w->a[i][i] = 1e10;
+        w->b[i] = 0.0;
+    }
+}
+
+/* A r is as small as these rows beside |A|, and r no null vector. */
+static void rows_of_unlike_sizes_are_solved(void **state)
+{
+    (void)state;
+    linear p;
+    whole w;
+    double r[MOST];
+    set_definite(&w);
+    add_large_rows(&w);
+    open_system(&p, &w);
+    OK(solve(&p, 1e-6));
+    assert_true(residual_of(&p, r) <= 1.1e-6 * sqrt(dot(&w, NULL, w.b, w.b)));
+    close_system(&p);
+}
+
+/* Beside large rows A r of a null vector of small ones is rounding: the end
+ * comes soon, and says which preconditioner helps; with it the word is as ever. */
+static void small_singular_rows_end_soon(void **state)
+{
+    (void)state;
+    for (int M = 0; M < 2; M++) {
+        whole w;
+        linear p;
+        double null[MOST] = {0.0};
+        set_scaled_ring(&w, null);
+        for (int i = w.n; i < w.n + 10; i++) {
+            w.a[i][i] = 1e8 * (1 + i % 3);
+            w.b[i] = i % 4;
+        }
+        w.n += 10;
+        for (int i = 0; i < w.n; i++) w.m[i] = M ? 1.0 / fabs(w.a[i][i]) : 1.0;
+        open_system(&p, &w);
+        OK(tacit_solver_set(p.s, "precond", M ? "jacobi" : "none"));
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-10};
+        EXPECT(TACIT_NOT_CONVERGED,
+               tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+        assert_int_equal(p.result.stop,
+                         M ? TACIT_STOP_LEAST_SQUARES : TACIT_STOP_STAGNATION);
+        assert_true((strstr(tacit_error_message(), "precond jacobi") == NULL) ==
+                    (M == 1));
+        assert_in_range(p.result.iterations, 4, M ? 40 : 1000);
+        close_system(&p);
+    }
+}
+
 /* All of b is outside the range: x = 0 at once. */
 static void nothing_is_done_for_b_outside_the_range(void **state)
 {
@@ -562,7 +616,7 @@ static void preconditioners_of_definite_matrices_are_refused(void **state)
     const tacit_precond_race race = {.size = sizeof race, .matrix = p.m};
     refuses(tacit_solver_race(p.s, &race, p.b, p.x, NULL, &p.result),
             "preconditioner auto: row 25 has 0");
-    refuses(tacit_solver_set(p.s, "precond", "jacobi"), "diagonal is 0");
+    refuses(tacit_solver_set(p.s, "precond", "jacobi"), "0 on the diagonal");
     refuses(tacit_solver_set(p.s, "steps", "4"), "minres");
     assert_null(M);
     OK(solve(&p, 1e-9)); /* it works still */
@@ -611,6 +665,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(residuals_are_the_smallest),
         cmocka_unit_test(a_step_of_zero_counts),
         cmocka_unit_test(systems_without_a_solution_end_with_least_squares),
+        cmocka_unit_test(rows_of_unlike_sizes_are_solved),
+        cmocka_unit_test(small_singular_rows_end_soon),
         cmocka_unit_test(nothing_is_done_for_b_outside_the_range),
         cmocka_unit_test(unreachable_tolerances_stagnate),
         cmocka_unit_test(indefinite_preconditioners_break_down),

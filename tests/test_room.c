@@ -151,9 +151,15 @@ static void limits_of_the_process(void **state)
     const tacit_status one = tct_memory_require(0x1.8p30, "it"),
                        two = tct_memory_require_of(2, 0x1.8p30, "they"),
                        much = tct_memory_require_of(2, 0x1p60, "they");
+    double *p = NULL;
+    const tacit_status array = TCT_ALLOC((size_t)3 << 26, "numbers", &p);
+    char said[400];
+    snprintf(said, sizeof said, "%s", tacit_error_message());
     assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
     assert_true(own <= (uint64_t)1 << 30);
     assert_int_equal(one, TACIT_NO_MEMORY);
+    assert_int_equal(array, TACIT_NO_MEMORY);
+    assert_non_null(strstr(said, "raise a limit of it (ulimit -v)"));
     assert_int_equal(much, TACIT_NO_MEMORY);
     if (own > (uint64_t)800 << 20) assert_int_equal(two, TACIT_OK);
 }

@@ -121,7 +121,9 @@ static tacit_status alloc_array(void *(*alloc)(size_t), size_t count,
 {
     void *p = count > SIZE_MAX / 2 / size ? NULL : alloc(count * size);
     if (!p)
-        FAIL(TACIT_NO_MEMORY, "no memory for %s (%.3g GiB, %.3g GiB free)",
+        FAIL(TACIT_NO_MEMORY,
+             "no memory for %s (%.3g GiB, %.3g GiB free): free memory, raise a "
+             "limit of it (ulimit -v), or use more ranks on more machines",
              what, (double)count * (double)size / 0x1p30,
              (double)tct_memory_available() / 0x1p30);
     memcpy(out, &p, sizeof p);

@@ -310,7 +310,8 @@ static const entry exits[] = {
     {"1", "wrong usage, or something that this build lacks"},
     {"2", "bad input: a file, a matrix, a size"},
     {"3", "not converged, or interrupted; the report and the output are of the "
-          "best iterate"},
+          "best iterate, or of the last one if none is better than the first "
+          "guess"},
     {"4", "breakdown: not positive definite, or not finite"},
     {"5", "the machine: memory, device, a lost peer"},
     {NULL, NULL},
@@ -376,8 +377,8 @@ static const char *const paragraphs[] = {
     "complete. A file that is read, or written by another option, is not "
     "written over: that is wrong usage, under whatever names it is given.",
     "The first interrupt (Ctrl-C) or SIGTERM ends a solve after the iteration: "
-    "the report and all outputs are of the best iterate, and the exit status "
-    "is 3. The second one kills, and so does the first at any other time. With "
+    "the report and all outputs are written, and the exit status is 3. The "
+    "second one kills, and so does the first at any other time. With "
     "--ranks or --gpus it may go to the program alone, which passes it on; if "
     "this is killed, so are all, and if one of them is killed the others end "
     "with status 5 and name it.",

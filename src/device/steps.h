@@ -57,7 +57,7 @@ enum {
     C_BAD,        /* 0, or tct_bad */
     C_BAD_VALUE,  /* and its value                                   */
     C_HELD,       /* 1: hold still: target met, or a step after a breakdown */
-    C_NORM,       /* of A, largest row sum; see step_pipe_pr */
+    C_NORM,       /* of A, largest row sum; see step_pipe_pr, step_reduces */
     C_DRIFT,      /* pipe-pr: bound of ||A p - s|| */
     C_REF_RR,     /* (r_0, r_0)                                      */
     C_SIGMA,      /* scale factor of b */
@@ -323,7 +323,7 @@ TCT_BOTH void step_minres_start(double *c)
     c[C_UNIT] = 1.0 / c[C_LENGTH];
     c[C_COS] = -1.0;
     c[C_GAMMA] = c[C_GAMMA_OLD] = 1.0;
-    c[C_SIZE] = c[C_NORM];
+    c[C_SIZE] = fabs(c[C_NORM]);
 }
 
 /* The last two rotations on the next column of T: what they leave of its
@@ -342,14 +342,15 @@ TCT_BOTH void step_minres_alfa(double *c)
 
 /* Is |A M r| <= TCT_LEAST |A| |r|, or M not positive for u? `length` is the
  * next |u|. Then hold still, and note why. |A M r| comes down to about the root
- * of the rounding of a product. */
+ * of the rounding of a product. A negative C_NORM stands for |A| as it is: that
+ * of the rows where r is. */
 #define TCT_LEAST 0x1p-23
 TCT_BOTH int step_reduces(double *c, double length)
 {
     const double bar = c[C_BAR], below = c[C_COS] * length;
     const double left = sqrt(bar * bar + below * below);
     const double size = sqrt(c[C_ALFA] * c[C_ALFA] + length * length);
-    if (size > c[C_SIZE]) c[C_SIZE] = size;
+    if (size > c[C_SIZE] && !(c[C_NORM] < 0.0)) c[C_SIZE] = size;
     if (!step_finite(left) || left > TCT_LEAST * c[C_SIZE]) return 1;
     c[C_BAD] = BAD_LEAST;
     c[C_BAD_VALUE] = left / c[C_SIZE];

@@ -190,16 +190,42 @@ static void take_at_once(search *s, int32_t i)
     }
 }
 
+/* Has row `i` entries that only their size rules out? */
+static bool has_tiny(const search *s, int32_t i)
+{
+    const tct_csr *A = s->A;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+        if (A->val[k] != 0.0 && fabs(A->val[k]) < DBL_MIN) return true;
+    return false;
+}
+
+/* Row `i` and those of the columns reached have too few columns. */
+static tacit_status refuse(const search *s, int32_t i)
+{
+    int32_t tiny = has_tiny(s, i) ? i : -1;
+    for (int32_t c = 0; c < s->reaches && tiny < 0; c++)
+        if (has_tiny(s, s->row[s->reached[c]])) tiny = s->row[s->reached[c]];
+    if (tiny >= 0)
+        FAIL(TACIT_INPUT,
+             "row %" PRId32 " has entries below 2.2e-308, where doubles lose "
+             "their digits: scale the matrix",
+             tiny + 1);
+    if (s->reaches == 0)
+        FAIL(TACIT_INPUT,
+             "the matrix is singular: row %" PRId32 " has no entry but 0",
+             i + 1);
+    FAIL(TACIT_INPUT,
+         "the matrix is singular: row %" PRId32 " and %" PRId32
+         " other%s have entries in only %" PRId32 " column%s",
+         i + 1, s->reaches, s->reaches == 1 ? "" : "s", s->reaches,
+         s->reaches == 1 ? "" : "s");
+}
+
 static tacit_status match(search *s)
 {
     for (int32_t i = 0; i < s->n; i++) take_at_once(s, i);
     for (int32_t i = 0; i < s->n; i++)
-        if (s->col[i] < 0 && !augment(s, i))
-            FAIL(TACIT_INPUT,
-                 "the matrix is singular: row %" PRId32 " and %" PRId32
-                 " others have entries of 2.2e-308 or more in only %" PRId32
-                 " columns",
-                 i + 1, s->reaches, s->reaches);
+        if (s->col[i] < 0 && !augment(s, i)) return refuse(s, i);
     return TACIT_OK;
 }
 

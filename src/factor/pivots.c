@@ -135,8 +135,7 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
         for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
             const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
             const double p = pivot_of(L, c, at);
-            if ((L->upper && !tct_divides(p)) ||
-                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
+            if (!tct_divides(p) || share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
                 return refuse(L, w, c, p);
             tct_note_pivot(L, c, p, w->weight[c]);
         }

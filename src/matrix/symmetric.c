@@ -251,8 +251,9 @@ static void warn_of_single(const search *s)
     if (s->m->world->rank != 0) return;
     tct_log(TCT_WARN,
             "symmetric in single precision only: row %" PRId64
-            ", column %" PRId64 " holds %.12g, its partner %.12g; the largest "
-            "difference is %.1e: taken as it is",
+            ", column %" PRId64 " holds %.12g, its partner %.12g; such pairs "
+            "differ by at most %.1e of the larger one or of the diagonal: "
+            "taken as they are",
             e->row + 1, e->col + 1, e->value, e->partner, s->most);
 }
 

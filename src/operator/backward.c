@@ -90,6 +90,17 @@ static bool all_have_magnitude(const tacit_operator *A, const tacit_queue *q)
     return tct_any(A->world, missing, &missing) >= 0 && !missing;
 }
 
+bool tct_form_magnitude(const tacit_operator *A, tacit_queue *q, double *x,
+                        double *s)
+{
+    const size_t n = (size_t)A->n;
+    if (!all_have_magnitude(A, q)) return false;
+    if (q->device->kind == TCT_KIND_HOST && q_own_status(q) >= 0) /* waits */
+        for (size_t i = 0; i < n; i++) x[i] = fabs(x[i]);
+    A->ops->magnitude(A, q, x, s);
+    return true;
+}
+
 double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
                                const double *r, double *x, const double *b,
                                double *s)
@@ -97,10 +108,7 @@ double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
     const size_t n = (size_t)A->n;
     const bool host = q->device->kind == TCT_KIND_HOST;
     double most = HUGE_VAL;
-    if (!all_have_magnitude(A, q)) return NAN;
-    if (host && q_own_status(q) >= 0) /* waits */
-        for (size_t i = 0; i < n; i++) x[i] = fabs(x[i]);
-    A->ops->magnitude(A, q, x, s);
+    if (!tct_form_magnitude(A, q, x, s)) return NAN;
     if (q_own_status(q) >= 0)
         most = host ? worst_row(n, r, s, b) : worst_there(q, n, r, s, b);
     if (tct_reduce_f64(A->world, TCT_MAX, 1, &most) < 0) return NAN;

@@ -24,6 +24,11 @@ static inline bool tct_has_magnitude(const tacit_operator *A)
     const bool host = A->q->device->kind == TCT_KIND_HOST;
     return A->ops->magnitude && (host || A->local->magnitude);
 }
+/* s = |A| |x|, of vectors on the device; on the host `x` becomes |x|. False: a
+ * rank cannot form it, and nothing is done. Collective. */
+bool tct_form_magnitude(const tacit_operator *A, tacit_queue *q, double *x,
+                        double *s);
+
 /* The largest |r|_i / (|A| |x| + |b|)_i of a row, 0/0 being 0, for r = b - A x:
  * vectors on the device as above; on the host `x` becomes |x|; `s` is scratch.
  * NAN: a rank cannot form |A| |x|, or a vector is not finite. Collective. */

@@ -107,6 +107,17 @@ static bool after_growth(tct_run *R, double norm_r)
     return false;
 }
 
+/* x is no least squares solution, or not yet. */
+static bool after_least(tct_run *R, double norm_r)
+{
+    const bool narrowed = R->policy->narrowed;
+    R->policy->narrowed = false;
+    if (narrowed) return true;
+    if (R->k >= R->system->limit) return false;
+    has_gained(R, norm_r);
+    return go_on_by_itself(R, norm_r);
+}
+
 /* The true residual, of norm `norm_r`, does not meet the target. */
 bool tct_unsettled(tct_run *R, double norm_r)
 {
@@ -119,7 +130,8 @@ bool tct_unsettled(tct_run *R, double norm_r)
     case PHASE_GREW: return after_growth(R, norm_r);
     case PHASE_BROKEN: return after_breakdown(R, norm_r);
     case PHASE_MET: return go_on(R, norm_r);
-    case PHASE_LEAST: has_gained(R, norm_r); return go_on_by_itself(R, norm_r);
+    case PHASE_LEAST: return after_least(R, norm_r);
+    case PHASE_MARK: return R->policy->size > 0.0 && after_least(R, norm_r);
     default: return false;
     }
 }

@@ -52,5 +52,9 @@ tacit_status tct_explain(const tct_run *R);
  * that it gets no smaller: is x a least squares solution? the reason says so then.
  */
 bool tct_is_least(tct_run *R);
+/* |A| for the recurrence, negative once r was found in rows far below it; and
+ * the iteration of the next look at b - A x then. */
+double tct_least_norm(const tct_run *R);
+int64_t tct_least_until(const tct_run *R);
 
 #endif

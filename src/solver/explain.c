@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on A is singular in double precision: A x is that close to the
- * rounding of |A| |x|, or a Ritz value to that of the largest one. */
-static const double CLOSE = 0.01, CONDITION = 0x1p47;
+/* A Ritz value is that close to the rounding of the largest one: A is singular
+ * in double precision. */
+static const double CONDITION = 0x1p47;
 
 static bool is_numerically_singular(const tct_run *R)
 {
@@ -17,14 +17,18 @@ static bool is_numerically_singular(const tct_run *R)
     const tacit_stop_reason stop = R->result->stop;
     if (stop != TACIT_STOP_STAGNATION && stop != TACIT_STOP_BREAKDOWN)
         return false;
-    if (R->result->attainable > CLOSE) return true;
+    if (tct_null_is_close(R->result)) return true;
     return z && !R->pure &&
            tct_ritz_condition(z->count, z->alpha, z->beta) > CONDITION;
 }
 
-/* The end of the sentence where no known null vector explains the matter. */
+/* The end of the sentence where no known null vector explains the matter, or
+ * minres found r in rows far below |A|. */
 static const char *about_singular(const tct_run *R)
 {
+    if (R->policy->size > 0.0 && !R->M)
+        return "; rows of the matrix are of sizes too far apart: precond "
+               "jacobi brings them together";
     return is_numerically_singular(R) ? tct_null_unknown(R->result) : "";
 }
 
@@ -73,9 +77,14 @@ tacit_status tct_explain(const tct_run *R)
                    ? "no further progress: rounding of a large x hides b - A x"
                    : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
-        what = "not converged, x is a least squares solution: the matrix is "
-               "singular or nearly so, and the right-hand side outside its "
-               "range: ended";
+        what = R->policy->unsure && !R->M
+                   ? "not converged, x is a least squares solution: the matrix "
+                     "is singular or nearly so, and the right-hand side "
+                     "outside its range, or rows are of sizes too far apart "
+                     "(precond jacobi brings them together): ended"
+                   : "not converged, x is a least squares solution: the matrix "
+                     "is singular or nearly so, and the right-hand side "
+                     "outside its range: ended";
     if (r->stop == TACIT_STOP_INTERRUPTED) {
         what = "interrupted";
         status = TACIT_INTERRUPTED;
@@ -92,9 +101,9 @@ tacit_status tct_explain(const tct_run *R)
     if (!plain)
         snprintf(which, sizeof which, "b - A x in norm %s",
                  tct_norm_name((int)S->stop.norm));
-    FAIL(status, "%s%s after %lld iterations: %s is %.3g, wanted %.3g%s%s%s",
-         outside, what, (long long)r->iterations, which,
-         plain ? r->true_relative_residual : r->measure, S->stop.rtol,
+    FAIL(status, "%s%s after %lld iteration%s: %s is %.3g, wanted %.3g%s%s%s",
+         outside, what, (long long)r->iterations, r->iterations == 1 ? "" : "s",
+         which, plain ? r->true_relative_residual : r->measure, S->stop.rtol,
          R->system->stop.atol > 0 ? " or the absolute tolerance" : "", limit,
          about_singular(R));
 }

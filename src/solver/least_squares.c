@@ -1,33 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/least_squares.c - does x minimize the residual of a system that has no
- * solution? */
+ * solution?
+ *
+ * A M r is small beside |A| |r|. Either its terms cancel, and x does; or r is in
+ * rows of entries far below |A|, which shows in |A| |M r|, of magnitudes. Then
+ * the method goes on, with the size of these rows in place of |A|. */
+#include "operator/backward.h"
 #include "solver/after_phase.h"
 #include <math.h>
 
 /* |A M r| of the recomputed r may be this many times what the recurrence ends
  * at. */
 static const double MORE = 16.0;
+/* A size is new if it is at most this part of the last. */
+static const double NARROWER = 0.5;
 
-/* *least = (A z, M A z) and *rr = (r, z), z = M r. */
-static void form_sums(tct_run *R, double *least, double *rr)
+/* A method that goes on looks at b - A x after these iterations more, and so
+ * many times as many: rounding of the large rows may make its own r wrong. */
+enum { FIRST = 64, TIMES = 2 };
+
+/* Sums in the norm of M. */
+typedef struct {
+    double rr, least; /* (r, z) of z = M r; (A z, M A z)              */
+    double most;      /* the same of |A| |z|; negative: not known     */
+} sums;
+
+static double square(tct_run *R, const double *v)
+{
+    if (R->M) apply(R->M, R->q, v, R->z);
+    return tct_dot(R, v, R->M ? R->z : v);
+}
+
+/* The vectors of the recurrence are free between two phases. */
+static sums form_sums(tct_run *R)
 {
     const double *r = R->v[V_R];
-    double *t = R->v[V_T], *z = R->M ? R->z : R->v[V_R];
-    if (R->M) apply(R->M, R->q, r, z);
-    *rr = tct_dot(R, r, z);
+    double *t = R->v[V_T], *z = R->v[3], *s = R->v[4];
+    sums to = {.most = -1.0};
+    to.rr = square(R, r);
+    q_copy(R->q, R->n, R->M ? R->z : r, z);
     apply(R->system->exact, R->q, z, t);
     R->result->extra_products++;
-    if (R->M) apply(R->M, R->q, t, z);
-    *least = tct_dot(R, t, R->M ? z : t);
+    to.least = square(R, t);
+    if (tct_form_magnitude(R->system->exact, R->q, z, s))
+        to.most = square(R, s);
+    return to;
 }
 
 bool tct_is_least(tct_run *R)
 {
-    double size = 0.0, least = NAN, rr = NAN;
+    tct_restart_policy *P = R->policy;
+    double size = 0.0;
     q_get(R->q, 1, &R->c[C_SIZE], &size);
-    form_sums(R, &least, &rr);
-    const double most = MORE * TCT_LEAST * size;
-    if (R->q->peers_know || !(least <= most * most * rr)) return false;
-    R->policy->why = TACIT_STOP_LEAST_SQUARES;
+    const sums of = form_sums(R);
+    const double near = MORE * TCT_LEAST, most = near * size;
+    if (R->q->peers_know || !(of.least <= most * most * of.rr)) return false;
+    P->unsure = !(of.most >= 0.0);
+    if (!P->unsure && of.least > near * near * of.most) {
+        P->size = sqrt(of.most / of.rr);
+        P->narrowed = P->size <= NARROWER * size;
+        return false;
+    }
+    P->why = TACIT_STOP_LEAST_SQUARES;
     return true;
+}
+
+double tct_least_norm(const tct_run *R)
+{
+    if (R->policy->size > 0.0) return -R->policy->size;
+    return R->M ? 0.0 : R->system->exact->norm;
+}
+
+int64_t tct_least_until(const tct_run *R)
+{
+    return TIMES * R->k + FIRST;
 }

@@ -36,10 +36,10 @@ static tacit_status open_scaled(tacit_solver *S)
     const tacit_status status = tacit_precond_create_of(
         S->system.exact, NULL, "jacobi", &options, &S->own_diagonal);
     if (status < 0)
-        return tacit_error_set(status,
-                               "norm scaled divides by the diagonal: "
-                               "%s",
-                               tacit_error_message());
+        return tacit_error_set(
+            status, "norm scaled divides by the diagonal: %s%s",
+            tacit_error_message(),
+            status == TACIT_INPUT ? ": take another norm" : "");
     S->system.diagonal = S->own_diagonal;
     if (S->run.z) return TACIT_OK;
     tct_lockstep_destroy(&S->lockstep); /* it has no z */

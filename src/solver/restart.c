@@ -66,7 +66,8 @@ void tct_begin_phase(tct_run *R)
     R->loop->block = R->loop->period = 0;
     P->goal = R->pure ? S->target
                       : fmax(S->target, (again ? AGAIN : ROUNDING) * norm_r);
-    if (R->result->restarts > 0) P->goal = fmax(S->target, ANOTHER * norm_r);
+    if (R->result->restarts > 0 && P->size == 0.0)
+        P->goal = fmax(S->target, ANOTHER * norm_r);
     if (S->exactly) P->goal = again ? AGAIN * norm_r : 0.0;
     P->from = R->k;
     P->most = S->limit;
@@ -75,11 +76,12 @@ void tct_begin_phase(tct_run *R)
         P->goal = fmax(P->goal, tct_mixed_goal(R));
         if (R->low->mark < P->most) P->most = R->low->mark;
     }
+    if (P->size > 0.0) P->most = tct_least_until(R);
     if (P->most > S->limit) P->most = S->limit;
     double c[TCT_SCALARS] = {[C_RR] = P->rr,
                              [C_ALPHA] = 1.0,
                              [C_TARGET2] = P->goal * P->goal,
-                             [C_NORM] = R->M ? 0.0 : S->exact->norm,
+                             [C_NORM] = tct_least_norm(R),
                              [C_DRIFT_MOST] = R->pure ? 0.0 : P->drift_most,
                              [C_APART_MOST] = P->apart_most,
                              [C_REF_RR] = P->ref_rr,
@@ -125,7 +127,8 @@ static void hand_over(tct_run *R)
 
 static bool at_mark(const tct_run *R)
 {
-    return R->policy->end == PHASE_MARK && R->policy->most < R->system->limit;
+    return R->policy->end == PHASE_MARK && R->policy->size == 0.0 &&
+           R->policy->most < R->system->limit;
 }
 
 /* The decisions at marks and in reduced precision. */

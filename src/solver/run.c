@@ -50,6 +50,8 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->k = 0;
     P->checked = R->loop->left_from = -1;
     P->made = 0;
+    P->size = 0.0;
+    P->narrowed = P->unsure = false;
     P->kept = INFINITY;
     R->A = S->exact;
     R->result->bits = R->A->bits; /* in case there is no iteration */

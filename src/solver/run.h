@@ -14,9 +14,8 @@
 #include "solver/method.h"
 
 enum { TCT_VECTORS_MOST = 9, TCT_PRECOND_MOST = 4 };
-/* Vectors of every method: r, p, scratch between two calls of `iterate`, and
- * the best x whose residual was recomputed. Optional: r_0, to watch
- * orthogonality; x_0, to start over. */
+/* Vectors of every method: r, p, scratch between two calls of `iterate`, and the
+ * best x by b - A x. Optional: r_0, to watch orthogonality; x_0, to start over. */
 enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7, V_BEST = 8 };
 
 /* How a phase has ended. */
@@ -71,7 +70,6 @@ typedef struct tct_restart_policy { /* the phase */
     tacit_stop_reason why; /* reason if the solve ended now */
     int64_t checked;       /* k of the last check, -1: none yet   */
     double rr;             /* at the last check                   */
-
     /* of the solve */
     int64_t begun;                /* k of the last start from x_0        */
     double ref_rr;                /* of r_0                              */
@@ -84,6 +82,8 @@ typedef struct tct_restart_policy { /* the phase */
     double apart_most;            /* of (p, s): it is too late */
     int64_t made;                 /* iterations in result->made          */
     double mark_k[2], mark_rr[2]; /* checks half, a quarter as far: rates */
+    double size; /* least_squares.c: |A| of the rows where r is, 0: of all */
+    bool narrowed, unsure; /* it is new; it is not known */
 } tct_restart_policy;
 
 /* The run as methods see it. */

@@ -296,6 +296,18 @@ static bool says_more(const solve_job *job)
            (m->negative_diagonals == 0 && m->zero_diagonals <= r->null_vectors);
 }
 
+/* The iterate that the solution is: at the iteration limit the last one, if
+ * none is better than the first guess. */
+static const char *iterate_of(const cli *c, const solve_job *job)
+{
+    const tacit_result *r = &job->report.run.result;
+    const bool ended = r->stop == TACIT_STOP_MAX_ITERATIONS ||
+                       r->stop == TACIT_STOP_INTERRUPTED;
+    if (c->set.pure) return "last";
+    return ended && r->true_relative_residual > job->monitor.first ? "last"
+                                                                   : "best";
+}
+
 /* An unsuccessful solve prints one line. */
 static tacit_status conclude(const cli *c, const solve_job *job)
 {
@@ -310,19 +322,35 @@ static tacit_status conclude(const cli *c, const solve_job *job)
         snprintf(at, (size_t)(end - at), "; %s holds the %s iterate",
                  tacit_file_is_stdout(c->set.output) ? "standard output"
                                                      : c->set.output,
-                 c->set.pure ? "last" : "best");
+                 iterate_of(c, job));
     if (c->rank == 0) cli_complain(text);
     return run->status;
+}
+
+/* Refinement may have made b - A x rounding in all rows: no row is overlooked
+ * then. */
+static tacit_status warn_of_direct(const cli *c, const solve_job *job)
+{
+    static const double ROUNDING = 1e-13;
+    const tacit_backward *a = job->report.accuracy;
+    bool overlooked = false;
+    if (!cli_is_direct(c) || !a) return TACIT_OK;
+    for (int j = 0; j < job->system.columns; j++)
+        overlooked = overlooked || !(a[j].componentwise <= ROUNDING);
+    if (!overlooked) return TACIT_OK;
+    return cli_warn_unbalanced(c, &job->problem, &job->system);
 }
 
 static tacit_status solve(const cli *c, solve_job *job)
 {
     TRY(check_outputs(c));
     TRY(set_up(c, job));
-    TRY(cli_warn_unbalanced(c, &job->problem, &job->system));
+    if (!cli_is_direct(c))
+        TRY(cli_warn_unbalanced(c, &job->problem, &job->system));
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(measure_accuracy(c, job));
+    TRY(warn_of_direct(c, job));
     TRY(write_outputs(c, job));
     return conclude(c, job);
 }

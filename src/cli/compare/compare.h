@@ -41,6 +41,7 @@ typedef struct cli_comparison {
     double solves;      /* set-up counts once in so many */
     bool has_baselines; /* they were run with another preconditioner */
     bool besides;       /* rows that nobody asked for: some may not be had */
+    bool balanced;      /* the balance of rows was looked at */
     /* of the last operator on that device: its format, what that has done,
      * and for the baselines its path and right-hand side */
     char format[CLI_FORMAT];

@@ -237,9 +237,18 @@ static tacit_status all_loops(batch *b, cli_comparison *all, const char *method)
     return status;
 }
 
+/* Warn once, before the first solver runs; a factor sees all rows. */
+static tacit_status warn_unbalanced(batch *b, cli_comparison *all)
+{
+    if (all->balanced || cli_is_direct(b->c)) return TACIT_OK;
+    all->balanced = true;
+    return cli_warn_unbalanced(b->c, &all->problem, &b->s);
+}
+
 /* Keep the data of this system that later rows need. */
 static tacit_status look_at(batch *b, cli_comparison *all)
 {
+    TRY(warn_unbalanced(b, all));
     if (strcmp(b->c->device, all->device) != 0) {
         b->copy = cli_measure_copy(b->c, b->s.queue);
         return TACIT_OK;

@@ -97,7 +97,7 @@ static cJSON *made_by(const tacit_result *r)
 static cJSON *one_result(const cli_run *run, const tacit_result *r,
                          const tacit_backward *accuracy)
 {
-    const double attainable = accuracy ? accuracy->attainable : r->attainable;
+    const double attainable = cli_attainable(r, accuracy);
     cJSON *o = cJSON_CreateObject();
     cJSON_AddBoolToObject(o, "converged", r->converged);
     text(o, "stop", cli_stop_name(r->stop));
@@ -242,7 +242,7 @@ cJSON *cli_report_json(const cli_report *r)
     cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
     add_results(o, r);
     text(o, "norm", r->norm ? r->norm : "residual");
-    number(o, "condition", r->condition > 0.0 ? r->condition : (double)NAN);
+    number(o, "condition", r->condition > 0.0 ? cli_condition(r) : (double)NAN);
     cJSON_AddItemToObject(o, "time", times(r));
     cJSON_AddItemToObject(o, "decisions", cli_json_decisions(r->A));
     cJSON_AddItemToObject(o, "operations", operations(r));

@@ -110,11 +110,11 @@ static void print_trial(FILE *to, const tacit_precond_trial *t)
     fprintf(to, "%s: ", t->name);
     if (t->iterations > 0)
         fprintf(to,
-                "set up in %s, %" PRId64 " iterations in %s down to %.1e, %s "
+                "set up in %s, %" PRId64 " iteration%s in %s down to %.1e, %s "
                 "a solve%s%s",
                 cli_seconds(t->setup_seconds, setup), t->iterations,
-                cli_seconds(t->seconds, had), t->reached,
-                cli_seconds(t->solve_seconds, solve),
+                t->iterations == 1 ? "" : "s", cli_seconds(t->seconds, had),
+                t->reached, cli_seconds(t->solve_seconds, solve),
                 t->alone ? "" : " (predicted)", t->picked ? "" : ": ");
     if (t->picked && !t->reason)
         fputs(t->iterations > 0 ? ": taken" : "taken", to);

@@ -196,10 +196,17 @@ static void print_iterations(FILE *to, const cli_report *r)
     print_made(to, r);
 }
 
-static void print_accuracy(FILE *to, const tacit_backward *a)
+double cli_attainable(const tacit_result *r, const tacit_backward *a)
+{
+    if (r->attainable > 0.0 || !a) return r->attainable;
+    return a->attainable;
+}
+
+static void print_accuracy(FILE *to, const tacit_result *r,
+                           const tacit_backward *a)
 {
     if (!a || !isfinite(a->attainable)) return;
-    fprintf(to, "         rounding allows      %.1e", a->attainable);
+    fprintf(to, "         rounding allows      %.1e", cli_attainable(r, a));
     if (isfinite(a->normwise))
         fprintf(to, "; backward error %.1e", a->normwise);
     if (isfinite(a->componentwise))
@@ -222,17 +229,42 @@ static void print_null_space(FILE *to, const cli_report *r)
                 : "");
 }
 
+/* Without a preconditioner the condition is A's. */
+static bool is_plain(const cli_report *r)
+{
+    return strcmp(r->path.precond, "none") == 0;
+}
+
+/* x is known to be wrong though b - A x met the tolerance. */
+static bool is_wrong(const cli_report *r)
+{
+    return isfinite(r->run.error) && r->run.result.converged &&
+           r->run.error > WRONG;
+}
+
+/* The known error of x, over that of b - A x: A's condition is at least that. */
+static double amplified(const cli_report *r)
+{
+    return r->run.error / r->run.result.true_relative_residual;
+}
+
+double cli_condition(const cli_report *r)
+{
+    if (!is_plain(r) || !is_wrong(r)) return r->condition;
+    return fmax(r->condition, amplified(r));
+}
+
 /* The error that the residual allows. */
 static void print_condition(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
-    const double factor = sqrt(r->condition);
-    const bool own = strcmp(r->path.precond, "none") == 0;
+    const double factor = sqrt(cli_condition(r));
+    const bool own = is_plain(r);
     if (!(r->condition > 0.0) || s->breakdown_quantity) return;
     fprintf(to,
             "condition at least %.1e, of %s; in A's norm x may be wrong by "
             "%.1e times ||r|| / ||b||%s, or more\n",
-            r->condition,
+            cli_condition(r),
             own ? "A" : "the preconditioned matrix, which says nothing of A's",
             factor, own ? "" : " in M's norm");
     if (s->converged && factor * s->true_relative_residual > WRONG)
@@ -242,25 +274,27 @@ static void print_condition(FILE *to, const cli_report *r)
                 fmin(factor * s->true_relative_residual, 1.0), 0.01 / factor);
 }
 
-/* The known error is large, and b - A x small: A's condition is at least their
- * ratio. */
+/* The known error is large, and b - A x small. */
 static void print_error(FILE *to, const cli_report *r)
 {
-    const tacit_result *s = &r->run.result;
-    const double least = r->run.error / s->true_relative_residual;
     if (!isfinite(r->run.error)) return;
     fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
             r->run.error);
-    if (s->converged && r->run.error > WRONG)
+    if (is_wrong(r))
         fprintf(to,
                 "note     x is wrong though b - A x met the tolerance: A's "
                 "condition number is at least %.1e; take --rtol %.0e or less, "
                 "or --method direct\n",
-                least, 0.01 / least);
+                is_plain(r) ? cli_condition(r) : amplified(r),
+                0.01 / amplified(r));
 }
 
 /* Iterations from here on are many. */
 enum { SLOW = 300 };
+
+#define STRONGER                                                               \
+    "--precond amg or ic0 may take fewer, and --precond auto finds out while " \
+    "it solves\n"
 
 /* A slow solve without a strong preconditioner: what was measured, and what may
  * help. */
@@ -271,15 +305,20 @@ static void print_hint(FILE *to, const cli_report *r)
                       strcmp(r->path.precond, "jacobi") == 0;
     const double digits = -log10(s->true_relative_residual);
     char time[CLI_NUMBER];
-    if (!r->solver || !weak || s->iterations < SLOW || !(digits > 0.0) ||
+    if (!r->solver || !weak || s->iterations < SLOW ||
         s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
         return;
-    fprintf(to,
-            "hint     a digit of the residual took %.0f iterations (%s): "
-            "--precond amg or ic0 may take fewer, and --precond auto finds "
-            "out while it solves\n",
-            (double)s->iterations / digits,
-            cli_seconds(s->seconds / digits, time));
+    if (digits > 0.0)
+        fprintf(to,
+                "hint     a digit of the residual took %.0f iterations "
+                "(%s): " STRONGER,
+                (double)s->iterations / digits,
+                cli_seconds(s->seconds / digits, time));
+    else if (s->stop == TACIT_STOP_MAX_ITERATIONS)
+        fprintf(to,
+                "hint     %" PRId64 " iterations (%s) won no digit of the "
+                "residual: " STRONGER,
+                s->iterations, cli_seconds(s->seconds, time));
 }
 
 /* Rows come in blocks as displacements do, and amg knows no rotations. */
@@ -311,7 +350,7 @@ static void print_result(FILE *to, const cli_report *r)
 {
     if (r->solver) print_iterations(to, r);
     else print_steps(to, r);
-    print_accuracy(to, r->accuracy);
+    print_accuracy(to, &r->run.result, r->accuracy);
     print_null_space(to, r);
     print_error(to, r);
     print_condition(to, r);

@@ -69,6 +69,12 @@ void cli_print_columns(FILE *to, const cli_report *r);
 
 /* From the matrix in memory to x: all but reading and the check. */
 double cli_whole(const cli_report *r);
+/* The residual that rounding allows: where the solve measured it, as its
+ * sentence has it. */
+double cli_attainable(const tacit_result *r, const tacit_backward *a);
+/* The larger of two bounds of A's condition: of the recurrence, and the known
+ * error over the residual; of a preconditioned matrix there is one. */
+double cli_condition(const cli_report *r);
 
 /* The decisions of an operator during solves, in words and as an array. */
 void cli_print_decisions(FILE *to, const tacit_operator *A);

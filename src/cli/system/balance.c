@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacit/precond.h>
 
 /* A row of b is large if it is at least this part of the largest; few are at
@@ -35,19 +36,60 @@ static bool decide(const cli *c, size_t n, const double *b, double *large,
     return *small > 0.0 && *large <= FEW * (*large + *small);
 }
 
+/* A factor takes no norm; its refinement ends early unless told not to. */
+static const char *advice(const cli *c)
+{
+    return cli_is_direct(c) ? "--rtol 0 refines all rows"
+                            : "--norm scaled looks at all rows";
+}
+
 /* One line for all columns. */
 static void warn_of_b(const cli *c, int first, int count, double large,
                       double small)
 {
+    const bool one = large == 1.0;
     char others[48] = "";
     if (count > 1)
         snprintf(others, sizeof others, ", and so of %d other%s", count - 1,
                  count == 2 ? "" : "s");
     cli_log(c, CLI_WARN,
-            "column %d of the right-hand side%s: %.0f of its entries are more "
-            "than 1e8 times the %.0f others, and they alone decide when "
-            "||b - A x|| is small: --norm scaled looks at all rows",
-            first + 1, others, large, small);
+            "column %d of the %s%s: %.0f of its entries %s more than 1e8 times "
+            "the %.0f other%s, and %s when ||b - A x|| is small: %s",
+            first + 1,
+            cli_is_relative_to_first(c) ? "first residual" : "right-hand side",
+            others, large, one ? "is" : "are", small, small == 1.0 ? "" : "s",
+            one ? "it alone decides" : "they alone decide", advice(c));
+}
+
+/* b -= A x of the first guess in column `j`; `y` [n] is scratch. */
+static tacit_status subtract_guess(const cli *c, const cli_system *s, int j,
+                                   double *b, double *y)
+{
+    const size_t at = s->guesses > 1 ? (size_t)j * s->n : 0;
+    double *x = NULL, *Ax = NULL;
+    tacit_status status = tacit_queue_alloc(s->queue, s->n, &x);
+    if (status >= 0) status = tacit_queue_alloc(s->queue, s->n, &Ax);
+    if (status >= 0) status = tacit_queue_put(s->queue, s->n, s->guess + at, x);
+    status = tacit_world_agree(c->world, status);
+    if (status >= 0) status = tacit_operator_apply(s->A, x, Ax);
+    if (status >= 0) status = tacit_queue_get(s->queue, s->n, Ax, y);
+    status = tacit_world_agree(c->world, status);
+    for (size_t i = 0; status >= 0 && i < s->n; i++) b[i] -= y[i];
+    tacit_queue_free(s->queue, &x);
+    tacit_queue_free(s->queue, &Ax);
+    return status;
+}
+
+/* The vector in column `j` that b - A x is compared with, into `b` [2][n]: the
+ * right-hand side, or the first residual. */
+static tacit_status get_reference(const cli *c, const cli_system *s, int j,
+                                  double *b)
+{
+    TRY(tacit_world_agree(
+        c->world,
+        tacit_queue_get(s->queue, s->n, s->b + (size_t)j * s->stride, b)));
+    if (!s->guess || !cli_is_relative_to_first(c)) return TACIT_OK;
+    return subtract_guess(c, s, j, b, b + s->n);
 }
 
 static tacit_status check_b(const cli *c, const cli_system *s, double *b,
@@ -55,12 +97,10 @@ static tacit_status check_b(const cli *c, const cli_system *s, double *b,
 {
     double large[2] = {0.0, 0.0}, small[2] = {0.0, 0.0};
     int first = -1, count = 0;
-    if (cli_is_manufactured(c)) return TACIT_OK;
+    if (cli_is_manufactured(c) && !cli_is_relative_to_first(c)) return TACIT_OK;
     for (int j = 0; j < s->columns; j++) {
         const int k = count > 0;
-        TRY(tacit_world_agree(
-            c->world,
-            tacit_queue_get(s->queue, s->n, s->b + (size_t)j * s->stride, b)));
+        TRY(get_reference(c, s, j, b));
         if (!decide(c, s->n, b, &large[k], &small[k])) continue;
         if (count++ == 0) first = j;
     }
@@ -99,11 +139,19 @@ static tacit_status check_diagonal(const cli *c, const cli_problem *p,
     TRY(tacit_world_agree(c->world, get_diagonal(s, d)));
     if (!decide(c, s->n, d, &large, &small)) return TACIT_OK;
     cli_log(c, CLI_WARN,
-            "%.0f diagonal entries are more than 1e8 times the %.0f others, "
-            "and these rows may decide alone when ||b - A x|| is small: --norm "
-            "scaled looks at all rows",
-            large, small);
+            "%.0f diagonal entr%s more than 1e8 times the %.0f other%s, and "
+            "%s may decide alone when ||b - A x|| is small: %s",
+            large, large == 1.0 ? "y is" : "ies are", small,
+            small == 1.0 ? "" : "s", large == 1.0 ? "its row" : "these rows",
+            advice(c));
     return TACIT_OK;
+}
+
+/* Has the norm a size for each row? */
+static bool weighs_rows(const cli *c)
+{
+    return c->set.norm && (strcmp(c->set.norm, "scaled") == 0 ||
+                           strcmp(c->set.norm, "preconditioned") == 0);
 }
 
 tacit_status cli_warn_unbalanced(const cli *c, const cli_problem *p,
@@ -111,11 +159,13 @@ tacit_status cli_warn_unbalanced(const cli *c, const cli_problem *p,
 {
     double *v = NULL;
     bool warned = false;
-    if (c->set.norm) return TACIT_OK;
+    if (weighs_rows(c)) return TACIT_OK;
     tacit_status status =
-        tacit_world_agree(c->world, ALLOC(s->n, "a vector", &v));
+        tacit_world_agree(c->world, ALLOC(2 * s->n, "two vectors", &v));
     if (status >= 0) status = check_b(c, s, v, &warned);
-    if (status >= 0 && !warned) status = check_diagonal(c, p, s, v);
+    /* the first residual tells more than the diagonal */
+    if (status >= 0 && !warned && !cli_is_relative_to_first(c))
+        status = check_diagonal(c, p, s, v);
     free(v);
     return status;
 }

@@ -3,6 +3,7 @@
  * interrupts. */
 #include "cli/system/problem.h"
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ void cli_monitor_begin(cli_monitor *m)
     sigaction(SIGTERM, &act, &old_terminate);
     m->count = 0;
     m->shown = false;
+    m->first = HUGE_VAL;
     m->start = base_seconds();
     m->last = m->start;
 }
@@ -77,6 +79,7 @@ static void show(cli_monitor *m, const char *column, int64_t iteration,
 int cli_monitor_step(void *monitor, int64_t iteration, double residual)
 {
     cli_monitor *m = monitor;
+    if (iteration == 0) m->first = fmin(m->first, residual);
     if (m->keep) keep(m, (cli_look){0, iteration, residual});
     if (m->show) show(m, "", iteration, residual);
     return interrupted;
@@ -87,6 +90,7 @@ int cli_monitor_column(void *monitor, int column, int64_t iteration,
 {
     cli_monitor *m = monitor;
     char text[32];
+    if (iteration == 0) m->first = fmin(m->first, residual);
     if (m->keep) keep(m, (cli_look){column, iteration, residual});
     if (m->show) {
         snprintf(text, sizeof text, "  column %d", column + 1);

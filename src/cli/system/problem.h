@@ -174,6 +174,7 @@ typedef struct cli_monitor {
     cli_look *look; /* [count] */
     bool lost;      /* no memory for more history */
     bool shown;     /* the terminal shows a line */
+    double first;   /* the least residual of first guesses; or infinite */
     double start, last;
 } cli_monitor;
 
@@ -208,9 +209,12 @@ tacit_status cli_outcome(const tacit_result *result);
 int64_t cli_iterations(const cli_run *run);
 
 /* Warn once if a few rows decide when b - A x is small, by the right-hand side
- * or by the diagonal, unless a norm was chosen. Collective. */
+ * or by the diagonal, unless the norm has a size for each row; relative to the
+ * first residual, by that. Collective. */
 tacit_status cli_warn_unbalanced(const cli *c, const cli_problem *p,
                                  const cli_system *s);
+/* Is b - A x compared with the first residual, in place of b? */
+bool cli_is_relative_to_first(const cli *c);
 
 /* Solve from the first guess with `solver`, NULL: by the system's M alone,
  * watched by `m`. The outcome is in `out->status`; an error is returned. */

@@ -290,7 +290,7 @@ static tacit_norm norm_of(const cli *c)
     return TACIT_NORM_RESIDUAL;
 }
 
-static bool is_first(const cli *c)
+bool cli_is_relative_to_first(const cli *c)
 {
     return c->set.relative_to && strcmp(c->set.relative_to, "r0") == 0;
 }
@@ -309,7 +309,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                              .max_iterations = c->set.max_iterations,
                              .iterations = c->set.iterations,
                              .norm = norm_of(c),
-                             .relative_to_first = is_first(c),
+                             .relative_to_first = cli_is_relative_to_first(c),
                              .monitor = cli_monitor_step,
                              .column_monitor = cli_monitor_column,
                              .monitor_ctx = m};

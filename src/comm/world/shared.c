@@ -55,11 +55,24 @@ static tacit_status share_heap(tacit_world *w, tct_shared *s)
 
 /* --- between processes ---------------------------------------------------- */
 
+/* What helps against error `code`. */
+static const char *advice(int code)
+{
+    switch (code) {
+    case EFBIG: return ": raise the limit of file sizes (ulimit -f)";
+    case ENOSPC: return ": make room in /dev/shm, or take fewer ranks";
+    case ENOMEM: return ": free memory, or take fewer ranks";
+    case EMFILE: return ": raise the limit of open files (ulimit -n)";
+    default: return "";
+    }
+}
+
 static tacit_status refuse(const char *what)
 {
-    const bool full = errno == ENOSPC || errno == EFBIG || errno == ENOMEM;
-    FAIL(full ? TACIT_NO_MEMORY : TACIT_IO, "shared memory: %s: %s", what,
-         strerror(errno));
+    const int code = errno;
+    const bool full = code == ENOSPC || code == EFBIG || code == ENOMEM;
+    FAIL(full ? TACIT_NO_MEMORY : TACIT_IO, "shared memory: %s: %s%s", what,
+         strerror(code), advice(code));
 }
 
 static tacit_status map(int fd, tct_shared *s)
@@ -195,8 +208,8 @@ tacit_status tct_shared_back(const tct_shared *s, int rank, size_t from,
     const int code =
         bytes > 0 ? posix_fallocate(s->fd, (off_t)at, (off_t)bytes) : 0;
     if (code)
-        FAIL(TACIT_NO_MEMORY, "shared memory: %zu bytes: %s", bytes,
-             strerror(code));
+        FAIL(TACIT_NO_MEMORY, "shared memory: %zu bytes: %s%s", bytes,
+             strerror(code), advice(code));
     return TACIT_OK;
 }
 

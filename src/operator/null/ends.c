@@ -9,6 +9,9 @@
 static const double ROUNDING = 10.0, ROUNDING_MOST = 0x1p-26;
 /* A part of b up to this fraction of the target is within the tolerance. */
 static const double WITHIN = 0.5;
+/* From here on A is singular in double precision: A x is that close to the
+ * rounding of |A| |x|. */
+static const double CLOSE = 0.01;
 
 double tct_null_target(const tct_null_space *N, double part, double wanted)
 {
@@ -44,9 +47,10 @@ void tct_null_sentence(const tacit_result *r, char *text, size_t size)
     if (r->stop == TACIT_STOP_SINGULAR)
         snprintf(end, sizeof end,
                  "x solves A x = P b, b without that part, to %.3g of it after "
-                 "%lld iterations: take that part out of b, or declare "
-                 "the null space",
-                 r->true_relative_residual, (long long)r->iterations);
+                 "%lld iteration%s: take that part out of b, or in C or "
+                 "Python declare the null space",
+                 r->true_relative_residual, (long long)r->iterations,
+                 r->iterations == 1 ? "" : "s");
     snprintf(text, size,
              "singular: b has a part of %.2g outside its range, along %lld "
              "null vector%s of the matrix; %s",
@@ -58,10 +62,15 @@ const char *tct_null_unknown(const tacit_result *r)
 {
     if (r->null_vectors > 0)
         return "; the matrix is numerically singular beyond the null vectors "
-               "that are known: declare all (for elasticity, coordinates of "
-               "the nodes show them), or solve a shifted matrix, which has "
-               "another solution";
+               "that are known: for elasticity amg with coordinates of the "
+               "nodes finds the rotations; else solve a shifted matrix, which "
+               "has another solution, or in C or Python declare all";
     return "; the matrix is numerically singular, and no null vector explains "
-           "it: declare its null space, or solve a shifted matrix, which has "
-           "another solution";
+           "it: solve a shifted matrix, which has another solution, or, if it "
+           "is symmetric, declare its null space in C or Python";
+}
+
+bool tct_null_is_close(const tacit_result *r)
+{
+    return r->attainable > CLOSE;
 }

@@ -18,6 +18,8 @@ void tct_null_conclude(const tct_null_space *N, tct_null_part of_b,
                        bool outside, tacit_result *r);
 /* The sentence of `r` whose b was outside, into `text`. */
 void tct_null_sentence(const tacit_result *r, char *text, size_t size);
+/* Is the matrix singular in double precision, by what rounding allows at x? */
+bool tct_null_is_close(const tacit_result *r);
 /* The end of a sentence on `r`, of a matrix that is numerically singular though
  * the null vectors that are known do not explain it. */
 const char *tct_null_unknown(const tacit_result *r);

@@ -13,6 +13,7 @@ typedef struct tct_refine_part {
     int shift;
     int beyond; /* 0, or the exponent of ||x|| beyond doubles          */
     bool over, attained; /* rounding allows no smaller residual         */
+    bool outside;        /* b is not in the range of A                  */
     tct_null_part along; /* of b, along A's null space                  */
     tacit_result result;
 } tct_refine_part;

@@ -5,9 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double SINGULAR =
-    0.01; /* attainable residual of a matrix singular in doubles */
-
 tacit_result *tct_refine_result(tacit_result *results, size_t size, int j)
 {
     return (tacit_result *)(void *)((char *)results + (size_t)j * size);
@@ -41,10 +38,8 @@ static tacit_status explain(const tct_refine_panel *R, int j)
                  : "the first guess is not finite, or of a size too far from "
                    "that of the solution");
     char singular[360] = "";
-    if (r->stop == TACIT_STOP_SINGULAR) {
-        tct_null_sentence(r, singular, sizeof singular);
-        FAIL(status, "%s%s", which, singular);
-    }
+    if (R->m[j].outside) tct_null_sentence(r, singular, sizeof singular);
+    if (r->stop == TACIT_STOP_SINGULAR) FAIL(status, "%s%s", which, singular);
     const char *what = status == TACIT_INTERRUPTED ? "interrupted"
                        : R->m[j].attained
                            ? "no further progress, as far as rounding allows,"
@@ -56,11 +51,12 @@ static tacit_status explain(const tct_refine_panel *R, int j)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
     FAIL(status,
-         "%s%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
+         "%s%s%s after %lld iteration%s: ||b - A x|| / ||b|| is %.3g, wanted "
          "%.3g%s%s%s",
-         which, what, (long long)r->iterations, r->true_relative_residual,
-         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
-         limit, r->attainable > SINGULAR ? tct_null_unknown(r) : "");
+         which, singular, what, (long long)r->iterations,
+         r->iterations == 1 ? "" : "s", r->true_relative_residual, R->stop.rtol,
+         R->stop.atol > 0 ? " or the absolute tolerance" : "", limit,
+         tct_null_is_close(r) ? tct_null_unknown(r) : "");
 }
 
 void tct_refine_conclude(const tct_refine_panel *R, tacit_result *results,

@@ -138,6 +138,17 @@ static void take_solved(tct_refine_panel *R)
         if (!tct_refine_is_bad(&R->before[j])) R->m[j] = R->before[j];
 }
 
+/* `r` is b - A x of a projected x. */
+static void note_projected(const tct_refine_panel *R, tct_refine_part *m,
+                           double *r)
+{
+    double rr = NAN;
+    q_norm(R->q, R->n, r, R->c);
+    q_sum(R->q, 1, R->c);
+    q_get(R->q, 1, R->c, &rr);
+    m->result.true_relative_residual = sqrt(rr) / m->norm_b;
+}
+
 /* Which stagnated columns are as good as rounding allows? */
 static void find_attained(tct_refine_panel *R)
 {
@@ -154,6 +165,7 @@ static void find_attained(tct_refine_panel *R)
         q_sum(R->q, 1, R->c);
         double norm_x = NAN;
         q_get(R->q, 1, R->c, &norm_x);
+        if (R->A->null) note_projected(R, m, r);
         if (R->A->norm > 0.0)
             m->result.attainable =
                 0x1p-52 * (R->A->norm * sqrt(norm_x) / m->norm_b + 1.0);
@@ -178,12 +190,20 @@ static tacit_status leave_null_space(tct_refine_panel *R)
             0x1p-52 * m->along.whole;
         const double wanted =
             fmax(ldexp(R->stop.rtol * m->norm_b, -m->shift), R->stop.atol);
-        const bool outside =
+        m->outside =
             tct_null_is_outside(R->A->null, m->along, wanted, rounding);
-        tct_null_conclude(R->A->null, m->along, outside, &m->result);
         TRY(tct_null_project(R->A, R->q, tct_refine_column(R, R->x, j), &of_x));
     }
     return TACIT_OK;
+}
+
+static void conclude_null_space(tct_refine_panel *R)
+{
+    if (!R->A->null || R->q->peers_know) return;
+    for (int j = 0; j < R->columns; j++) {
+        tct_refine_part *m = &R->m[j];
+        tct_null_conclude(R->A->null, m->along, m->outside, &m->result);
+    }
 }
 
 tacit_status tct_refine_run(tct_refine_panel *R)
@@ -207,7 +227,8 @@ tacit_status tct_refine_run(tct_refine_panel *R)
         if (left == 0) break;
         correct(R);
     }
-    find_attained(R);
     TRY(leave_null_space(R));
+    find_attained(R);
+    conclude_null_space(R);
     return tct_refine_end(R);
 }

@@ -15,6 +15,7 @@
  * smallest b - A x at the end of a trial is handed out. */
 #include "solver/preconds/autotune.h"
 #include "comm/setup/alltoall.h"
+#include "operator/null/ends.h"
 #include "precond/history.h"
 #include <math.h>
 #include <stdio.h>
@@ -368,13 +369,17 @@ static tacit_status explain(const tct_autotuning *race, tacit_status status,
     if (status != TACIT_NOT_CONVERGED || !several ||
         total->stop == TACIT_STOP_SINGULAR)
         return tacit_error_set(status, "%s", race->sentence);
+    char outside[360] = "";
+    if (race->S->run.system->outside)
+        tct_null_sentence(total, outside, sizeof outside);
     return tacit_error_set(
         status,
-        "not converged after %lld iterations of all trials: ||b - A x|| / "
-        "||b|| is %.3g, reached with precond %s, wanted %.3g%s",
-        (long long)total->iterations, total->true_relative_residual,
+        "%snot converged after %lld iterations of all trials: ||b - A x|| / "
+        "||b|| is %.3g, reached with precond %s, wanted %.3g%s%s",
+        outside, (long long)total->iterations, total->true_relative_residual,
         race->best->about.name, stop->rtol,
-        stop->atol > 0 ? " or the absolute tolerance" : "");
+        stop->atol > 0 ? " or the absolute tolerance" : "",
+        tct_null_is_close(total) ? tct_null_unknown(total) : "");
 }
 
 /* After a breakdown by the matrix itself those not tried would end alike. */
