@@ -20,8 +20,9 @@ static const double LAUNCHES = 5e-6;
 static const double LAUNCH = 2e-6; /* a further kernel of a product */
 
 /* Above CACHE bytes, those of x and y among them, a product takes the time of its
- * bytes: a format of more than HOPELESS times the least is not stored. Format
- * stencil, which stores nothing, rules out no other. */
+ * bytes: a format of more than HOPELESS times the least, or than HOPELESS times
+ * CACHE, below which another is, is not stored. Format stencil, which stores
+ * nothing, rules out no other. */
 static const double CACHE = 1e8, HOPELESS = 1.1;
 
 /* Rows have taken 1.4 to 2 times the time of as many bytes in slices without
@@ -44,8 +45,8 @@ typedef struct {
 static bool is_hopeless(const course *c, double bytes)
 {
     const double least = c->least + c->vectors;
-    return c->least > 0.0 && least > CACHE &&
-           bytes + c->vectors > HOPELESS * least;
+    return c->least > 0.0 &&
+           bytes + c->vectors > HOPELESS * (least > CACHE ? least : CACHE);
 }
 
 /* Seconds of a product, of `count`; < 0: the queue has failed. */
