@@ -139,7 +139,7 @@ tacit_status tct_scale_exponent(const double extent[2], int *out);
 tacit_status tct_store_blocks(tct_assembled *A, const char *format,
                               const tct_grid_place *at, tct_csr *rows);
 /* Divide `rows` of A into own and other columns: as tct_split, or as
- * tct_split_lent if others have them, too.
+ * tct_split_lent where nothing has to move.
  * Errors      NO_MEMORY. */
 tacit_status tct_divide_rows(const tct_assembled *A, tct_csr *rows,
                              tct_parts *parts);

@@ -5,7 +5,7 @@
 #define TCT_SOLVER_DRIVER_H
 #include "solver/run.h"
 
-enum { TCT_REFUSAL = 320 }; /* bytes of a reason */
+enum { TCT_REFUSAL = 640 }; /* bytes of a reason */
 
 typedef struct tct_driver {
     tacit_loop about;

@@ -27,8 +27,8 @@ static bool is_numerically_singular(const tct_run *R)
 static const char *about_singular(const tct_run *R)
 {
     if (R->policy->size > 0.0 && !R->M)
-        return "; rows of the matrix are of sizes too far apart: precond "
-               "jacobi brings them together";
+        return "; rows of the matrix are of sizes too far apart: scale it, or "
+               "take precond jacobi if no diagonal is 0";
     return is_numerically_singular(R) ? tct_null_unknown(R->result) : "";
 }
 
@@ -77,11 +77,15 @@ tacit_status tct_explain(const tct_run *R)
                    ? "no further progress: rounding of a large x hides b - A x"
                    : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
-        what = R->policy->unsure && !R->M
+        what = R->M ? "not converged, x is a least squares solution in the "
+                      "norm of the preconditioner: the matrix is singular or "
+                      "nearly so, and the right-hand side outside its range: "
+                      "ended"
+               : R->policy->unsure
                    ? "not converged, x is a least squares solution: the matrix "
                      "is singular or nearly so, and the right-hand side "
                      "outside its range, or rows are of sizes too far apart "
-                     "(precond jacobi brings them together): ended"
+                     "(scale the matrix): ended"
                    : "not converged, x is a least squares solution: the matrix "
                      "is singular or nearly so, and the right-hand side "
                      "outside its range: ended";

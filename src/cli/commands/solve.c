@@ -350,8 +350,8 @@ static tacit_status solve(const cli *c, solve_job *job)
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(measure_accuracy(c, job));
-    TRY(warn_of_direct(c, job));
     TRY(write_outputs(c, job));
+    TRY(warn_of_direct(c, job));
     return conclude(c, job);
 }
 

@@ -239,7 +239,7 @@ static bool is_plain(const cli_report *r)
 static bool is_wrong(const cli_report *r)
 {
     return isfinite(r->run.error) && r->run.result.converged &&
-           r->run.error > WRONG;
+           r->run.result.true_relative_residual > 0.0 && r->run.error > WRONG;
 }
 
 /* The known error of x, over that of b - A x: A's condition is at least that. */
@@ -316,8 +316,8 @@ static void print_hint(FILE *to, const cli_report *r)
                 cli_seconds(s->seconds / digits, time));
     else if (s->stop == TACIT_STOP_MAX_ITERATIONS)
         fprintf(to,
-                "hint     %" PRId64 " iterations (%s) won no digit of the "
-                "residual: " STRONGER,
+                "hint     b - A x is no smaller than b after %" PRId64
+                " iterations (%s): " STRONGER,
                 s->iterations, cli_seconds(s->seconds, time));
 }
 
@@ -377,8 +377,8 @@ static void print_notes(FILE *to, const cli_report *r)
     const tacit_result *s = &r->run.result;
     if (s->restarts > 0)
         fprintf(to,
-                "note     the recurrence met the target %" PRId64 " time%s "
-                "before b - A x did: the solve continued from x\n",
+                "note     b - A x was formed %" PRId64 " time%s, and the "
+                "solve continued from x\n",
                 s->restarts, s->restarts == 1 ? "" : "s");
     if (s->rescued_by)
         fprintf(to,

@@ -136,7 +136,9 @@ static tacit_status check_diagonal(const cli *c, const cli_problem *p,
     if (!(p->info.diagonal_min > 0.0) ||
         p->info.diagonal_min >= APART * p->info.diagonal_max)
         return TACIT_OK;
-    TRY(tacit_world_agree(c->world, get_diagonal(s, d)));
+    const tacit_status status = tacit_world_agree(c->world, get_diagonal(s, d));
+    if (status == TACIT_INPUT) return TACIT_OK; /* an inverse is infinite */
+    TRY(status);
     if (!decide(c, s->n, d, &large, &small)) return TACIT_OK;
     cli_log(c, CLI_WARN,
             "%.0f diagonal entr%s more than 1e8 times the %.0f other%s, and "

@@ -193,7 +193,7 @@ void cli_monitor_free(cli_monitor *m);
 
 typedef struct cli_run {
     tacit_status status;
-    char message[512];           /* its explanation */
+    char message[1024];          /* its explanation */
     tacit_result result;         /* of the first of the worst columns */
     int columns;                 /* 2 or more: a block */
     const tacit_result *results; /* ... [columns], of the system; or NULL */

@@ -356,7 +356,8 @@ tacit_status tct_store_again(tct_assembled *A, const char *format,
     return A->diagonal ? TACIT_OK : tct_keep_diagonal(A, local);
 }
 
-/* Rows that others have, too, stay where they are. */
+/* Rows of one rank that others have, too, stay where they are if the device takes
+ * them so. */
 tacit_status tct_divide_rows(const tct_assembled *A, tct_csr *rows,
                              tct_parts *parts)
 {

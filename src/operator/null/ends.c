@@ -10,8 +10,8 @@ static const double ROUNDING = 10.0, ROUNDING_MOST = 0x1p-26;
 /* A part of b up to this fraction of the target is within the tolerance. */
 static const double WITHIN = 0.5;
 /* From here on A is singular in double precision: A x is that close to the
- * rounding of |A| |x|. */
-static const double CLOSE = 0.01;
+ * rounding of |A| |x|. Rows of unlike sizes reach less than NEAR of that bound. */
+static const double CLOSE = 0.01, NEAR = 0.1;
 
 double tct_null_target(const tct_null_space *N, double part, double wanted)
 {
@@ -72,5 +72,6 @@ const char *tct_null_unknown(const tacit_result *r)
 
 bool tct_null_is_close(const tacit_result *r)
 {
-    return r->attainable > CLOSE;
+    return r->attainable > CLOSE &&
+           r->true_relative_residual > NEAR * r->attainable;
 }
