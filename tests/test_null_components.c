@@ -202,28 +202,37 @@ static void check(graph *g, int threads)
 
 /* --- tests ----------------------------------------------------------------- */
 
+/* Too large for the stack of a rank that is a thread. */
+static graph *new_graph(void)
+{
+    graph *g = calloc(1, sizeof *g);
+    assert_non_null(g);
+    return g;
+}
+
 /* Components of many rows, over blocks, threads and ranks. What is held is the
  * first row of a path, the last, or none. */
 static void long_paths_are_followed(void **state)
 {
     (void)state;
-    static _Thread_local graph g;
+    graph *g = new_graph();
     for (int free_ones = 0; free_ones < 2; free_ones++) {
-        memset(&g, 0, sizeof g);
+        memset(g, 0, sizeof *g);
         int at = 0;
         for (int k = 0; k < 3; k++) {
-            const int last = path(&g, at, 30000 - k, 1);
-            if (k < 2 || !free_ones) g.held[k == 0 ? at : last] = true;
+            const int last = path(g, at, 30000 - k, 1);
+            if (k < 2 || !free_ones) g->held[k == 0 ? at : last] = true;
             at = last + 1;
             const int chunks = 7, chunk = 997;
-            const int end = shuffled(&g, at, chunk, chunks);
-            if (k < 2 || !free_ones) g.held[k == 0 ? at : end] = true;
+            const int end = shuffled(g, at, chunk, chunks);
+            if (k < 2 || !free_ones) g->held[k == 0 ? at : end] = true;
             at += chunk * chunks;
             if (free_ones) at++; /* a row of zeros */
         }
-        g.n = at;
-        for (int threads = 1; threads <= 4; threads++) check(&g, threads);
+        g->n = at;
+        for (int threads = 1; threads <= 4; threads++) check(g, threads);
     }
+    free(g);
 }
 
 /* Only the middle entry of one row couples two paths, or a stored zero does
@@ -231,16 +240,17 @@ static void long_paths_are_followed(void **state)
 static void middle_entries_are_followed(void **state)
 {
     (void)state;
-    static _Thread_local graph g;
+    graph *g = new_graph();
     for (int k = 0; k < 8; k++) {
         const int count = k & 1 ? 20000 : 1000;
-        memset(&g, 0, sizeof g);
-        pair(&g, 0, count, k & 2 ? 1.0 : 0.0);
-        pair(&g, 2 * count, count, 1.0);
-        g.held[k & 4 ? 2 * count - 2 : 0] = true;
-        g.n = 4 * count;
-        for (int threads = 1; threads <= 4; threads++) check(&g, threads);
+        memset(g, 0, sizeof *g);
+        pair(g, 0, count, k & 2 ? 1.0 : 0.0);
+        pair(g, 2 * count, count, 1.0);
+        g->held[k & 4 ? 2 * count - 2 : 0] = true;
+        g->n = 4 * count;
+        for (int threads = 1; threads <= 4; threads++) check(g, threads);
     }
+    free(g);
 }
 
 static uint64_t draw(uint64_t *seed, uint64_t below)
@@ -253,25 +263,26 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 static void random_graphs_have_theirs(void **state)
 {
     (void)state;
-    static _Thread_local graph g;
+    graph *g = new_graph();
     uint64_t seed = 1;
     for (int k = 0; k < 400; k++) {
-        g.n = 8 + (int)draw(&seed, 40);
-        g.edges = 0;
-        const int edges = (int)draw(&seed, (uint64_t)g.n);
-        for (int i = 0; i < g.n; i++) g.held[i] = draw(&seed, 12) == 0;
+        g->n = 8 + (int)draw(&seed, 40);
+        g->edges = 0;
+        const int edges = (int)draw(&seed, (uint64_t)g->n);
+        for (int i = 0; i < g->n; i++) g->held[i] = draw(&seed, 12) == 0;
         for (int e = 0; e < edges; e++) {
-            const int u = (int)draw(&seed, (uint64_t)g.n);
-            const int v = (int)draw(&seed, (uint64_t)g.n);
+            const int u = (int)draw(&seed, (uint64_t)g->n);
+            const int v = (int)draw(&seed, (uint64_t)g->n);
             bool is_new = u != v;
-            for (int d = 0; d < g.edges; d++)
-                is_new = is_new && !(g.edge[d].u == u && g.edge[d].v == v) &&
-                         !(g.edge[d].u == v && g.edge[d].v == u);
+            for (int d = 0; d < g->edges; d++)
+                is_new = is_new && !(g->edge[d].u == u && g->edge[d].v == v) &&
+                         !(g->edge[d].u == v && g->edge[d].v == u);
             const double weight = draw(&seed, 8) == 0 ? 0.0 : 1.0;
-            if (is_new) g.edge[g.edges++] = (edge){u, v, weight};
+            if (is_new) g->edge[g->edges++] = (edge){u, v, weight};
         }
-        check(&g, 2);
+        check(g, 2);
     }
+    free(g);
 }
 
 int main(int argc, char **argv)
