@@ -58,11 +58,25 @@ static tacit_status breakdown(const tct_run *R)
          about_singular(R));
 }
 
+static const char *least_squares(const tct_run *R, char *text, size_t size)
+{
+    snprintf(text, size,
+             "not converged, x is a least squares solution%s: the matrix is "
+             "singular or nearly so, and the right-hand side outside its "
+             "range%s: ended",
+             R->M ? " in the norm of the preconditioner" : "",
+             R->policy->unsure && !R->M
+                 ? ", or rows are of sizes too far apart "
+                   "(scale the matrix)"
+                 : "");
+    return text;
+}
+
 tacit_status tct_explain(const tct_run *R)
 {
     const tacit_result *r = R->result;
     const char *what = "not converged";
-    char outside[360] = "";
+    char outside[360] = "", least[320];
     tacit_status status = TACIT_NOT_CONVERGED;
     if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
     if (R->system->outside) tct_null_sentence(r, outside, sizeof outside);
@@ -77,18 +91,7 @@ tacit_status tct_explain(const tct_run *R)
                    ? "no further progress: rounding of a large x hides b - A x"
                    : "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_LEAST_SQUARES)
-        what = R->M ? "not converged, x is a least squares solution in the "
-                      "norm of the preconditioner: the matrix is singular or "
-                      "nearly so, and the right-hand side outside its range: "
-                      "ended"
-               : R->policy->unsure
-                   ? "not converged, x is a least squares solution: the matrix "
-                     "is singular or nearly so, and the right-hand side "
-                     "outside its range, or rows are of sizes too far apart "
-                     "(scale the matrix): ended"
-                   : "not converged, x is a least squares solution: the matrix "
-                     "is singular or nearly so, and the right-hand side "
-                     "outside its range: ended";
+        what = least_squares(R, least, sizeof least);
     if (r->stop == TACIT_STOP_INTERRUPTED) {
         what = "interrupted";
         status = TACIT_INTERRUPTED;

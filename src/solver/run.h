@@ -83,7 +83,7 @@ typedef struct tct_restart_policy { /* the phase */
     int64_t made;                 /* iterations in result->made          */
     double mark_k[2], mark_rr[2]; /* checks half, a quarter as far: rates */
     double size; /* least_squares.c: |A| of the rows where r is, 0: of all */
-    bool narrowed, unsure; /* it is new; it is not known */
+    bool narrowed, unsure; /* it fell by half; no |A| |x|, and so no size */
 } tct_restart_policy;
 
 /* The run as methods see it. */

@@ -292,10 +292,6 @@ static void print_error(FILE *to, const cli_report *r)
 /* Iterations from here on are many. */
 enum { SLOW = 300 };
 
-#define STRONGER                                                               \
-    "--precond amg or ic0 may take fewer, and --precond auto finds out while " \
-    "it solves\n"
-
 /* A slow solve without a strong preconditioner: what was measured, and what may
  * help. */
 static void print_hint(FILE *to, const cli_report *r)
@@ -304,6 +300,8 @@ static void print_hint(FILE *to, const cli_report *r)
     const bool weak = strcmp(r->path.precond, "none") == 0 ||
                       strcmp(r->path.precond, "jacobi") == 0;
     const double digits = -log10(s->true_relative_residual);
+    const char *stronger = "--precond amg or ic0 may take fewer, and --precond "
+                           "auto finds out while it solves";
     char time[CLI_NUMBER];
     if (!r->solver || !weak || s->iterations < SLOW ||
         s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
@@ -311,14 +309,14 @@ static void print_hint(FILE *to, const cli_report *r)
     if (digits > 0.0)
         fprintf(to,
                 "hint     a digit of the residual took %.0f iterations "
-                "(%s): " STRONGER,
+                "(%s): %s\n",
                 (double)s->iterations / digits,
-                cli_seconds(s->seconds / digits, time));
+                cli_seconds(s->seconds / digits, time), stronger);
     else if (s->stop == TACIT_STOP_MAX_ITERATIONS)
         fprintf(to,
                 "hint     b - A x is no smaller than b after %" PRId64
-                " iterations (%s): " STRONGER,
-                s->iterations, cli_seconds(s->seconds, time));
+                " iterations (%s): %s\n",
+                s->iterations, cli_seconds(s->seconds, time), stronger);
 }
 
 /* Rows come in blocks as displacements do, and amg knows no rotations. */

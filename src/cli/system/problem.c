@@ -96,11 +96,12 @@ static tacit_status choose_partition(const cli *c, cli_problem *p,
                                      const char **why)
 {
     const cli_settings *set = &c->set;
-    const bool asked = set->partition || (c->ranks > 1 && set->partitioner);
     bool will_do = false;
-    *why = "it was asked for";
-    p->partition = set->partition ? "file" : set->partitioner;
-    if (asked) return TACIT_OK;
+    if (set->partition || (c->ranks > 1 && set->partitioner)) {
+        *why = "it was asked for";
+        p->partition = set->partition ? "file" : set->partitioner;
+        return TACIT_OK;
+    }
     *why = "one process";
     p->partition = "contiguous";
     if (c->ranks == 1) return TACIT_OK;

@@ -55,7 +55,7 @@ static tacit_status share_heap(tacit_world *w, tct_shared *s)
 
 /* --- between processes ---------------------------------------------------- */
 
-/* What helps against error `code`. */
+/* Advice against error `code`. */
 static const char *advice(int code)
 {
     switch (code) {

@@ -19,10 +19,10 @@ enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 static const double LAUNCHES = 5e-6;
 static const double LAUNCH = 2e-6; /* a further kernel of a product */
 
-/* Above CACHE bytes, those of x and y among them, a product takes the time of its
- * bytes: a format of more than HOPELESS times the least, or than HOPELESS times
- * CACHE, below which another is, is not stored. Format stencil, which stores
- * nothing, rules out no other. */
+/* A product takes the time of its bytes where these, x and y among them, are more
+ * than CACHE. A format is not stored if it has more than HOPELESS times the
+ * bytes of the smallest one, or of CACHE if that one has fewer. Format stencil,
+ * which stores nothing, rules out no other. */
 static const double CACHE = 1e8, HOPELESS = 1.1;
 
 /* Rows have taken 1.4 to 2 times the time of as many bytes in slices without

@@ -162,6 +162,20 @@ static tacit_status exchange_aggregates(step *s)
     return tct_halo_trade_rows(h, (int)k + 1, s->sent, s->got);
 }
 
+/* The pattern of a product: rows are in groups `of` [rows], ghosts `at`. */
+static tacit_status open_product(const tct_amg_interface *r, const int32_t *of,
+                                 const tct_ghosts *own, const int32_t *at,
+                                 const tct_ghosts *others,
+                                 tct_interface_product *out)
+{
+    *out = (tct_interface_product){.A = &r->of.A,
+                                   .of = of,
+                                   .at = at,
+                                   .rows = own->count,
+                                   .cols = others->count};
+    return tct_interface_product_open(out);
+}
+
 /* The pattern of P'A P between ranks in blocks. */
 static tacit_status find_blocks(step *s)
 {
@@ -173,12 +187,7 @@ static tacit_status find_blocks(step *s)
     for (int64_t g = 0; g < ghosts; g++)
         s->word[g] = (int64_t)s->got[g * (1 + r->k)];
     TRY(tct_amg_number_distinct(ghosts, s->word, s->at, &s->others));
-    s->blocks = (tct_interface_product){.A = &r->of.A,
-                                        .of = s->of,
-                                        .at = s->at,
-                                        .rows = s->own.count,
-                                        .cols = s->others.count};
-    return tct_interface_product_open(&s->blocks);
+    return open_product(r, s->of, &s->own, s->at, &s->others, &s->blocks);
 }
 
 /* Allocate the rows of the next interface, k for each aggregate. */
@@ -331,12 +340,7 @@ static tacit_status find_edges(const tct_amg_interface *r, edges *x)
     TRY(tct_amg_number_distinct(rows, x->word, x->of, &x->nodes));
     for (int64_t g = 0; g < ghosts; g++) x->word[g] = r->ghost_node[g];
     TRY(tct_amg_number_distinct(ghosts, x->word, x->at, &x->others));
-    x->squares = (tct_interface_product){.A = &r->of.A,
-                                         .of = x->of,
-                                         .at = x->at,
-                                         .rows = x->nodes.count,
-                                         .cols = x->others.count};
-    TRY(tct_interface_product_open(&x->squares));
+    TRY(open_product(r, x->of, &x->nodes, x->at, &x->others, &x->squares));
     tct_interface_product_add_up(&x->squares, NULL, NULL, true);
     return TACIT_OK;
 }

@@ -58,7 +58,7 @@ static void copy_part(void *work, int64_t part)
     }
 }
 
-/* The room of a part are the entries of its rows of A. */
+/* A part has room for all entries of its rows of A. */
 static void divide(listing *l)
 {
     const tct_interface_product *p = l->p;
