@@ -262,10 +262,14 @@ static void *keep_asking(void *unused)
     return unused;
 }
 
-/* ... while another thread asks for memory, too. */
+/* ... while another thread asks for memory, too. AddressSanitizer's allocator
+ * may leave the child a held lock, and there no slab is used. */
 static void test_forks_have_memory(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip();
+#endif
     pthread_t other;
     int status = 0;
     assert_int_equal(pthread_create(&other, NULL, keep_asking, NULL), 0);
