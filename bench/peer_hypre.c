@@ -231,7 +231,7 @@ static int by_value(const void *a, const void *b)
 static double median(double *took, int runs)
 {
     qsort(took + 1, (size_t)runs, sizeof *took, by_value);
-    return took[1 + runs / 2];
+    return 0.5 * (took[1 + runs / 2] + took[1 + (runs - 1) / 2]);
 }
 
 static problem open_problem(tacit_world *world, const char *name,

@@ -3,7 +3,7 @@
  * (linear, symmetric, positive definite), iterations, cost, the same bits under
  * decorators, and matrices on which it helps little.
  *
- * RUN: np=1,2,3,4
+ * RUN: np=1,2,4
  * THREADS: 3
  * LIMIT: 500
  * LABEL: slow */
