@@ -78,9 +78,13 @@ typedef struct tacit_operator_options {
  * may be destroyed, and moves or takes its rows as copies. Another format is
  * tried on 2 % of the rows, stored and kept, during solves, when the products
  * so far would have paid for it (Karlin et al. 1988): set-up costs no more than
- * what it saves, or twice the best choice in hindsight at worst. It changes no
- * bit of a product. tacit_operator_decision_at says what was decided. Ranks
- * with up to 20,000 entries store the format of fewest bytes at once. A given
+ * what it saves, or twice the best choice in hindsight at worst. Where the fall
+ * of the residual foretells many products, it is stored after a quarter of
+ * these, where too few, after twice as many. Up to 500,000 entries of a rank
+ * are not tried: the price is taken for 20 products, the gain for 0.4 of one. A
+ * format that turns out slower is undone. None changes a bit of a product.
+ * tacit_operator_decision_at says what was decided. Ranks with up to 10,000
+ * entries store the format of fewest bytes at once. A given
  * format, order or precision, another device, and large matrices with scattered
  * columns are set up as by tacit_operator_create.
  * Collective.
@@ -275,7 +279,7 @@ typedef struct tacit_decision {
     const char *outcome; /* "stored", "refused", "undone", ... */
     int64_t products;    /* before it                          */
     double cost;         /* seconds that it took               */
-    double gain;         /* seconds a product, as predicted; if undone, as
+    double gain;         /* seconds a product, as foretold; if undone, as
                           * measured */
 } tacit_decision;
 

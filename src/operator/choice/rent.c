@@ -6,8 +6,9 @@
 /* A trial may take this part of what the products before it have. */
 static const double TRIAL = 0.4;
 /* A format is bought early, after 1 / EARLY of the products that would have
- * paid for it, if SURE times those are foretold, which are rather too few. */
-static const double EARLY = 4.0, SURE = 0.8;
+ * paid for it, if SURE times those are foretold, which are rather too few; if
+ * fewer are, late, after LATE times the products. */
+static const double EARLY = 4.0, LATE = 2.0, SURE = 0.8;
 /* Products that are slower than before by this ratio undo it. */
 static const double SLOWER = 1.1;
 
@@ -66,9 +67,8 @@ static tct_rent_act after_trial(const tct_rent *r, double left)
     if (!(r->gain > 0.0)) return RENT_REFUSE;
     const double saved = (double)r->products * r->gain;
     const bool long_one = left * r->gain >= SURE * r->build;
-    if (saved >= r->build || (long_one && EARLY * saved >= r->build))
-        return RENT_BUY;
-    return RENT_GO_ON;
+    const double times = long_one ? 1.0 / EARLY : left > 0.0 ? LATE : 1.0;
+    return saved >= times * r->build ? RENT_BUY : RENT_GO_ON;
 }
 
 tct_rent_act tct_rent_decide(const tct_rent *r, double left)

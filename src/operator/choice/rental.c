@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum {
-    SMALL = 20000, /* entries: a sample would be most of them */
-    RATIO = 4,     /* checks grow by 1 / RATIO from one decision to the next */
+    RATIO = 4, /* checks grow by 1 / RATIO from one decision to the next */
     VECTOR_BYTES = 80 /* a row and iteration */
 };
 /* Seconds to try a format, for each entry of the sample, in seconds to read an
@@ -51,7 +50,8 @@ tacit_status tct_rental_open(tct_assembled *A, const tct_operator_wish *wish)
 
 bool tct_rental_is_small(const tct_assembled *A, const tct_local *rows)
 {
-    return A->rental && rows->ptr[rows->rows] <= SMALL;
+    const int64_t entries = rows->ptr[rows->rows];
+    return A->rental && tct_trial_entries(entries) == entries;
 }
 
 bool tct_rental_suits(const tct_assembled *A, const tct_format_wish *wish,
@@ -60,7 +60,7 @@ bool tct_rental_suits(const tct_assembled *A, const tct_format_wish *wish,
     const bool plain = strcmp(wish->format, "auto") == 0 && !wish->low[0];
     const bool none = strcmp(wish->order, "none") == 0;
     if (!plain || tct_rental_is_small(A, rows)) return false;
-    if (none) return true;
+    if (none || !tct_trial_is_cheap(rows->ptr[rows->rows])) return true;
     return strcmp(wish->order, "auto") == 0 &&
            !tct_order_may_pay(A->base.q, rows);
 }
@@ -95,10 +95,17 @@ void tct_rental_close(tct_assembled *A)
 
 tacit_status tct_rental_agree(tct_assembled *A)
 {
-    bool any = false;
-    TRY(tct_any(A->base.world, tct_rental_rents(A), &any));
-    if (!any) tct_rental_close(A);
+    const bool rents = tct_rental_rents(A);
+    const bool tries = rents && tct_trial_is_cheap(A->stored.block->nonzeros);
+    bool any = false, any_tries = false;
+    TRY(tct_any(A->base.world, rents, &any));
+    TRY(tct_any(A->base.world, tries, &any_tries));
     A->base.rents = any;
+    if (!any) tct_rental_close(A);
+    else if (!any_tries) {
+        A->rental->assumes = true;
+        A->rental->state.state = RENT_TRIED;
+    }
     return TACIT_OK;
 }
 
@@ -231,6 +238,24 @@ static tacit_status build(tct_assembled *A)
     return TACIT_OK;
 }
 
+/* By bytes, where price and gain are assumed. False: the rows have the fewest,
+ * or no memory is left to look. */
+static bool choose_format(tct_assembled *A)
+{
+    tct_rental *r = A->rental;
+    const double start = now(r);
+    const tct_local rows = rows_of(A);
+    const tacit_status status = tct_trial_look(
+        &rows, A->stored.trials, &A->stored.trial_count, &r->trial);
+    r->trial.rows = rows;
+    tct_trial_close(&r->trial);
+    r->state.trial = now(r) - start;
+    if (status >= 0 && r->trial.format) return true;
+    tell(A, "csr", status < 0 ? "kept: no memory" : "has the fewest bytes",
+         r->state.trial, 0.0);
+    return false;
+}
+
 static void buy(tct_assembled *A)
 {
     tct_rental *r = A->rental;
@@ -238,7 +263,8 @@ static void buy(tct_assembled *A)
     r->state.rounds = 0;
     r->state.after = 0.0;
     const double gain = r->state.gain;
-    if (!(gain > 0.0)) return; /* other ranks buy */
+    if (r->idle || (!r->assumes && !(gain > 0.0))) return; /* others buy */
+    if (r->assumes && !choose_format(A)) return;
     const char *what = r->trial.format->about.name;
     const bool bought = build(A) >= 0;
     tell(A, what, bought ? "stored" : "refused: no memory",
@@ -339,6 +365,10 @@ static void note(tct_assembled *A)
     const double is = now(r);
     tct_rent_note(&r->state, products, is - r->last);
     r->noted = r->counted;
+    if (r->assumes && r->state.state == RENT_TRIED && !r->idle) {
+        r->state.gain = RENT_GAIN * r->state.before;
+        r->state.build = RENT_PRICE * r->state.before;
+    }
 }
 
 void tct_rental_checked(tacit_operator *base, double left)
@@ -360,7 +390,7 @@ void tct_rental_settle(tacit_operator *base)
     if (!r || r->state.state >= RENT_PROVES) return;
     if (r->state.state == RENT_RUNS) begin_trial(A);
     while (r->state.state == RENT_TRIES) go_on_trying(A);
-    if (r->state.gain > 0.0) buy(A);
+    if (r->state.gain > 0.0 || r->assumes) buy(A);
     else refuse(A);
     tct_rental_keep(A);
 }

@@ -18,7 +18,8 @@ typedef struct tct_rental {
     tct_grid_place at;
     tct_grid_rows grid;
     bool looked_for_grid;
-    bool idle; /* nothing to decide here; other ranks have */
+    bool idle;    /* nothing to decide here; other ranks have */
+    bool assumes; /* price and gain: no rank has entries enough for a trial */
     tct_trial trial;
     tct_block *rows;     /* the block before a purchase, until it is proved */
     double price;        /* seconds that the purchase took */
@@ -37,8 +38,8 @@ tacit_status tct_rental_open(tct_assembled *A, const tct_operator_wish *wish);
  * are those that will be stored. */
 bool tct_rental_suits(const tct_assembled *A, const tct_format_wish *wish,
                       const tct_local *rows);
-/* Has it so few rows that a trial would cost as much as to store them? Then the
- * format of fewest bytes is stored at once. */
+/* Has it so few entries that any sample has all of them? Then the format of
+ * fewest bytes is stored at once. */
 bool tct_rental_is_small(const tct_assembled *A, const tct_local *rows);
 /* A's block is made, with rows at `at`. */
 void tct_rental_begin(tct_assembled *A, const tct_grid_place *at);

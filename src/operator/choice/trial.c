@@ -14,6 +14,11 @@ int64_t tct_trial_entries(int64_t nonzeros)
     return nonzeros < most ? nonzeros : most;
 }
 
+bool tct_trial_is_cheap(int64_t nonzeros)
+{
+    return nonzeros / PART >= ENTRIES_LEAST;
+}
+
 static void charge(const tct_rent_clock *clock, tct_rent_work work,
                    double bytes)
 {
@@ -85,8 +90,8 @@ static tacit_status store(tct_trial *t, const tct_rent_clock *clock)
     return TACIT_OK;
 }
 
-tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
-                            tacit_trial *trials, int *count, tct_trial *t)
+tacit_status tct_trial_look(const tct_local *rows, tacit_trial *trials,
+                            int *count, tct_trial *t)
 {
     *t = (tct_trial){.rows = *rows};
     TRY(tct_sample_take(rows, tct_trial_entries(rows->ptr[rows->rows]),
@@ -97,6 +102,13 @@ tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
     t->part.dense = t->dense ? t->dense : -1;
     look(t, trials, count);
     pick(t, trials, *count);
+    return TACIT_OK;
+}
+
+tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
+                            tacit_trial *trials, int *count, tct_trial *t)
+{
+    TRY(tct_trial_look(rows, trials, count, t));
     if (!t->format) return TACIT_OK;
     TRY(make_vectors(t));
     return store(t, clock);

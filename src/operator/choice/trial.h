@@ -24,8 +24,14 @@ typedef struct tct_trial {
 
 /* Entries of a sample of so many. */
 int64_t tct_trial_entries(int64_t nonzeros);
-/* Take the sample and store it; `trials` [TCT_TRIALS_MOST] tells why formats
- * are not tried. Close it, also after an error.
+/* Are they so small a part that to store them costs little? */
+bool tct_trial_is_cheap(int64_t nonzeros);
+/* Take the sample and choose the format; `trials` [TCT_TRIALS_MOST] tells why
+ * others are not tried. Close it, also after an error.
+ * Errors      NO_MEMORY. */
+tacit_status tct_trial_look(const tct_local *rows, tacit_trial *trials,
+                            int *count, tct_trial *t);
+/* ... and store the sample in it.
  * Errors      NO_MEMORY. */
 tacit_status tct_trial_open(const tct_local *rows, const tct_rent_clock *clock,
                             tacit_trial *trials, int *count, tct_trial *t);
