@@ -393,6 +393,18 @@ def test_read_gallery_factor(tmp_path):
         assert F.info["kind"] == "llt" and F.info["rows"] == 400
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (1, 9), (5, 2)])
+def test_rectangular_files(shape, tmp_path):
+    M = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    path = str(tmp_path / "M.npz")
+    sparse.save_npz(path, sparse.csr_matrix(M))
+    made = tacit.read(path)
+    assert made.shape == shape and np.array_equal(made.toarray(), M)
+    for use in (tacit.Operator, tacit.factor, tacit.amg):
+        with pytest.raises(tacit.InputError, match="square"):
+            use(path)
+
+
 def test_jacobi():
     u = np.zeros((5, 6))
     u[2, 3] = 4.0
