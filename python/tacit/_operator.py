@@ -23,6 +23,7 @@ from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
 from ._report import describe
 from ._triangle import one_triangle, refusal
+from ._values import with_values
 from ._watch import Watch
 
 
@@ -407,7 +408,8 @@ class Operator(Local):
 
     def update(self, A: Any = None) -> None:
         """Take new values of the same pattern: a matrix like the first one, or
-        an array of its stored entries; None: those that the first one has now.
+        an array as `A.data` of the first one, if that is csr, csc, coo or bsr;
+        None: those that the first one has now.
         Preconditioners need `Preconditioner.update`, a `Solver` its own.
         InvalidError names the first entry that only one of both has, and
         InputError one that is not symmetric, if the first matrix was."""
@@ -430,22 +432,9 @@ class Operator(Local):
         if A is None:
             A = self._source
         if isinstance(A, np.ndarray) and A.ndim == 1:
-            return self._with_values(A)
+            return with_values(self._source, known, A, self.notes)
         turned = known is not None and known.turned
         return rows_of(A, self.notes, ordered=not turned)
-
-    def _with_values(self, values: Any) -> Rows:
-        known = self._rows
-        if known is None or values.shape != known.vals.shape:
-            given = None if known is None else known.vals.shape
-            raise errors.InvalidError(
-                f"the values have the shape {values.shape}: expected {given}, "
-                "one for each stored entry of A"
-            )
-        from ._arrays import doubles
-
-        vals = np.ascontiguousarray(doubles(values, "values", self.notes))
-        return known._replace(vals=vals)
 
     def drop_entries(self) -> None:
         """Free the entries that preconditioners are made of."""

@@ -328,6 +328,77 @@ def test_new_values(precond):
         assert residual(2.0 * M, solver.solve(b)[0], b) < 1e-12
 
 
+def _unsorted(M):
+    """csr with the columns of each row in falling order."""
+    M = M.tocsr().copy()
+    for i in range(M.shape[0]):
+        part = slice(M.indptr[i], M.indptr[i + 1])
+        M.indices[part] = M.indices[part][::-1].copy()
+        M.data[part] = M.data[part][::-1].copy()
+    return M
+
+
+def _shuffled(M):
+    """coo in any order, with entries given twice."""
+    M = sparse.coo_matrix(M)
+    order = np.random.default_rng(5).permutation(2 * M.nnz) % M.nnz
+    return sparse.coo_matrix(
+        (0.5 * M.data[order], (M.row[order], M.col[order])), M.shape
+    )
+
+
+def _skew():
+    """A, of another kind than symmetric, and with distinct entries."""
+    M = A.copy()
+    M.data += 0.1 * np.random.default_rng(4).random(M.nnz)
+    return M
+
+
+def _blocks(M):
+    """Of 4 x 4 with zeros; of one triangle, which may not have these, of 1."""
+    M = sparse.csr_matrix(M)
+    return M.tobsr((4, 4) if sparse.tril(M, -1).nnz else (1, 1))
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_matrix, _unsorted, sparse.csc_matrix, _shuffled, _blocks]
+)
+@pytest.mark.parametrize("case", ["cg", "direct", "triangle"])
+def test_new_values_are_in_the_order_of_the_matrix(form, case):
+    M = _skew() if case == "direct" else A.multiply(A.sum(axis=1) + 7)
+    M = M if case == "direct" else M + M.T
+    M = sparse.csr_matrix(M + 200.0 * sparse.eye(400))
+    keywords = {"method": "direct" if case == "direct" else "cg"}
+    if case == "triangle":
+        keywords["triangle"] = "upper"
+    given = form(sparse.triu(M) if case == "triangle" else M)
+    factor = 1.0 + np.random.default_rng(6).random(given.data.shape)
+    factor = 3.0 if case == "cg" else factor  # to remain symmetric
+    new = given.copy()
+    new.data = given.data * factor
+    whole = new.tocsr()
+    if case == "triangle":
+        whole = whole + sparse.triu(whole, 1).T
+    with tacit.Solver(given, **keywords) as solver:
+        solver.update(new.data.reshape(-1))
+        assert residual(whole, solver.solve(b)[0], b) < CONVERGED
+        with pytest.raises(tacit.InvalidError, match="one for each stored"):
+            solver.update(np.ones(given.data.size - 1))
+
+
+def test_an_array_of_values_needs_an_order():
+    C = sparse.coo_matrix(([2.0, 4, 8], ([2, 0, 1], [2, 0, 1])))
+    with tacit.Solver(C) as solver:
+        solver.update(np.array([20.0, 40, 80]))
+        assert np.allclose(solver.solve([40.0, 80, 20])[0], 1.0)
+    for given in (A.todia(), A.tolil(), A.toarray(), "poisson2d:20"):
+        with tacit.Operator(given) as operator:
+            with pytest.raises(tacit.InvalidError, match="a whole matrix"):
+                operator.update(A.data)
+            operator.update(2.0 * A)
+            assert np.allclose(operator @ b, 2.0 * (A @ b))
+
+
 def test_condition():
     with tacit.Solver(A, precond="none", rtol=1e-12) as solver:
         assert solver.condition is None
