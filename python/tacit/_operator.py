@@ -18,7 +18,7 @@ from . import _structs as st
 from ._accuracy import accuracy_of
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, Local, context_of, own_context
-from ._function import Function
+from ._function import Function, of_adjoint
 from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
 from ._report import describe
@@ -212,6 +212,7 @@ class Operator(Local):
         self._own = alone or (comm is not None and _context is None)
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
+        self._looked: int | None = None  # of an A that was not checked
         self._why_not = ""
         self.alone: str | None = None  # the triangle that A has alone
         given = null_space if isinstance(null_space, str) else (
@@ -388,12 +389,34 @@ class Operator(Local):
         return apply_handle(self.context, self.handle, self.function, v)
 
     def _rmatvec(self, x: Any) -> Any:
-        if self.symmetric is False:
-            raise errors.UnsupportedError("products with A' are not there")
-        return self._matvec(x)
+        if self.function is not None:
+            return of_adjoint(self._source, x)
+        return self._adjoint()._matvec(x)
+
+    def _rmatmat(self, X: Any) -> Any:
+        return np.column_stack([self._rmatvec(x) for x in X.T])
 
     def _adjoint(self) -> "LinearOperator":
+        if self.function is not None:
+            return super()._adjoint()
+        self.require_own_adjoint("products")
         return self
+
+    def require_own_adjoint(self, what: str) -> None:
+        """UnsupportedError if A is not known to be symmetric, which is looked
+        for once. Collective."""
+        if self.matrix is None or self.symmetric:
+            return
+        if self._looked is None and self.symmetric is None:
+            with self.context:
+                self._looked = int(
+                    lib.tacit_matrix_check_symmetric(self.matrix.pointer)
+                )
+        if self._looked != 0:
+            raise errors.UnsupportedError(
+                f"{what} with A' are not there, and A is not known to be "
+                "symmetric: make another object, of A.T"
+            )
 
     def accuracy(self, x: Any, b: Any) -> dict[str, float | None]:
         """How well x solves A x = b, both [local rows]: `residual`,
@@ -424,6 +447,7 @@ class Operator(Local):
             check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))
             old, self.matrix = self.matrix, matrix
             old.close()
+            self._looked = None
 
     def _new_rows(self, A: Any) -> Rows:
         known = self._rows

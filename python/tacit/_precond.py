@@ -150,9 +150,10 @@ class Preconditioner(Local):
         return apply_handle(A.context, self.handle, None, v)
 
     def _rmatvec(self, r: Any) -> Any:
-        return self._matvec(r)
+        return self._adjoint()._matvec(r)
 
     def _adjoint(self) -> LinearOperator:
+        self.operator.require_own_adjoint("products")
         return self
 
     def aspreconditioner(self, cycle: str | None = None) -> "Preconditioner":

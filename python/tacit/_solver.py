@@ -408,11 +408,11 @@ class Solver(Runs):
         return self.solve(B)[0]
 
     def _rmatvec(self, b: Any) -> Any:
-        if self.operator.symmetric is False:
-            raise errors.UnsupportedError("solves with A' are not there")
-        return self._matvec(b)
+        return self._adjoint()._matvec(b)
 
     def _adjoint(self) -> LinearOperator:
+        if self.handle is None:  # other methods take A for symmetric
+            self.operator.require_own_adjoint("solves")
         return self
 
     # --- new values

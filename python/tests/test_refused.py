@@ -272,6 +272,51 @@ def test_closed_objects():
             use()
 
 
+def _adjoint_products(made):
+    return (lambda: made.rmatvec(b), lambda: made.T @ b, lambda: made.H @ b,
+            lambda: made.T @ np.column_stack([b, b]))
+
+
+def test_adjoints_of_what_is_not_symmetric():
+    N = A.copy()
+    N[0, 1] = 7.0
+    objects = [
+        tacit.Operator(N), tacit.Operator(N.tocsc()), tacit.Solver(N),
+        tacit.Solver(N, method="direct", check=False),
+        tacit.Solver(tacit.Operator(N), method="direct"),
+        tacit.Preconditioner(N, "direct", kind="lu"),
+        tacit.Operator(linalg.LinearOperator((100, 100), lambda x: N @ x)),
+        tacit.Operator(lambda x: N @ x, rows=100),
+    ]
+    for made in objects:
+        for use in _adjoint_products(made):
+            with pytest.raises(tacit.UnsupportedError, match="A'"):
+                use()
+    own = tacit.Operator(linalg.aslinearoperator(N))
+    for use in _adjoint_products(own)[:3]:
+        assert np.allclose(use(), N.T @ b)
+    both = np.column_stack([b, 2.0 * b])
+    assert np.allclose(own.T @ both, N.T @ both)
+
+
+def test_adjoints_of_what_is_symmetric():
+    operator = tacit.Operator(A)
+    for made in (operator, tacit.Operator(A.tocsc()), tacit.Solver(A),
+                 tacit.Solver(A, check=False), tacit.Solver(A, method="direct"),
+                 tacit.Solver(operator, method="direct"), tacit.amg(A),
+                 tacit.Solver(lambda x: A @ x, rows=100, precond="none"),
+                 tacit.Preconditioner(operator, "direct")):
+        for use in _adjoint_products(made)[:3]:
+            assert np.allclose(use(), made @ b)
+        both = np.column_stack([b, 2.0 * b])
+        assert np.allclose(made.T @ both, made @ both, atol=1e-6)
+    N = A.copy()
+    N[0, 1] = 7.0
+    operator.update(N)  # not looked at: it was not at first
+    with pytest.raises(tacit.UnsupportedError, match="A'"):
+        operator.rmatvec(b)
+
+
 def test_copies_and_pickles():
     for made in (tacit.Operator(A), tacit.Solver(A), tacit.amg(A),
                  tacit.factor(A)):
