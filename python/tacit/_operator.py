@@ -7,7 +7,7 @@ import ctypes
 import os
 import time
 from ctypes import byref, c_void_p
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,6 +21,7 @@ from ._context import Context, Handle, Local, context_of, own_context
 from ._function import Function, of_adjoint
 from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
+from ._null_space import NullSpace
 from ._report import describe
 from ._triangle import one_triangle, refusal
 from ._values import with_values
@@ -212,6 +213,7 @@ class Operator(Local):
         self._own = alone or (comm is not None and _context is None)
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
+        self._null_space: NullSpace | None = None
         self._looked: int | None = None  # of an A that was not checked
         self._why_not = ""
         self.alone: str | None = None  # the triangle that A has alone
@@ -236,11 +238,13 @@ class Operator(Local):
                 if _is_map(A):
                     self._make_function(A, rows, norm)
                 else:
+                    take = _take and null_space is None
                     self._make_matrix(
-                        A, shift, format, _take, _look, int(solves)
+                        A, shift, format, take, _look, int(solves)
                     )
                 if null_space is not None:
-                    self._declare_null_space(null_space)
+                    self._null_space = NullSpace(null_space, self.local_rows)
+                    self._null_space.declare(self.handle.pointer, self.matrix)
         except BaseException:
             if self._own:
                 c.close()
@@ -300,26 +304,6 @@ class Operator(Local):
         check(make(c.queue.pointer, m, byref(options), byref(pointer)))
         self.handle = Handle(
             pointer, lib.tacit_operator_destroy, (c.queue, self.matrix)
-        )
-
-    def _declare_null_space(self, given: Any) -> None:
-        space = st.new(st.NullSpace)
-        vectors = None
-        if isinstance(given, str):
-            if given != "constants":
-                raise errors.InvalidError(
-                    f"null_space is {given!r}: expected 'constants', or vectors"
-                )
-            space.constants = True
-        else:
-            vectors = columns_of(given, self.local_rows, "null_space", [])
-            space.vectors = 1 if vectors.ndim == 1 else vectors.shape[1]
-            space.values = at(vectors)
-        matrix = self.matrix.pointer if self.matrix is not None else None
-        check(
-            lib.tacit_operator_set_null_space(
-                self.handle.pointer, matrix, byref(space)
-            )
         )
 
     def _check_symmetric(self, A: Any, turned: bool) -> None:
@@ -429,13 +413,17 @@ class Operator(Local):
 
     # --- new values
 
-    def update(self, A: Any = None) -> None:
+    def update(
+        self, A: Any = None, *, _first: Callable[[Handle], None] | None = None
+    ) -> None:
         """Take new values of the same pattern: a matrix like the first one, or
         an array as `A.data` of the first one, if that is csr, csc, coo or bsr;
         None: those that the first one has now.
-        Preconditioners need `Preconditioner.update`, a `Solver` its own.
-        InvalidError names the first entry that only one of both has, and
-        InputError one that is not symmetric, if the first matrix was."""
+        Preconditioners need `Preconditioner.update`, a `Solver` its own. A
+        null space that was declared stays so. InvalidError names the first
+        entry that only one of both has, or a vector that is not null of the
+        new values, and InputError one that is not symmetric, if the first
+        matrix was. Collective."""
         self.require_open()
         if self.matrix is None:
             raise errors.InvalidError("a function has no values to update")
@@ -444,10 +432,16 @@ class Operator(Local):
             matrix = make_matrix(c, rows, self._triangle)
             if self.symmetric:
                 check(lib.tacit_matrix_check_symmetric(matrix.pointer))
+            if self._null_space is not None:
+                self._null_space.require_of(c, matrix)
+            if _first is not None:
+                _first(matrix)
             check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))
             old, self.matrix = self.matrix, matrix
             old.close()
             self._looked = None
+            if self._null_space is not None:
+                self._null_space.declare(self.handle.pointer, matrix)
 
     def _new_rows(self, A: Any) -> Rows:
         known = self._rows

@@ -419,16 +419,19 @@ class Solver(Runs):
 
     def update(self, A: Any = None) -> None:
         """New values of the same pattern, as `Operator.update`; the
-        preconditioner takes them too. Precond "auto" is found out again by the
-        next solve."""
+        preconditioner takes them, too; one of another operator, if that has
+        them: else InvalidError. Precond "auto" is found anew by the next
+        solve."""
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
-        self.operator.update(A)
+        M = self._asked
+        other = isinstance(M, Preconditioner) and M.operator is not self.operator
+        self.operator.update(A, _first=M.take_values if other else None)
         with self.operator.context:
             if self._M is not None:
                 renew(self._M, self.operator)
-            elif isinstance(self._asked, Preconditioner):
-                renew(self._asked.handle, self.operator)
+            elif isinstance(M, Preconditioner) and not other:
+                renew(M.handle, self.operator)
             if isinstance(self._asked, str) and self.handle is not None:
                 name, options = split_name(self._asked)
                 self._race = options if name == "auto" else None

@@ -469,6 +469,21 @@ def test_a_refused_update_leaves_the_old_values(precond):
         assert residual(A, s.solve(b)[0], b) < 1e-7
 
 
+@pytest.mark.parametrize("threads", [0, 1])
+def test_an_update_without_that_of_the_preconditioner_changes_nothing(threads):
+    M = tacit.Preconditioner(A, "amg", threads=threads)
+    with tacit.Solver(A, precond=M) as s:
+        with pytest.raises(tacit.InvalidError, match="M.operator.update"):
+            s.update(2.0 * A)
+        assert residual(A, s.solve(b)[0], b) < 1e-7
+        M.operator.update(2.0 * A)
+        s.update(2.0 * A)
+        assert residual(2.0 * A, s.solve(b)[0], b) < 1e-7
+    with tacit.Solver(M.operator, precond=M) as s:
+        s.update(3.0 * A)
+        assert residual(3.0 * A, s.solve(b)[0], b) < 1e-7
+
+
 def test_unknown_keywords_name_the_nearest():
     with pytest.raises(TypeError, match="'tol'.*'rtol'"):
         tacit.solve(A, b, tol=1e-3)

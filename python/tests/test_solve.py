@@ -688,6 +688,32 @@ def test_declared_null_spaces():
         assert abs(x.sum()) < 1e-6
 
 
+@pytest.mark.parametrize("precond", ["auto", "none", "jacobi", "amg", "ic0",
+                                     "direct"])
+@pytest.mark.parametrize("space", ["constants", np.ones((400, 1))])
+def test_a_declared_null_space_survives_new_values(precond, space):
+    neumann = sparse.csr_matrix(A - sparse.diags(np.asarray(A.sum(1)).ravel()))
+    inside = b - b.mean()
+    keywords = {"precond": precond}
+    if precond == "direct":
+        keywords = {"method": "direct"}
+    space = space.copy() if isinstance(space, np.ndarray) else space
+    with tacit.Solver(neumann, null_space=space, **keywords) as solver:
+        if isinstance(space, np.ndarray):
+            space[:] = np.nan  # it was copied
+        solver.solve(b)
+        for factor in (2.0, 5.0):
+            solver.update(factor * neumann)
+            x, report = solver.solve(b)
+            assert report["result"]["null_vectors"] == 1
+            assert residual(factor * neumann, x, inside) < 10 * CONVERGED
+            assert abs(x.mean()) < 1e-9 * abs(x).max()
+        with pytest.raises(tacit.InvalidError, match="null vector 1 is none"):
+            solver.update(A)
+        x, _ = solver.solve(b)  # with the values of before
+        assert residual(5.0 * neumann, x, inside) < 10 * CONVERGED
+
+
 def test_functions_may_solve_with_other_objects():
     inner = tacit.Solver(A, precond="amg")
     x, report = tacit.solve(
