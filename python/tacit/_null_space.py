@@ -56,3 +56,10 @@ class NullSpace:
             self.declare(operator, matrix)
         finally:
             lib.tacit_operator_destroy(byref(operator))
+
+
+def null_space_of(given: Any, local_rows: int) -> NullSpace:
+    """What a caller gives, or another operator has."""
+    if isinstance(given, NullSpace):
+        return given
+    return NullSpace(given, local_rows)

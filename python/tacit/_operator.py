@@ -21,7 +21,7 @@ from ._context import Context, Handle, Local, context_of, own_context
 from ._function import Function, of_adjoint
 from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
-from ._null_space import NullSpace
+from ._null_space import NullSpace, null_space_of
 from ._report import describe
 from ._triangle import one_triangle, refusal
 from ._values import with_values
@@ -213,7 +213,7 @@ class Operator(Local):
         self._own = alone or (comm is not None and _context is None)
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
-        self._null_space: NullSpace | None = None
+        self.declared: NullSpace | None = None
         self._looked: int | None = None  # of an A that was not checked
         self._why_not = ""
         self.alone: str | None = None  # the triangle that A has alone
@@ -243,8 +243,8 @@ class Operator(Local):
                         A, shift, format, take, _look, int(solves)
                     )
                 if null_space is not None:
-                    self._null_space = NullSpace(null_space, self.local_rows)
-                    self._null_space.declare(self.handle.pointer, self.matrix)
+                    self.declared = null_space_of(null_space, self.local_rows)
+                    self.declared.declare(self.handle.pointer, self.matrix)
         except BaseException:
             if self._own:
                 c.close()
@@ -432,16 +432,16 @@ class Operator(Local):
             matrix = make_matrix(c, rows, self._triangle)
             if self.symmetric:
                 check(lib.tacit_matrix_check_symmetric(matrix.pointer))
-            if self._null_space is not None:
-                self._null_space.require_of(c, matrix)
+            if self.declared is not None:
+                self.declared.require_of(c, matrix)
             if _first is not None:
                 _first(matrix)
             check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))
             old, self.matrix = self.matrix, matrix
             old.close()
             self._looked = None
-            if self._null_space is not None:
-                self._null_space.declare(self.handle.pointer, matrix)
+            if self.declared is not None:
+                self.declared.declare(self.handle.pointer, matrix)
 
     def _new_rows(self, A: Any) -> Rows:
         known = self._rows

@@ -420,6 +420,35 @@ def test_within_scipy():
     assert info == 0 and np.allclose(operator @ b, A @ b)
 
 
+@pytest.mark.parametrize("method", [tacit.cg, tacit.minres])
+@pytest.mark.parametrize("order", ["rcm", "metis", "none"])
+def test_iterates_of_a_reordered_operator(method, order):
+    mixed = np.random.default_rng(2).permutation(400)
+    R = A[mixed][:, mixed].tocsr()
+    plain, steps = [], []
+    method(R, b, callback=plain.append)
+    with tacit.Operator(R, format=f"csr@{order}") as operator:
+        M = tacit.Preconditioner(operator, "ic0")
+        assert operator.info["order"] == order
+        for own in None, M:
+            steps.clear()
+            x, info = method(operator, b, M=own, callback=steps.append)
+            assert info == 0 and residual(R, x, b) < 2e-5
+            assert np.array_equal(steps[-1], x)
+            if own is None:
+                assert len(steps) == len(plain)
+                assert np.allclose(steps[3], plain[3], rtol=1e-8)
+        assert np.allclose(operator @ b, R @ b)  # it is still open
+    with pytest.raises(tacit.ClosedError):
+        method(operator, b, callback=steps.append)
+    neumann = R - sparse.diags(np.asarray(R.sum(1)).ravel())
+    operator = tacit.Operator(
+        neumann, format=f"csr@{order}", null_space="constants"
+    )
+    x, info = method(operator, b, callback=steps.append, rtol=1e-8)
+    assert info == 0 and residual(neumann, x, b - b.mean()) < 1e-6
+
+
 def test_amg_takes_near_null_vectors():
     ones = np.ones((400, 1))
     steps = [
