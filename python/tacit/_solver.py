@@ -14,7 +14,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from ._arguments import is_own, refuse_unknown, settings_of, target
+from ._arguments import is_own, note_of_factor, refuse_beside_a_factor
+from ._arguments import refuse_unknown, settings_of, target
 from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
 from ._library import check, lib, shown, whole, word
@@ -90,6 +91,8 @@ class Solver(Runs):
             )
             self._solves = whole(solves, "solves", 1, _MOST)
             self._settings = settings_of(settings)
+            if isinstance(method, str) and method == "direct":
+                refuse_beside_a_factor(precond, self._settings)
             refuse_unknown(of_operator, _known())
             if isinstance(A, Operator):
                 A.require_open()
@@ -136,7 +139,7 @@ class Solver(Runs):
         if self._auto and A.symmetric is False:
             A.require_whole()
             method = "direct"
-            self.notes.append("A is not symmetric: solved by its LU factors")
+            self.notes.append(note_of_factor(self._asked, self._settings))
         elif self._auto:
             method = "flexible" if self._varies() else "cg"
         word(method, "method")

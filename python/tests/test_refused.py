@@ -201,6 +201,38 @@ def test_names_and_numbers():
             f(*arguments)
 
 
+def test_settings_without_effect():
+    for name in ("rtol", "atol", "max_iterations", "max-iterations", "precond"):
+        plain = name.replace("-", "_")
+        refused(ValueError, f"{name}.*as an argument, {plain}=", A, b,
+                settings={name: 3})
+    for name, value in (("norm", "backward"), ("relative_to", "r0"),
+                        ("relative-to", "b"), ("iterations", 3)):
+        refused(ValueError, f"{name}.*do not take", A, b,
+                settings={name: value})
+    for keywords in ({"precond": "amg"}, {"precond": "nonsense"},
+                     {"precond": lambda r: r}, {"precond": sparse.eye(100)},
+                     {"settings": {"nonsense": 1}}, {"settings": {"steps": 4}},
+                     {"settings": {"loop": "graph"}}):
+        refused(ValueError, "method 'direct' has", A, b, method="direct",
+                **keywords)
+    for precond in ("auto", "none", "direct", None):
+        x, _ = tacit.solve(A, b, method="direct", precond=precond,
+                           settings={"loop": "host"})
+        assert residual(A, x, b) < 1e-12
+    N = A.copy()
+    N[0, 1] = 7.0
+    for keywords, said in (
+        ({}, "LU factors"), ({"precond": "amg"}, "without precond"),
+        ({"precond": sparse.eye(100), "settings": {"steps": 2}},
+         "without precond and settings"),
+    ):
+        x, report = tacit.solve(N, b, **keywords)
+        assert residual(N, x, b) < 1e-12 and report["notes"][0].endswith(said)
+    rows = tacit.compare(A, b, ["cg", "direct"], ["jacobi", "amg"])
+    assert len(rows) == 3 and all(row["converged"] for row in rows)
+
+
 def test_symmetry_is_checked_with_row_and_column():
     bad = A.copy()
     bad.data[1] = 5.0
