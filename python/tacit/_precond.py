@@ -226,6 +226,14 @@ class Preconditioner(Local):
                 self.operator.close()
 
 
+def varies(asked: Any) -> bool:
+    """Does the preconditioner that is asked for change from one application
+    to the next?"""
+    if isinstance(asked, Preconditioner):
+        return asked.varies
+    return isinstance(asked, str) and split_name(asked)[1].get("cycle") == "k"
+
+
 def renew(M: Handle, operator: Operator) -> None:
     """M takes the operator's new values. Collective."""
     if not M.pointer:  # "none"

@@ -22,6 +22,7 @@ from ._library import check, lib, shown, whole, word
 from ._mpi import agree
 from ._operator import Operator
 from ._precond import Preconditioner, function_of, make, renew, split_name
+from ._precond import varies
 from ._report import Report, describe, path_of, precond_info, precond_of
 from ._report import report_of
 from ._run import Runs
@@ -141,7 +142,7 @@ class Solver(Runs):
             method = "direct"
             self.notes.append(note_of_factor(self._asked, self._settings))
         elif self._auto:
-            method = "flexible" if self._varies() else "cg"
+            method = "flexible" if varies(self._asked) else "cg"
         word(method, "method")
         if method == "direct":
             self._M = make(A, "direct", {"kind": "auto"})
@@ -153,12 +154,6 @@ class Solver(Runs):
         if self._own and self._race is None:
             A.drop_entries()
         self._describe_precond()
-
-    def _varies(self) -> bool:
-        p = self._asked
-        if isinstance(p, Preconditioner):
-            return p.varies
-        return isinstance(p, str) and split_name(p)[1].get("cycle") == "k"
 
     def _make_solver(self, method: str) -> None:
         A = self.operator
@@ -276,7 +271,6 @@ class Solver(Runs):
         """
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
-        self.operator.require_open()
         functions = {"callback": callback, "converged": converged}
 
         def limit() -> tuple[float, float, int]:

@@ -292,7 +292,7 @@ def test_closed_objects():
     operator.close()
     for use in (lambda: operator @ b, lambda: tacit.solve(operator, b),
                 lambda: operator.update(A), lambda: operator.info,
-                lambda: solver.solve(b), lambda: tacit.Solver(operator)):
+                lambda: solver.update(A), lambda: tacit.Solver(operator)):
         with pytest.raises(tacit.ClosedError, match="closed"):
             use()
     solver.close()
@@ -302,6 +302,30 @@ def test_closed_objects():
                 lambda: M @ b, lambda: F.solve(b), lambda: F.info):
         with pytest.raises(tacit.ClosedError, match="closed"):
             use()
+
+
+@pytest.mark.parametrize("make, keywords", [
+    *((lambda: tacit.Operator(A), keywords) for keywords in (
+        {}, {"precond": "amg"}, {"precond": "none"}, {"method": "direct"},
+        {"method": "minres"}, {"precond": lambda r: 0.25 * r})),
+    (lambda: tacit.Operator(A, format="csr@rcm"), {"precond": "ic0"}),
+    (lambda: tacit.Operator(lambda x: A @ x, rows=100), {"precond": "none"}),
+])
+def test_a_solver_goes_on_after_its_operator_is_closed(make, keywords):
+    operator = make()
+    solver = tacit.Solver(operator, **keywords)
+    operator.close()
+    del operator
+    gc.collect()
+    for k in range(3):  # the first one finds M, if "auto" has to
+        x, _ = solver.solve(b + k, callback=lambda *seen: False)
+        assert residual(A, x, b + k) < 1e-7
+    with pytest.raises(tacit.ClosedError, match="operator was closed"):
+        solver.update(A)
+    assert residual(A, solver.solve(b)[0], b) < 1e-7
+    solver.close()
+    with pytest.raises(tacit.ClosedError, match="solver was closed"):
+        solver.solve(b)
 
 
 def _adjoint_products(made):
