@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
 from ctypes import byref, c_void_p
@@ -46,7 +45,7 @@ def make_matrix(
     count, order = rows.shape
     first, total = 0, count
     if context.ranks > 1:
-        first, total = _place(context, count)
+        first, total = context.place(count)
     context.together(lambda: _require_square(total, order))
     wide = rows.ptr.dtype.itemsize > 4
     kind = "triangle" if triangle else "rows"
@@ -72,18 +71,6 @@ def _require_square(rows: int, columns: int) -> None:
         raise errors.InvalidError(
             f"A is {rows} x {columns}: expected a square matrix"
         )
-
-
-def _place(context: Context, count: int) -> tuple[int, int]:
-    """The first row of this rank, and the rows of all."""
-    counts = (ctypes.c_double * context.ranks)()
-    counts[context.rank] = count
-    check(
-        lib.tacit_world_reduce(
-            context.world.pointer, 0, context.ranks, counts
-        )
-    )
-    return int(sum(counts[: context.rank])), int(sum(counts))
 
 
 def open_matrix(context: Context, name: str, shift: float) -> Handle:
@@ -262,7 +249,7 @@ class Operator(Local):
         self.local_rows = rows = _rows_of_function(A, rows)
         self.function = Function(c, f, self.local_rows, norm)
         self.handle = self.function.handle
-        total = _place(c, self.local_rows)[1] if c.ranks > 1 else rows
+        total = c.place(self.local_rows)[1] if c.ranks > 1 else rows
         self.shape = (int(total), int(total))
 
     def _make_matrix(
