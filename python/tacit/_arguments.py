@@ -11,6 +11,10 @@ from ._library import double, shown
 from ._precond import Preconditioner
 
 
+_ARGUMENTS = ("precond", "rtol", "atol", "max_iterations")
+_OTHER_ENDS = ("norm", "relative_to", "iterations")
+
+
 def target(value: Any, what: str) -> float:
     """A tolerance."""
     found = double(value)
@@ -32,11 +36,46 @@ def settings_of(given: Any) -> dict[str, Any]:
         raise errors.InvalidError(
             f"settings is {shown(given)}: expected a dict"
         )
-    if given and "precond" in given:
-        raise errors.InvalidError(
-            "settings has 'precond': give it as an argument, precond="
-        )
+    for name in given or ():
+        plain = str(name).replace("-", "_")
+        if plain in _ARGUMENTS:
+            raise errors.InvalidError(
+                f"settings has {shown(name)}: give it as an argument, {plain}="
+            )
+        if plain in _OTHER_ENDS:
+            raise errors.InvalidError(
+                f"settings has {shown(name)}, which solves in Python do not "
+                "take: they end by rtol, atol, max_iterations and converged="
+            )
     return dict(given or {})
+
+
+def refuse_beside_a_factor(precond: Any, settings: dict[str, Any]) -> None:
+    """InvalidError for what method direct has no use for."""
+    if not _is_one_of(precond, "auto", "none", "direct"):
+        what = precond if isinstance(precond, str) else type(precond).__name__
+        raise errors.InvalidError(
+            "method 'direct' has its factor, and no use for precond "
+            f"{shown(what)}: leave it out"
+        )
+    for name, value in settings.items():
+        if name != "loop" or str(value) not in ("host", "auto"):
+            raise errors.InvalidError(
+                "method 'direct' has no settings: leave out "
+                f"{shown(name)}: {shown(value)}"
+            )
+
+
+def note_of_factor(precond: Any, settings: dict[str, Any]) -> str:
+    """Of a matrix that is not symmetric, for method auto."""
+    unused = [] if _is_one_of(precond, "auto", "none") else ["precond"]
+    unused += ["settings"] if settings else []
+    without = f", without {' and '.join(unused)}" if unused else ""
+    return f"A is not symmetric: solved by its LU factors{without}"
+
+
+def _is_one_of(given: Any, *names: str) -> bool:
+    return given is None or (isinstance(given, str) and given in names)
 
 
 def refuse_unknown(keywords: dict[str, Any], known: Sequence[str]) -> None:

@@ -78,7 +78,7 @@ def compare(
     **keywords: Any,
 ) -> Comparison:
     """Solve A x = b, b of ones unless given, with each method and each
-    preconditioner, and rank them by the time of set-up and solve in seconds;
+    preconditioner ("direct" has none), and rank them by the time of set-up and solve in seconds;
     the set-up of the matrix is shared. The program `tacit compare` has more
     paths. `keywords` are those of `Solver`: rtol, max_iterations.
 
@@ -101,7 +101,8 @@ def compare(
         if np.ndim(b) != 1:
             raise errors.InvalidError("compare takes one right-hand side")
         rows = [
-            _row(operator, b, m, p, keywords) for m in methods for p in preconds
+            _row(operator, b, m, p, keywords) for m in methods
+            for p in (["none"] if m == "direct" else preconds)
         ]
     finally:
         if not given:

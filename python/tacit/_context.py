@@ -186,6 +186,16 @@ class Context:
         check(status)
         return out
 
+    def place(self, count: int) -> tuple[int, int]:
+        """The first row of this rank, which has `count`, and the rows of all.
+        Collective."""
+        counts = (ctypes.c_double * self.ranks)()
+        counts[self.rank] = count
+        check(
+            lib.tacit_world_reduce(self.world.pointer, 0, self.ranks, counts)
+        )
+        return int(sum(counts[: self.rank])), int(sum(counts))
+
     def require_same(self, values: dict[str, float]) -> None:
         """InvalidError on all ranks if one has another number. Collective."""
         both = [float(v) for v in values.values()]

@@ -32,9 +32,9 @@ def _array(address: int | None, count: int, kind: Any) -> Any:
 
 def _take(matrix: Handle) -> Any:
     """The rows of a matrix as a csr_array, or a csr_matrix of old SciPy."""
-    rows = st.Rows()
+    rows, info = st.Rows(), st.new(st.MatrixInfo)
     check(lib.tacit_matrix_view_rows(matrix.pointer, byref(rows)))
-    n = int(lib.tacit_matrix_global_rows(matrix.pointer))
+    check(lib.tacit_matrix_describe(matrix.pointer, byref(info)))
     ptr = _array(rows.ptr, rows.count + 1, np.int64)
     entries = int(ptr[-1]) if len(ptr) else 0
     wide = bool(rows.cols64)
@@ -49,7 +49,7 @@ def _take(matrix: Handle) -> Any:
         from scipy.sparse import csr_array as kind
     except ImportError:
         kind = csr_matrix
-    return kind((vals, cols, ptr), shape=(rows.count, n))
+    return kind((vals, cols, ptr), shape=(rows.count, int(info.cols)))
 
 
 def read(path: Any, *, shift: float = 0.0) -> Any:

@@ -8,12 +8,26 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
 from . import _structs as st
 from ._context import Context, Handle
 from ._library import check, lib, set_error
 from ._watch import Watch
+
+
+def of_adjoint(A: Any, x: Any) -> Any:
+    """A' x of a LinearOperator that has it; UnsupportedError for others."""
+    if isinstance(A, LinearOperator):
+        try:
+            return A.rmatvec(x)
+        except NotImplementedError:
+            pass
+    raise errors.UnsupportedError(
+        "A is a function, whose product with A' is not known: give a "
+        "LinearOperator with rmatvec"
+    )
 
 
 class Function:

@@ -94,6 +94,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "tacit_gallery_at": (POINTER(st.Gallery), [c_int]),
     "tacit_gallery_find": (POINTER(st.Gallery), [c_char_p]),
     "tacit_matrix_destroy": (None, [POINTER(_P)]),
+    "tacit_matrix_describe": (_S, [_P, POINTER(st.MatrixInfo)]),
     "tacit_matrix_check_symmetric": (_S, [_P]),
     "tacit_matrix_drop_entries": (None, [_P]),
     "tacit_matrix_local_rows": (c_int64, [_P]),

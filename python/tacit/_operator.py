@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
 from ctypes import byref, c_void_p
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,11 +17,13 @@ from . import _structs as st
 from ._accuracy import accuracy_of
 from ._arrays import Rows, at, columns_of, rows_of
 from ._context import Context, Handle, Local, context_of, own_context
-from ._function import Function
+from ._function import Function, of_adjoint
 from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
+from ._null_space import NullSpace, null_space_of
 from ._report import describe
 from ._triangle import one_triangle, refusal
+from ._values import with_values
 from ._watch import Watch
 
 
@@ -44,7 +45,7 @@ def make_matrix(
     count, order = rows.shape
     first, total = 0, count
     if context.ranks > 1:
-        first, total = _place(context, count)
+        first, total = context.place(count)
     context.together(lambda: _require_square(total, order))
     wide = rows.ptr.dtype.itemsize > 4
     kind = "triangle" if triangle else "rows"
@@ -70,18 +71,6 @@ def _require_square(rows: int, columns: int) -> None:
         raise errors.InvalidError(
             f"A is {rows} x {columns}: expected a square matrix"
         )
-
-
-def _place(context: Context, count: int) -> tuple[int, int]:
-    """The first row of this rank, and the rows of all."""
-    counts = (ctypes.c_double * context.ranks)()
-    counts[context.rank] = count
-    check(
-        lib.tacit_world_reduce(
-            context.world.pointer, 0, context.ranks, counts
-        )
-    )
-    return int(sum(counts[: context.rank])), int(sum(counts))
 
 
 def open_matrix(context: Context, name: str, shift: float) -> Handle:
@@ -211,6 +200,8 @@ class Operator(Local):
         self._own = alone or (comm is not None and _context is None)
         self.check_seconds = 0.0
         self.symmetric: bool | None = None
+        self.declared: NullSpace | None = None
+        self._looked: int | None = None  # of an A that was not checked
         self._why_not = ""
         self.alone: str | None = None  # the triangle that A has alone
         given = null_space if isinstance(null_space, str) else (
@@ -234,11 +225,13 @@ class Operator(Local):
                 if _is_map(A):
                     self._make_function(A, rows, norm)
                 else:
+                    take = _take and null_space is None
                     self._make_matrix(
-                        A, shift, format, _take, _look, int(solves)
+                        A, shift, format, take, _look, int(solves)
                     )
                 if null_space is not None:
-                    self._declare_null_space(null_space)
+                    self.declared = null_space_of(null_space, self.local_rows)
+                    self.declared.declare(self.handle.pointer, self.matrix)
         except BaseException:
             if self._own:
                 c.close()
@@ -256,7 +249,7 @@ class Operator(Local):
         self.local_rows = rows = _rows_of_function(A, rows)
         self.function = Function(c, f, self.local_rows, norm)
         self.handle = self.function.handle
-        total = _place(c, self.local_rows)[1] if c.ranks > 1 else rows
+        total = c.place(self.local_rows)[1] if c.ranks > 1 else rows
         self.shape = (int(total), int(total))
 
     def _make_matrix(
@@ -298,26 +291,6 @@ class Operator(Local):
         check(make(c.queue.pointer, m, byref(options), byref(pointer)))
         self.handle = Handle(
             pointer, lib.tacit_operator_destroy, (c.queue, self.matrix)
-        )
-
-    def _declare_null_space(self, given: Any) -> None:
-        space = st.new(st.NullSpace)
-        vectors = None
-        if isinstance(given, str):
-            if given != "constants":
-                raise errors.InvalidError(
-                    f"null_space is {given!r}: expected 'constants', or vectors"
-                )
-            space.constants = True
-        else:
-            vectors = columns_of(given, self.local_rows, "null_space", [])
-            space.vectors = 1 if vectors.ndim == 1 else vectors.shape[1]
-            space.values = at(vectors)
-        matrix = self.matrix.pointer if self.matrix is not None else None
-        check(
-            lib.tacit_operator_set_null_space(
-                self.handle.pointer, matrix, byref(space)
-            )
         )
 
     def _check_symmetric(self, A: Any, turned: bool) -> None:
@@ -387,12 +360,34 @@ class Operator(Local):
         return apply_handle(self.context, self.handle, self.function, v)
 
     def _rmatvec(self, x: Any) -> Any:
-        if self.symmetric is False:
-            raise errors.UnsupportedError("products with A' are not there")
-        return self._matvec(x)
+        if self.function is not None:
+            return of_adjoint(self._source, x)
+        return self._adjoint()._matvec(x)
+
+    def _rmatmat(self, X: Any) -> Any:
+        return np.column_stack([self._rmatvec(x) for x in X.T])
 
     def _adjoint(self) -> "LinearOperator":
+        if self.function is not None:
+            return super()._adjoint()
+        self.require_own_adjoint("products")
         return self
+
+    def require_own_adjoint(self, what: str) -> None:
+        """UnsupportedError if A is not known to be symmetric, which is looked
+        for once. Collective."""
+        if self.matrix is None or self.symmetric:
+            return
+        if self._looked is None and self.symmetric is None:
+            with self.context:
+                self._looked = int(
+                    lib.tacit_matrix_check_symmetric(self.matrix.pointer)
+                )
+        if self._looked != 0:
+            raise errors.UnsupportedError(
+                f"{what} with A' are not there, and A is not known to be "
+                "symmetric: make another object, of A.T"
+            )
 
     def accuracy(self, x: Any, b: Any) -> dict[str, float | None]:
         """How well x solves A x = b, both [local rows]: `residual`,
@@ -405,12 +400,17 @@ class Operator(Local):
 
     # --- new values
 
-    def update(self, A: Any = None) -> None:
+    def update(
+        self, A: Any = None, *, _first: Callable[[Handle], None] | None = None
+    ) -> None:
         """Take new values of the same pattern: a matrix like the first one, or
-        an array of its stored entries; None: those that the first one has now.
-        Preconditioners need `Preconditioner.update`, a `Solver` its own.
-        InvalidError names the first entry that only one of both has, and
-        InputError one that is not symmetric, if the first matrix was."""
+        an array as `A.data` of the first one, if that is csr, csc, coo or bsr;
+        None: those that the first one has now.
+        Preconditioners need `Preconditioner.update`, a `Solver` its own. A
+        null space that was declared stays so. InvalidError names the first
+        entry that only one of both has, or a vector that is not null of the
+        new values, and InputError one that is not symmetric, if the first
+        matrix was. Collective."""
         self.require_open()
         if self.matrix is None:
             raise errors.InvalidError("a function has no values to update")
@@ -419,9 +419,16 @@ class Operator(Local):
             matrix = make_matrix(c, rows, self._triangle)
             if self.symmetric:
                 check(lib.tacit_matrix_check_symmetric(matrix.pointer))
+            if self.declared is not None:
+                self.declared.require_of(c, matrix)
+            if _first is not None:
+                _first(matrix)
             check(lib.tacit_operator_update(self.handle.pointer, matrix.pointer))
             old, self.matrix = self.matrix, matrix
             old.close()
+            self._looked = None
+            if self.declared is not None:
+                self.declared.declare(self.handle.pointer, matrix)
 
     def _new_rows(self, A: Any) -> Rows:
         known = self._rows
@@ -430,22 +437,9 @@ class Operator(Local):
         if A is None:
             A = self._source
         if isinstance(A, np.ndarray) and A.ndim == 1:
-            return self._with_values(A)
+            return with_values(self._source, known, A, self.notes)
         turned = known is not None and known.turned
         return rows_of(A, self.notes, ordered=not turned)
-
-    def _with_values(self, values: Any) -> Rows:
-        known = self._rows
-        if known is None or values.shape != known.vals.shape:
-            given = None if known is None else known.vals.shape
-            raise errors.InvalidError(
-                f"the values have the shape {values.shape}: expected {given}, "
-                "one for each stored entry of A"
-            )
-        from ._arrays import doubles
-
-        vals = np.ascontiguousarray(doubles(values, "values", self.notes))
-        return known._replace(vals=vals)
 
     def drop_entries(self) -> None:
         """Free the entries that preconditioners are made of."""

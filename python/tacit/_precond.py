@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from ctypes import byref, c_void_p
 from typing import Any
 
@@ -150,9 +151,10 @@ class Preconditioner(Local):
         return apply_handle(A.context, self.handle, None, v)
 
     def _rmatvec(self, r: Any) -> Any:
-        return self._matvec(r)
+        return self._adjoint()._matvec(r)
 
     def _adjoint(self) -> LinearOperator:
+        self.operator.require_own_adjoint("products")
         return self
 
     def aspreconditioner(self, cycle: str | None = None) -> "Preconditioner":
@@ -193,6 +195,27 @@ class Preconditioner(Local):
         with self.operator.context:
             renew(self.handle, self.operator)
 
+    def take_values(self, matrix: Handle) -> None:
+        """Those of its operator, if `matrix`, the new one of a solver of
+        another operator, has them. Within the context of that one."""
+        if not self.handle.pointer:  # "none"
+            return
+        with self._within(matrix):
+            status = lib.tacit_precond_update(
+                self.handle.pointer, matrix.pointer
+            )
+        if status == -1:
+            raise errors.InvalidError(
+                "precond is of another operator, which has other values: "
+                "update that first, by M.operator.update, or make the solver "
+                "with it: tacit.Solver(M.operator, precond=M)"
+            )
+        check(status)
+
+    def _within(self, matrix: Handle) -> Any:
+        same = matrix.lock is self.context.lock
+        return nullcontext() if same else self.context
+
     def close(self) -> None:
         """Free it, and the operator if it has made that itself."""
         if not self._closed:
@@ -201,6 +224,14 @@ class Preconditioner(Local):
                 self.handle.close()
             if self._own:
                 self.operator.close()
+
+
+def varies(asked: Any) -> bool:
+    """Does the preconditioner that is asked for change from one application
+    to the next?"""
+    if isinstance(asked, Preconditioner):
+        return asked.varies
+    return isinstance(asked, str) and split_name(asked)[1].get("cycle") == "k"
 
 
 def renew(M: Handle, operator: Operator) -> None:

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from . import _errors as errors
 from ._library import shown
+from ._files import _take
 from ._operator import Operator
 from ._precond import Preconditioner
 from ._solver import Solver
@@ -19,10 +20,26 @@ from ._solver import Solver
 _TINY = 1e-300  # a norm without its estimate, which takes products
 
 
+def _in_own_order(A: Operator, M: Any) -> Operator:
+    """A, or another of its entries, if A's rows have been reordered, or are on
+    a GPU: the iterate is in memory of its own then. M, which may have A's
+    order, is a function of vectors to the other one, on a queue of its own."""
+    A.require_open()
+    if A.matrix is None or (A.context.host and A.info["order"] == "none"):
+        return A
+    with A.context:
+        rows = _take(A.matrix)
+    return Operator(
+        rows, device="host", format="auto@none", null_space=A.declared,
+        threads=A.context.asked_threads if A.context.host else 0,
+        _alone=M is not None,
+    )
+
+
 def _prepare(A: Any, tight: bool, M: Any = None) -> Operator:
     """A as an operator whose iterate is the caller's x in each step."""
     if isinstance(A, Operator):
-        return A
+        return _in_own_order(A, M) if tight else A
     if not (issparse(A) or isinstance(A, (LinearOperator, np.ndarray))):
         A = aslinearoperator(A) if hasattr(A, "shape") else np.asarray(A)
     format = "auto@none" if tight else "auto"
@@ -119,8 +136,8 @@ def _run(
         return _run_complex(
             method, A, b, x0, M, callback, rtol, atol, maxiter
         )
-    own = not isinstance(A, Operator)
     operator = _prepare(A, callback is not None, M)
+    own = operator is not A
     try:
         given, guess, column = _vectors(operator, b, x0, M)
         most = 10 * operator.shape[0] if maxiter is None else int(maxiter)

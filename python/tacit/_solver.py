@@ -14,13 +14,15 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from ._arguments import is_own, refuse_unknown, settings_of, target
+from ._arguments import is_own, note_of_factor, refuse_beside_a_factor
+from ._arguments import refuse_unknown, settings_of, target
 from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
 from ._library import check, lib, shown, whole, word
 from ._mpi import agree
 from ._operator import Operator
 from ._precond import Preconditioner, function_of, make, renew, split_name
+from ._precond import varies
 from ._report import Report, describe, path_of, precond_info, precond_of
 from ._report import report_of
 from ._run import Runs
@@ -90,6 +92,8 @@ class Solver(Runs):
             )
             self._solves = whole(solves, "solves", 1, _MOST)
             self._settings = settings_of(settings)
+            if isinstance(method, str) and method == "direct":
+                refuse_beside_a_factor(precond, self._settings)
             refuse_unknown(of_operator, _known())
             if isinstance(A, Operator):
                 A.require_open()
@@ -136,9 +140,9 @@ class Solver(Runs):
         if self._auto and A.symmetric is False:
             A.require_whole()
             method = "direct"
-            self.notes.append("A is not symmetric: solved by its LU factors")
+            self.notes.append(note_of_factor(self._asked, self._settings))
         elif self._auto:
-            method = "flexible" if self._varies() else "cg"
+            method = "flexible" if varies(self._asked) else "cg"
         word(method, "method")
         if method == "direct":
             self._M = make(A, "direct", {"kind": "auto"})
@@ -150,12 +154,6 @@ class Solver(Runs):
         if self._own and self._race is None:
             A.drop_entries()
         self._describe_precond()
-
-    def _varies(self) -> bool:
-        p = self._asked
-        if isinstance(p, Preconditioner):
-            return p.varies
-        return isinstance(p, str) and split_name(p)[1].get("cycle") == "k"
 
     def _make_solver(self, method: str) -> None:
         A = self.operator
@@ -273,7 +271,6 @@ class Solver(Runs):
         """
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
-        self.operator.require_open()
         functions = {"callback": callback, "converged": converged}
 
         def limit() -> tuple[float, float, int]:
@@ -408,27 +405,30 @@ class Solver(Runs):
         return self.solve(B)[0]
 
     def _rmatvec(self, b: Any) -> Any:
-        if self.operator.symmetric is False:
-            raise errors.UnsupportedError("solves with A' are not there")
-        return self._matvec(b)
+        return self._adjoint()._matvec(b)
 
     def _adjoint(self) -> LinearOperator:
+        if self.handle is None:  # other methods take A for symmetric
+            self.operator.require_own_adjoint("solves")
         return self
 
     # --- new values
 
     def update(self, A: Any = None) -> None:
         """New values of the same pattern, as `Operator.update`; the
-        preconditioner takes them too. Precond "auto" is found out again by the
-        next solve."""
+        preconditioner takes them, too; one of another operator, if that has
+        them: else InvalidError. Precond "auto" is found anew by the next
+        solve."""
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
-        self.operator.update(A)
+        M = self._asked
+        other = isinstance(M, Preconditioner) and M.operator is not self.operator
+        self.operator.update(A, _first=M.take_values if other else None)
         with self.operator.context:
             if self._M is not None:
                 renew(self._M, self.operator)
-            elif isinstance(self._asked, Preconditioner):
-                renew(self._asked.handle, self.operator)
+            elif isinstance(M, Preconditioner) and not other:
+                renew(M.handle, self.operator)
             if isinstance(self._asked, str) and self.handle is not None:
                 name, options = split_name(self._asked)
                 self._race = options if name == "auto" else None

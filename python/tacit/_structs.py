@@ -95,6 +95,10 @@ class MatrixOptions(ctypes.Structure):
     ]
 
 
+class MatrixInfo(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("rows", c_int64), ("cols", c_int64)]
+
+
 class Rows(ctypes.Structure):
     _fields_ = [
         ("first", c_int64),
@@ -383,6 +387,7 @@ NAMES: dict[str, type[ctypes.Structure]] = {
     "tacit_made": Made,
     "tacit_result": Result,
     "tacit_matrix_options": MatrixOptions,
+    "tacit_matrix_info": MatrixInfo,
     "tacit_rows": Rows,
     "tacit_gallery": Gallery,
     "tacit_operator_function": OperatorFunction,

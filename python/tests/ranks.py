@@ -47,6 +47,31 @@ with tacit.Solver(A[own], comm=comm, precond="amg") as solver:
     y, _ = solver.solve(b[own])
     assert np.allclose(2 * y, X[:, 0], atol=1e-6)
 
+# new values by the order of `data`; of a null space; after the operator is closed
+turned = A[own].tocoo()
+turned = scipy.sparse.coo_matrix(
+    (turned.data[::-1], (turned.row[::-1], turned.col[::-1])), turned.shape
+)
+operator = tacit.Operator(turned, comm=comm)
+solver = tacit.Solver(operator, precond="jacobi")
+solver.update(2.0 * turned.data)
+operator.close()
+x, _ = solver.solve(b[own])
+assert residual(2.0 * A, whole(x), b) < 2e-8
+raises(tacit.ClosedError, "operator was closed", lambda: solver.update(A[own]))
+solver.close()
+N = scipy.sparse.csr_matrix(A - scipy.sparse.diags(np.asarray(A.sum(1)).ravel()))
+with tacit.Solver(N[own], comm=comm, null_space=np.ones(len(b[own])),
+                  precond="amg") as solver:
+    for factor in (2.0, 3.0):
+        solver.update(factor * N[own])
+        x, _ = solver.solve(b[own])
+        assert residual(factor * N, whole(x), b - b.mean()) < 1e-7
+    raises(tacit.InvalidError, "null vector 1 is none",
+           lambda: solver.update(A[own]))
+    x, _ = solver.solve(b[own])
+    assert residual(3.0 * N, whole(x), b - b.mean()) < 1e-7
+
 # rows of any rank; what a monitor of one rank says
 rows, values = np.r_[0:24, n - 1], np.arange(25.0)
 F, right = tacit.fix(A[own], b[own], rows[rank::size], values[rank::size],

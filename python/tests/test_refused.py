@@ -201,6 +201,38 @@ def test_names_and_numbers():
             f(*arguments)
 
 
+def test_settings_without_effect():
+    for name in ("rtol", "atol", "max_iterations", "max-iterations", "precond"):
+        plain = name.replace("-", "_")
+        refused(ValueError, f"{name}.*as an argument, {plain}=", A, b,
+                settings={name: 3})
+    for name, value in (("norm", "backward"), ("relative_to", "r0"),
+                        ("relative-to", "b"), ("iterations", 3)):
+        refused(ValueError, f"{name}.*do not take", A, b,
+                settings={name: value})
+    for keywords in ({"precond": "amg"}, {"precond": "nonsense"},
+                     {"precond": lambda r: r}, {"precond": sparse.eye(100)},
+                     {"settings": {"nonsense": 1}}, {"settings": {"steps": 4}},
+                     {"settings": {"loop": "graph"}}):
+        refused(ValueError, "method 'direct' has", A, b, method="direct",
+                **keywords)
+    for precond in ("auto", "none", "direct", None):
+        x, _ = tacit.solve(A, b, method="direct", precond=precond,
+                           settings={"loop": "host"})
+        assert residual(A, x, b) < 1e-12
+    N = A.copy()
+    N[0, 1] = 7.0
+    for keywords, said in (
+        ({}, "LU factors"), ({"precond": "amg"}, "without precond"),
+        ({"precond": sparse.eye(100), "settings": {"steps": 2}},
+         "without precond and settings"),
+    ):
+        x, report = tacit.solve(N, b, **keywords)
+        assert residual(N, x, b) < 1e-12 and report["notes"][0].endswith(said)
+    rows = tacit.compare(A, b, ["cg", "direct"], ["jacobi", "amg"])
+    assert len(rows) == 3 and all(row["converged"] for row in rows)
+
+
 def test_symmetry_is_checked_with_row_and_column():
     bad = A.copy()
     bad.data[1] = 5.0
@@ -260,7 +292,7 @@ def test_closed_objects():
     operator.close()
     for use in (lambda: operator @ b, lambda: tacit.solve(operator, b),
                 lambda: operator.update(A), lambda: operator.info,
-                lambda: solver.solve(b), lambda: tacit.Solver(operator)):
+                lambda: solver.update(A), lambda: tacit.Solver(operator)):
         with pytest.raises(tacit.ClosedError, match="closed"):
             use()
     solver.close()
@@ -270,6 +302,75 @@ def test_closed_objects():
                 lambda: M @ b, lambda: F.solve(b), lambda: F.info):
         with pytest.raises(tacit.ClosedError, match="closed"):
             use()
+
+
+@pytest.mark.parametrize("make, keywords", [
+    *((lambda: tacit.Operator(A), keywords) for keywords in (
+        {}, {"precond": "amg"}, {"precond": "none"}, {"method": "direct"},
+        {"method": "minres"}, {"precond": lambda r: 0.25 * r})),
+    (lambda: tacit.Operator(A, format="csr@rcm"), {"precond": "ic0"}),
+    (lambda: tacit.Operator(lambda x: A @ x, rows=100), {"precond": "none"}),
+])
+def test_a_solver_goes_on_after_its_operator_is_closed(make, keywords):
+    operator = make()
+    solver = tacit.Solver(operator, **keywords)
+    operator.close()
+    del operator
+    gc.collect()
+    for k in range(3):  # the first one finds M, if "auto" has to
+        x, _ = solver.solve(b + k, callback=lambda *seen: False)
+        assert residual(A, x, b + k) < 1e-7
+    with pytest.raises(tacit.ClosedError, match="operator was closed"):
+        solver.update(A)
+    assert residual(A, solver.solve(b)[0], b) < 1e-7
+    solver.close()
+    with pytest.raises(tacit.ClosedError, match="solver was closed"):
+        solver.solve(b)
+
+
+def _adjoint_products(made):
+    return (lambda: made.rmatvec(b), lambda: made.T @ b, lambda: made.H @ b,
+            lambda: made.T @ np.column_stack([b, b]))
+
+
+def test_adjoints_of_what_is_not_symmetric():
+    N = A.copy()
+    N[0, 1] = 7.0
+    objects = [
+        tacit.Operator(N), tacit.Operator(N.tocsc()), tacit.Solver(N),
+        tacit.Solver(N, method="direct", check=False),
+        tacit.Solver(tacit.Operator(N), method="direct"),
+        tacit.Preconditioner(N, "direct", kind="lu"),
+        tacit.Operator(linalg.LinearOperator((100, 100), lambda x: N @ x)),
+        tacit.Operator(lambda x: N @ x, rows=100),
+    ]
+    for made in objects:
+        for use in _adjoint_products(made):
+            with pytest.raises(tacit.UnsupportedError, match="A'"):
+                use()
+    own = tacit.Operator(linalg.aslinearoperator(N))
+    for use in _adjoint_products(own)[:3]:
+        assert np.allclose(use(), N.T @ b)
+    both = np.column_stack([b, 2.0 * b])
+    assert np.allclose(own.T @ both, N.T @ both)
+
+
+def test_adjoints_of_what_is_symmetric():
+    operator = tacit.Operator(A)
+    for made in (operator, tacit.Operator(A.tocsc()), tacit.Solver(A),
+                 tacit.Solver(A, check=False), tacit.Solver(A, method="direct"),
+                 tacit.Solver(operator, method="direct"), tacit.amg(A),
+                 tacit.Solver(lambda x: A @ x, rows=100, precond="none"),
+                 tacit.Preconditioner(operator, "direct")):
+        for use in _adjoint_products(made)[:3]:
+            assert np.allclose(use(), made @ b)
+        both = np.column_stack([b, 2.0 * b])
+        assert np.allclose(made.T @ both, made @ both, atol=1e-6)
+    N = A.copy()
+    N[0, 1] = 7.0
+    operator.update(N)  # not looked at: it was not at first
+    with pytest.raises(tacit.UnsupportedError, match="A'"):
+        operator.rmatvec(b)
 
 
 def test_copies_and_pickles():
@@ -422,6 +523,21 @@ def test_a_refused_update_leaves_the_old_values(precond):
         with pytest.raises(tacit.InvalidError, match="row|pattern"):
             s.update(sparse.eye(100, format="csr"))
         assert residual(A, s.solve(b)[0], b) < 1e-7
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_an_update_without_that_of_the_preconditioner_changes_nothing(threads):
+    M = tacit.Preconditioner(A, "amg", threads=threads)
+    with tacit.Solver(A, precond=M) as s:
+        with pytest.raises(tacit.InvalidError, match="M.operator.update"):
+            s.update(2.0 * A)
+        assert residual(A, s.solve(b)[0], b) < 1e-7
+        M.operator.update(2.0 * A)
+        s.update(2.0 * A)
+        assert residual(2.0 * A, s.solve(b)[0], b) < 1e-7
+    with tacit.Solver(M.operator, precond=M) as s:
+        s.update(3.0 * A)
+        assert residual(3.0 * A, s.solve(b)[0], b) < 1e-7
 
 
 def test_unknown_keywords_name_the_nearest():

@@ -328,6 +328,77 @@ def test_new_values(precond):
         assert residual(2.0 * M, solver.solve(b)[0], b) < 1e-12
 
 
+def _unsorted(M):
+    """csr with the columns of each row in falling order."""
+    M = M.tocsr().copy()
+    for i in range(M.shape[0]):
+        part = slice(M.indptr[i], M.indptr[i + 1])
+        M.indices[part] = M.indices[part][::-1].copy()
+        M.data[part] = M.data[part][::-1].copy()
+    return M
+
+
+def _shuffled(M):
+    """coo in any order, with entries given twice."""
+    M = sparse.coo_matrix(M)
+    order = np.random.default_rng(5).permutation(2 * M.nnz) % M.nnz
+    return sparse.coo_matrix(
+        (0.5 * M.data[order], (M.row[order], M.col[order])), M.shape
+    )
+
+
+def _skew():
+    """A, of another kind than symmetric, and with distinct entries."""
+    M = A.copy()
+    M.data += 0.1 * np.random.default_rng(4).random(M.nnz)
+    return M
+
+
+def _blocks(M):
+    """Of 4 x 4 with zeros; of one triangle, which may not have these, of 1."""
+    M = sparse.csr_matrix(M)
+    return M.tobsr((4, 4) if sparse.tril(M, -1).nnz else (1, 1))
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_matrix, _unsorted, sparse.csc_matrix, _shuffled, _blocks]
+)
+@pytest.mark.parametrize("case", ["cg", "direct", "triangle"])
+def test_new_values_are_in_the_order_of_the_matrix(form, case):
+    M = _skew() if case == "direct" else A.multiply(A.sum(axis=1) + 7)
+    M = M if case == "direct" else M + M.T
+    M = sparse.csr_matrix(M + 200.0 * sparse.eye(400))
+    keywords = {"method": "direct" if case == "direct" else "cg"}
+    if case == "triangle":
+        keywords["triangle"] = "upper"
+    given = form(sparse.triu(M) if case == "triangle" else M)
+    factor = 1.0 + np.random.default_rng(6).random(given.data.shape)
+    factor = 3.0 if case == "cg" else factor  # to remain symmetric
+    new = given.copy()
+    new.data = given.data * factor
+    whole = new.tocsr()
+    if case == "triangle":
+        whole = whole + sparse.triu(whole, 1).T
+    with tacit.Solver(given, **keywords) as solver:
+        solver.update(new.data.reshape(-1))
+        assert residual(whole, solver.solve(b)[0], b) < CONVERGED
+        with pytest.raises(tacit.InvalidError, match="one for each stored"):
+            solver.update(np.ones(given.data.size - 1))
+
+
+def test_an_array_of_values_needs_an_order():
+    C = sparse.coo_matrix(([2.0, 4, 8], ([2, 0, 1], [2, 0, 1])))
+    with tacit.Solver(C) as solver:
+        solver.update(np.array([20.0, 40, 80]))
+        assert np.allclose(solver.solve([40.0, 80, 20])[0], 1.0)
+    for given in (A.todia(), A.tolil(), A.toarray(), "poisson2d:20"):
+        with tacit.Operator(given) as operator:
+            with pytest.raises(tacit.InvalidError, match="a whole matrix|needs a m"):
+                operator.update(A.data)
+            operator.update(2.0 * A)
+            assert np.allclose(operator @ b, 2.0 * (A @ b))
+
+
 def test_condition():
     with tacit.Solver(A, precond="none", rtol=1e-12) as solver:
         assert solver.condition is None
@@ -347,6 +418,35 @@ def test_within_scipy():
     operator = tacit.Operator(A)
     x, info = linalg.cg(operator, b)
     assert info == 0 and np.allclose(operator @ b, A @ b)
+
+
+@pytest.mark.parametrize("method", [tacit.cg, tacit.minres])
+@pytest.mark.parametrize("order", ["rcm", "metis", "none"])
+def test_iterates_of_a_reordered_operator(method, order):
+    mixed = np.random.default_rng(2).permutation(400)
+    R = A[mixed][:, mixed].tocsr()
+    plain, steps = [], []
+    method(R, b, callback=plain.append)
+    with tacit.Operator(R, format=f"csr@{order}") as operator:
+        M = tacit.Preconditioner(operator, "ic0")
+        assert operator.info["order"] == order
+        for own in None, M:
+            steps.clear()
+            x, info = method(operator, b, M=own, callback=steps.append)
+            assert info == 0 and residual(R, x, b) < 2e-5
+            assert np.array_equal(steps[-1], x)
+            if own is None:
+                assert len(steps) == len(plain)
+                assert np.allclose(steps[3], plain[3], rtol=1e-8)
+        assert np.allclose(operator @ b, R @ b)  # it is still open
+    with pytest.raises(tacit.ClosedError):
+        method(operator, b, callback=steps.append)
+    neumann = R - sparse.diags(np.asarray(R.sum(1)).ravel())
+    operator = tacit.Operator(
+        neumann, format=f"csr@{order}", null_space="constants"
+    )
+    x, info = method(operator, b, callback=steps.append, rtol=1e-8)
+    assert info == 0 and residual(neumann, x, b - b.mean()) < 1e-6
 
 
 def test_amg_takes_near_null_vectors():
@@ -391,6 +491,18 @@ def test_read_gallery_factor(tmp_path):
         assert residual(A, F.solve(b), b) < 1e-13
         assert F.solve(np.column_stack([b, b])).shape == (400, 2)
         assert F.info["kind"] == "llt" and F.info["rows"] == 400
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (1, 9), (5, 2)])
+def test_rectangular_files(shape, tmp_path):
+    M = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    path = str(tmp_path / "M.npz")
+    sparse.save_npz(path, sparse.csr_matrix(M))
+    made = tacit.read(path)
+    assert made.shape == shape and np.array_equal(made.toarray(), M)
+    for use in (tacit.Operator, tacit.factor, tacit.amg):
+        with pytest.raises(tacit.InputError, match="square"):
+            use(path)
 
 
 def test_jacobi():
@@ -603,6 +715,32 @@ def test_declared_null_spaces():
         assert report["result"]["null_vectors"] == 1
         assert np.allclose(neumann @ x, f - f.mean(), atol=1e-6)
         assert abs(x.sum()) < 1e-6
+
+
+@pytest.mark.parametrize("precond", ["auto", "none", "jacobi", "amg", "ic0",
+                                     "direct"])
+@pytest.mark.parametrize("space", ["constants", np.ones((400, 1))])
+def test_a_declared_null_space_survives_new_values(precond, space):
+    neumann = sparse.csr_matrix(A - sparse.diags(np.asarray(A.sum(1)).ravel()))
+    inside = b - b.mean()
+    keywords = {"precond": precond}
+    if precond == "direct":
+        keywords = {"method": "direct"}
+    space = space.copy() if isinstance(space, np.ndarray) else space
+    with tacit.Solver(neumann, null_space=space, **keywords) as solver:
+        if isinstance(space, np.ndarray):
+            space[:] = np.nan  # it was copied
+        solver.solve(b)
+        for factor in (2.0, 5.0):
+            solver.update(factor * neumann)
+            x, report = solver.solve(b)
+            assert report["result"]["null_vectors"] == 1
+            assert residual(factor * neumann, x, inside) < 10 * CONVERGED
+            assert abs(x.mean()) < 1e-9 * abs(x).max()
+        with pytest.raises(tacit.InvalidError, match="null vector 1 is none"):
+            solver.update(A)
+        x, _ = solver.solve(b)  # with the values of before
+        assert residual(5.0 * neumann, x, inside) < 10 * CONVERGED
 
 
 def test_functions_may_solve_with_other_objects():
