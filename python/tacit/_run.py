@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from ctypes import byref, c_void_p
 from typing import Any
 
@@ -12,13 +13,20 @@ from . import _device as dev
 from . import _errors as errors
 from . import _structs as st
 from ._context import Handle, Local
-from ._library import check, lib, message, warn
+from ._library import check, lib, lib_message, message, set_error, warn
 from ._function import Function
 from ._operator import Operator
 from ._precond import Options
 from ._watch import Callback, Watch
 
 _Results = ctypes.POINTER(st.Result)
+
+
+def _one_column_on(said: str) -> str:
+    """A sentence on columns of a run, in which the first one had no part."""
+    return re.sub(
+        r"^column (\d+):", lambda k: f"column {int(k[1]) + 1}:", said
+    )
 
 
 def _after(pointer: Any, count: int) -> int | None:
@@ -117,7 +125,11 @@ class Runs(Local):
             status = self._run_race(b, x, stop, results[0])
             if status < 0 or columns == 1:
                 return status
-            return max(status, self._run_others(b, x, columns, watch, limits, results))
+            said = f"column 1: {lib_message()}" if status > 0 else ""
+            others = self._run_others(b, x, columns, watch, limits, results)
+            if 0 <= others <= status:
+                return set_error(status, said) if status > 0 else 0
+            return set_error(others, _one_column_on(lib_message()))
         if columns == 1:
             return int(
                 lib.tacit_solver_run(solver, b, x, byref(stop), results)
