@@ -52,12 +52,18 @@ class Runs(Local):
     _solves: int
     _loop: bytes | None
     _watch: Watch | None = None  # of the last solve, without callbacks
+    _ended: int = 0  # id of the report of the last solve
 
     def _make_solver(self, method: str) -> None:
         raise NotImplementedError
 
     def _describe_precond(self) -> None:
         raise NotImplementedError
+
+    def ended_by(self, outcome: errors.Outcome) -> bool:
+        """Is it of this solver's last solve, not of one by the caller's A, M or
+        callback, whose exceptions come out of a solve, too?"""
+        return id(outcome.report) == self._ended
 
     def _watch_for(
         self, callback: Callback | None, columns: int,
@@ -90,6 +96,7 @@ class Runs(Local):
         self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
     ) -> tuple[int, str, Any]:
         """One run; its status, sentence and results."""
+        self._ended = 0
         results = (st.Result * columns)()
         status = self._run_once(b, x, columns, watch, limits, results)
         if status == 3 and self._auto and self.method == "cg":

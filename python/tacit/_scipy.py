@@ -148,10 +148,12 @@ def _solve(
             _sees=steps,
         )
         return x, 0
-    except errors.NotConverged as outcome:
+    except (errors.NotConverged, errors.Breakdown) as outcome:
+        if not solver.ended_by(outcome):  # of a solve by A, M or the callback
+            raise
+        if isinstance(outcome, errors.Breakdown):
+            return outcome.x, -1
         return outcome.x, max(int(outcome.report["result"]["iterations"]), 1)
-    except errors.Breakdown as outcome:
-        return outcome.x, -1
 
 
 def cg(

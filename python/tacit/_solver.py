@@ -374,6 +374,7 @@ class Solver(Runs):
         status, said, results = run
         self._raise_kept(watch)
         report = report_of(self, results, several, watch.history)
+        self._ended = id(report)
         if watch.elsewhere is not None:
             raise errors.RankError(watch.elsewhere, x, report)
         if watch.ctrl_c:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors and interrupts come out, with the sentence that belongs to them."""
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+import scipy.sparse.linalg as linalg
 import tacit
 from problems import laplacian, residual
 
@@ -33,3 +36,46 @@ def test_an_error_names_its_column(precond):
         assert not ends[column]["converged"]
     with pytest.raises(tacit.NotConverged, match="^column 1: not converged"):
         tacit.solve(A, np.column_stack([b] * 3), max_iterations=2)
+
+
+def _schur(**keywords):
+    """B A^-1 B' of 30 rows, whose inner solves may fail."""
+    B = sparse.random(30, 400, 0.05, random_state=1).tocsr()
+    inner = tacit.Solver(A, **keywords)
+    return linalg.LinearOperator(
+        (30, 30), lambda p: B @ inner.solve(B.T @ p)[0], dtype=float)
+
+
+@pytest.mark.parametrize("use", [
+    lambda f: tacit.cg(f, np.ones(30)), lambda f: tacit.minres(f, np.ones(30)),
+    lambda f: tacit.cg(np.eye(30) + 1.0, np.ones(30), M=f),
+    lambda f: tacit.cg(np.diag(np.arange(1.0, 31)), np.ones(30),
+                       callback=lambda x: f @ x),
+    lambda f: tacit.compare(tacit.Operator(f, norm=1.0), preconds="none"),
+    lambda f: tacit.cg(linalg.LinearOperator(
+        (30, 30), lambda x: f @ x.real, dtype=complex), np.ones(30)),
+])
+def test_outcomes_of_inner_solves_come_out(use):
+    with pytest.raises(tacit.NotConverged) as raised:
+        use(_schur(max_iterations=5, threads=1))
+    assert raised.value.x.shape == (400,)
+    x, info = tacit.cg(_schur(rtol=1e-12), np.ones(30), maxiter=1)
+    assert x.shape == (30,) and info == 1  # its own limit is an info
+
+
+def test_a_comparison_ends_by_ctrl_c_and_of_closed_objects():
+    def product(x):
+        calls.append(1)
+        if len(calls) == 20:
+            signal.raise_signal(signal.SIGINT)
+        return A @ x
+
+    calls = []
+    with pytest.raises(KeyboardInterrupt):
+        tacit.compare(tacit.Operator(product, rows=400, norm=8.0), b,
+                      preconds="none", methods=["cg"] * 9)
+    assert len(calls) < 40
+    operator = tacit.Operator(A)
+    operator.close()
+    with pytest.raises(tacit.ClosedError, match="operator was closed"):
+        tacit.compare(operator, b)
