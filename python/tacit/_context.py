@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
 from ._library import check, lib, say, set_error, text, whole, word
+from ._signals import Held
 
 _exiting = False
 
@@ -145,12 +146,13 @@ class Context:
         self.rank = int(lib.tacit_world_rank(world))
         self.ranks = int(lib.tacit_world_size(world))
         queue = c_void_p()
-        check(
-            lib.tacit_queue_create(
-                world, device.encode(), threads, byref(queue)
+        with Held():
+            check(
+                lib.tacit_queue_create(
+                    world, device.encode(), threads, byref(queue)
+                )
             )
-        )
-        self.queue = Handle(queue, lib.tacit_queue_destroy, (self.world,))
+            self.queue = Handle(queue, lib.tacit_queue_destroy, (self.world,))
 
     @property
     def host(self) -> bool:

@@ -14,6 +14,7 @@ from ._context import Context, context_of
 from ._files import _take
 from ._library import check, lib
 from ._operator import make_matrix
+from ._signals import Held
 from ._triangle import one_triangle
 
 
@@ -86,7 +87,7 @@ def fix(
     """
     c = context_of("host", 0, comm)
     try:
-        with c:
+        with c, Held():
             return _fix(c, A, b, rows, values)
     finally:
         if comm is not None:

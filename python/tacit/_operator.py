@@ -22,6 +22,7 @@ from ._function import Function
 from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
 from ._report import describe
+from ._signals import Held
 from ._triangle import one_triangle, refusal
 from ._watch import Watch
 
@@ -230,7 +231,7 @@ class Operator(Local):
         self._triangle = _TRIANGLES[triangle]
         self._borrow = _borrow
         try:
-            with c:
+            with c, Held():
                 if _is_map(A):
                     self._make_function(A, rows, norm)
                 else:
@@ -414,7 +415,7 @@ class Operator(Local):
         self.require_open()
         if self.matrix is None:
             raise errors.InvalidError("a function has no values to update")
-        with self.context as c:
+        with self.context as c, Held():
             rows = c.together(lambda: self._new_rows(A))
             matrix = make_matrix(c, rows, self._triangle)
             if self.symmetric:

@@ -19,6 +19,7 @@ from ._function import Function
 from ._mpi import agree
 from ._operator import Operator, apply_handle
 from ._report import precond_info, precond_of
+from ._signals import Held
 
 
 def split_name(name: str) -> tuple[str, dict[str, str]]:
@@ -132,7 +133,7 @@ class Preconditioner(Local):
         if self.name != "direct":
             self.operator.require_symmetric()
         self._options = {**more, **options}
-        with self.operator.context:
+        with self.operator.context, Held():
             self.handle = make(self.operator, self.name, self._options)
 
     def require_open(self) -> None:
@@ -190,7 +191,7 @@ class Preconditioner(Local):
         """Take the operator's new values, after its `update`."""
         self.require_open()
         self.operator.require_open()
-        with self.operator.context:
+        with self.operator.context, Held():
             renew(self.handle, self.operator)
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ from ._precond import Preconditioner, function_of, make, renew, split_name
 from ._report import Report, describe, path_of, precond_info, precond_of
 from ._report import report_of
 from ._run import Runs
+from ._signals import Held
 from ._watch import Callback, Watch
 
 _MOST = 2**62
@@ -115,7 +116,7 @@ class Solver(Runs):
         self.notes = list(self.operator.notes)
         start = time.perf_counter()
         try:
-            with self.operator.context:
+            with self.operator.context, Held():
                 self._set_up(method)
         except BaseException:
             if self._own:
@@ -425,7 +426,7 @@ class Solver(Runs):
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
         self.operator.update(A)
-        with self.operator.context:
+        with self.operator.context, Held():
             if self._M is not None:
                 renew(self._M, self.operator)
             elif isinstance(self._asked, Preconditioner):

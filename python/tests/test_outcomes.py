@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors and interrupts come out, with the sentence that belongs to them."""
 
+import logging
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -79,3 +81,58 @@ def test_a_comparison_ends_by_ctrl_c_and_of_closed_objects():
     operator.close()
     with pytest.raises(tacit.ClosedError, match="operator was closed"):
         tacit.compare(operator, b)
+
+
+class _Late(Exception):
+    pass
+
+
+def _late(number, frame):
+    raise _Late("late")
+
+
+class _Raise(logging.Handler):
+    """Raises a signal within the library's callback for its first line."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number, self.lines = number, 0
+
+    def emit(self, record):
+        self.lines += 1
+        if self.lines == 1:
+            signal.raise_signal(self.number)
+
+
+_UPDATED = tacit.Solver(A, precond="amg", device="host")
+_SETUPS = [
+    lambda: tacit.Preconditioner(A, "amg", device="host"),
+    lambda: tacit.Preconditioner(A, "ic0", device="host"),
+    lambda: tacit.solve(A, b, precond="amg", device="host"),
+    lambda: tacit.solve(A, b, method="direct", device="host"),
+    lambda: tacit.Operator(A, device="host"), lambda: _UPDATED.update(2.0 * A),
+    lambda: tacit.factor(A),
+]
+
+
+@pytest.mark.parametrize("number, kind", [
+    (signal.SIGINT, KeyboardInterrupt), (signal.SIGALRM, _Late)])
+@pytest.mark.parametrize("use", range(len(_SETUPS)))
+def test_signals_during_set_up_come_out(use, number, kind, monkeypatch):
+    old = signal.signal(signal.SIGALRM, _late)
+    logger, handler = logging.getLogger("tacit"), _Raise(number)
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    before = signal.getsignal(number)
+    try:
+        with pytest.raises(kind):
+            _SETUPS[use]()
+        assert handler.lines > 0 and not unraisable
+        assert signal.getsignal(number) is before
+    finally:
+        logger.setLevel(logging.NOTSET)
+        logger.removeHandler(handler)
+        signal.signal(signal.SIGALRM, old)
+    assert residual(A, tacit.solve(A, b, device="host")[0], b) < 1e-7
