@@ -15,8 +15,10 @@ from . import _structs as st
 from ._context import Handle, Local
 from ._library import check, lib, lib_message, message, set_error, warn
 from ._function import Function
+from ._joined import Earlier
 from ._operator import Operator
 from ._precond import Options
+from ._report import race_of
 from ._watch import Callback, Watch
 
 _Results = ctypes.POINTER(st.Result)
@@ -52,6 +54,7 @@ class Runs(Local):
     _solves: int
     _loop: bytes | None
     _watch: Watch | None = None  # of the last solve, without callbacks
+    earlier_race: Any = None  # of cg, where minres continued
     _ended: int = 0  # id of the report of the last solve
 
     def _make_solver(self, method: str) -> None:
@@ -200,6 +203,8 @@ class Runs(Local):
             return 3  # as x beyond the range of doubles
         if not all(math.isfinite(r.breakdown_value) for r in results):
             return 3
+        if max(r.iterations for r in results) >= limits[2]:
+            return 3
         if self._asked not in (None, "none", "auto", "jacobi"):
             return 3
         self.notes.append(
@@ -213,11 +218,29 @@ class Runs(Local):
             self._asked = "none"
             self._make_solver("minres")
         assert old is not None
+        self.earlier_race = race_of(old.pointer)
         old.close()
         self.method = self.path["method"] = "minres"
         self._race = None
         self._describe_precond()
-        return self._run_once(b, x, columns, watch, limits, results)
+        return self._run_rest(b, x, columns, watch, limits, results)
+
+    def _run_rest(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
+        results: Any,
+    ) -> int:
+        """What is left of the iterations, by the method that continues."""
+        earlier = Earlier(results, watch)
+        rtol, atol, most = limits
+        left = (rtol, atol, most - earlier.most)
+        status = self._run_once(b, x, columns, watch, left, results)
+        if status < 0:
+            return status
+        said = lib_message()
+        earlier.add_to(results, watch)
+        if status == 0:
+            return 0
+        return set_error(status, earlier.add_to_sentence(said))
 
     def _raise_kept(self, watch: Watch) -> None:
         """Exceptions of the caller's functions come out again."""

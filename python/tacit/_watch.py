@@ -35,6 +35,9 @@ class Watch(Signals):
         self._function = st.Monitor(self._see if asked else self._look)
         self._stop: st.Stop | None = None
         self.asked = False
+        # by column, of a method that ended before: iterations, history
+        self._before = [0] * columns
+        self._earlier: list[Any] = []
         self.elsewhere: str | None = None  # of a callback on another rank
         if columns > 1:
             self._column_function = st.ColumnMonitor(self._see_column)
@@ -76,8 +79,33 @@ class Watch(Signals):
         over = self.ctrl_c or self.asked or self.raised is not None
         return -1 if over else 0
 
-    def _ask(self, *seen: Any) -> int:
+    def keep_earlier(self, results: Any) -> None:
+        """The next method continues these: so do its iterations."""
+        self._before = [int(r.iterations) for r in results]
+        kept = zip(self.history, results)
+        self._earlier = [h[: int(r.history)].copy() for h, r in kept]
+
+    def join_history(self, results: Any) -> None:
+        """The history with that of the method before, which has the residual
+        of the first x of this one."""
+        both = [
+            np.concatenate([old, new[1 : int(r.history)]])[:_HISTORY_MOST]
+            for old, new, r in zip(self._earlier, self.history, results)
+        ]
+        self.history = np.full((len(both), max(map(len, both))), np.nan)
+        for row, values, r in zip(self.history, both, results):
+            row[: len(values)] = values
+            r.history = len(values)
+        self._stop = None  # which has the old one
+        self._before, self._earlier = [0] * len(both), []
+
+    def _ask(self, iteration: int, residual: float, column: int = 0) -> int:
         """The callbacks, and what the monitor returns."""
+        before = self._before[column]
+        if before > 0 and iteration == 0:  # seen before
+            return self._end()
+        seen = (before + iteration, residual, column)
+        seen = seen[: 3 if self._columns > 1 else 2]
         done = False
         try:
             if self._callback is not None and not self._end():

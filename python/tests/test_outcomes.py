@@ -136,3 +136,69 @@ def test_signals_during_set_up_come_out(use, number, kind, monkeypatch):
         logger.removeHandler(handler)
         signal.signal(signal.SIGALRM, old)
     assert residual(A, tacit.solve(A, b, device="host")[0], b) < 1e-7
+
+
+def _indefinite():
+    S = (laplacian(60) - 0.01 * sparse.eye(3600)).tocsr()
+    return S, np.random.default_rng(1).standard_normal(3600)
+
+
+def _limited(most, **keywords):
+    """Iterations that a callback sees, the report and the sentence."""
+    S, f = _indefinite()
+    seen = []
+    with pytest.raises((tacit.NotConverged, tacit.Breakdown)) as raised:
+        tacit.solve(S, f, max_iterations=most, device="host",
+                    callback=lambda k, r: seen.append(k), **keywords)
+    return seen, raised.value.report, str(raised.value)
+
+
+@pytest.mark.filterwarnings("ignore:.*minres continued")
+def test_minres_after_cg_is_counted_with_it():
+    _, cg, _ = _limited(500, method="cg", precond="none")
+    broken, made = cg["result"]["breakdown"], cg["result"]["iterations"]
+    assert broken["quantity"] == "p'Ap" and made < 500
+    seen, both, said = _limited(made + 20, precond="none")
+    result = both["result"]
+    assert both["path"]["method"] == "minres"
+    assert result["breakdown"] == broken and result["stop"] == "max_iterations"
+    assert result["iterations"] == made + 20
+    assert seen == list(range(made + 21))
+    assert len(result["history"]) == made + 21
+    assert result["history"][: made + 1] == cg["result"]["history"]
+    assert result["made"] == {"cg": made, "minres": 20}
+    assert f"cg broke down at iteration {broken['iteration']}" in said
+    _, stopped, _ = _limited(made, precond="none")  # cg has taken them all
+    assert stopped["path"]["method"] == "cg"
+
+
+@pytest.mark.filterwarnings("ignore:.*minres continued")
+def test_minres_after_a_race_is_counted_with_it():
+    seen, report, said = _limited(150)
+    result = report["result"]
+    assert report["path"]["method"] == "minres" and "cg broke down" in said
+    assert result["breakdown"]["quantity"] == "p'Ap"
+    assert seen == list(range(result["iterations"] + 1))
+    assert len(result["history"]) == len(seen)
+    assert [row["name"] for row in report["precond_race"]][0] == "none"
+
+
+@pytest.mark.filterwarnings("ignore:.*minres continued")
+def test_columns_of_minres_after_cg():
+    S, f = _indefinite()
+    seen = {0: [], 1: []}
+    with tacit.Solver(S, precond="none", device="host") as solver:
+        X, report = solver.solve(
+            np.column_stack([f, 0.0 * f]),
+            callback=lambda k, r, column: seen[column].append(k))
+        assert residual(S, X[:, 0], f) < 2e-8 and not X[:, 1].any()
+        first, second = report["results"]
+        assert first["breakdown"] and second["breakdown"] is None
+        assert second["iterations"] == 0
+        assert seen[0] == list(range(first["iterations"] + 1))
+        assert len(first["history"]) == first["iterations"] + 1
+        x, report = solver.solve(f)  # by minres alone
+        assert report["result"]["breakdown"] is None
+        assert len(report["result"]["history"]) == (
+            report["result"]["iterations"] + 1)
+        assert residual(S, x, f) < 2e-8
