@@ -202,3 +202,72 @@ def test_columns_of_minres_after_cg():
         assert len(report["result"]["history"]) == (
             report["result"]["iterations"] + 1)
         assert residual(S, x, f) < 2e-8
+
+
+UPPER = 0.1j * sparse.triu(A, 1)
+HERMITIAN = (A + 2.0 * sparse.eye(400) + UPPER - UPPER.T).tocsr()
+ASKEW = A.copy()
+ASKEW[0, 1] = 7.0
+
+
+@pytest.mark.parametrize("method", [tacit.cg, tacit.minres])
+def test_functions_as_scipy_has_none(method):
+    exact = linalg.spsolve(A.tocsc(), b)
+    x, info = method(lambda x: A @ x, b, rtol=1e-10, x0="Mb",
+                     M=lambda r: r / 4.0)
+    assert info == 0 and np.allclose(x, exact)
+    f = HERMITIAN @ (b + 1j * b[::-1])
+    x, info = method(lambda x: HERMITIAN @ x, f, rtol=1e-10, x0="Mb",
+                     M=lambda r: r / 4.0)
+    assert info == 0 and residual(HERMITIAN, x, f) < 1e-9
+    x, info = method([[2.0, 1j], [-1j, 2.0]], [3.0, 3j])
+    assert info == 0 and residual(np.array([[2, 1j], [-1j, 2]]), x,
+                                  np.array([3, 3j])) < 1e-5
+    for half in (sparse.tril(A), sparse.tril(A).tocsc()):
+        with pytest.raises(tacit.InputError) as raised:
+            method(half, b)
+        said = str(raised.value)
+        assert f"{method.__name__} needs the whole matrix" in said
+        assert "tacit.Operator(A, triangle='lower')" in said
+        assert "method=" not in said
+        with tacit.Operator(sparse.tril(A), triangle="lower") as whole:
+            assert np.allclose(method(whole, b, rtol=1e-10)[0], exact)
+    same = [method(S, b, maxiter=7) for S in (ASKEW, ASKEW.tocsc())]
+    assert same[0][1] == same[1][1] and np.array_equal(same[0][0], same[1][0])
+    for M in (A, HERMITIAN):
+        with pytest.raises(tacit.InvalidError, match=r"\(400, 400\), b \(7,\)"):
+            method(M, np.ones(7))
+    with pytest.raises(tacit.InvalidError, match=r"x0 .*\(400,\)"):
+        method(HERMITIAN, b, np.ones(7))
+    with pytest.raises(tacit.InvalidError, match=r"\(7, 7\): .*\(400, 400\)"):
+        method(HERMITIAN, b, M=np.eye(7))
+    with pytest.raises(tacit.InvalidError, match="is a name: .*gallery"):
+        method("poisson2d:20", b)
+
+
+def test_old_atol_of_scipy():
+    x, info = tacit.cg(A, b, rtol=1e-6)
+    for atol in (None, "legacy"):
+        assert np.array_equal(tacit.cg(A, b, rtol=1e-6, atol=atol)[0], x)
+    with pytest.raises(tacit.InvalidError, match="atol is 'new'"):
+        tacit.cg(A, b, atol="new")
+
+
+def test_minres_checks_all_that_it_takes():
+    skew = HERMITIAN.copy()
+    skew[2, 1] += 1.0
+    for S, match in ((ASKEW, "row 1, column 2 holds 7"),
+                     (ASKEW.tocsc(), "row 1, column 2 holds 7"),
+                     (skew, "not Hermitian: row 2, column 3 holds"),
+                     (skew.toarray(), "not Hermitian: row 2, column 3 holds"),
+                     (linalg.aslinearoperator(ASKEW), "random vector"),
+                     (linalg.aslinearoperator(skew), "random vector"),
+                     (lambda x: ASKEW @ x, "random vector")):
+        with pytest.raises(tacit.InputError, match=match):
+            tacit.minres(S, b, check=True)
+    for S in (A, HERMITIAN, linalg.aslinearoperator(A), lambda x: A @ x,
+              linalg.aslinearoperator(HERMITIAN), tacit.Operator(A)):
+        assert tacit.minres(S, b, check=True)[1] == 0
+    x, info = tacit.minres(linalg.aslinearoperator(HERMITIAN), b, shift=0.5,
+                           check=True)
+    assert residual(HERMITIAN - 0.5 * sparse.eye(400), x, b) < 1e-4
