@@ -8,7 +8,9 @@ from typing import Any
 
 class Error(Exception):
     """A call that failed; `str()` is one sentence: what is wrong, where, what
-    to do. `status` is the library's name of it, such as "INVALID"."""
+    to do. Rows and columns of a matrix count from 1, as in its files; elements
+    of arrays, such as rows[0] or x[0], from 0. `status` is the library's name
+    of it, such as "INVALID"."""
 
     status = "INVALID"
 
