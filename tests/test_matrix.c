@@ -72,7 +72,8 @@ static void from_rows_of_32_bits(void **state)
     assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,
                                               cols, vals, &m),
                      TACIT_INPUT);
-    assert_non_null(strstr(tacit_error_message(), "cols[0] is -3, of row 1 counted"));
+    assert_non_null(
+        strstr(tacit_error_message(), "cols[0] is -3, of row 1 counted"));
     cols[0] = 8;
     ptr[0] = 1;
     assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,

@@ -15,6 +15,7 @@ import warnings
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Self
 
+import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
@@ -239,7 +240,21 @@ class Local(NoCopy, LinearOperator):
         """Its product with x, [rows], or this rank's rows. Collective."""
         if self.context.ranks == 1:
             return super().matvec(x)
-        return self._matvec(x)
+        return self._matvec(x).reshape(np.shape(x))
+
+    def matmat(self, X: Any) -> Any:
+        """The same for several columns [rows, k]. Collective."""
+        if self.context.ranks == 1:
+            return super().matmat(X)
+        return self._matmat(X)
+
+    def _matmat(self, X: Any) -> Any:
+        given = np.asarray(X)
+        if self.context.ranks > 1:
+            with self.context as c:
+                c.require_same({"the columns of X": given.shape[1]})
+        made = [self._matvec(x) for x in given.T]
+        return np.column_stack(made) if made else np.zeros(given.shape)
 
     def close(self) -> None:
         raise NotImplementedError

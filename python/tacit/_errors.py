@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 
@@ -13,6 +14,10 @@ class Error(Exception):
     of it, such as "INVALID"."""
 
     status = "INVALID"
+
+    def __init__(self, sentence: Any = "") -> None:
+        # names and exceptions of the caller's may hold new lines
+        super().__init__(re.sub(r"\s*[\r\n]+\s*", " ", str(sentence).strip()))
 
 
 class InvalidError(Error, ValueError):

@@ -134,7 +134,8 @@ class Factor(NoCopy):
             if isinstance(A, str):
                 matrix = open_matrix(c, A, 0.0)
             else:
-                matrix = make_matrix(c, rows_of(A, [], ordered=True))
+                rows = rows_of(A, [], True, "a square matrix or a name")
+                matrix = make_matrix(c, rows)
             self.rows = int(lib.tacit_matrix_global_rows(matrix.pointer))
             pointer = c_void_p()
             check(

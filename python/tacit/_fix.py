@@ -96,7 +96,11 @@ def fix(
 
 def _fix(c: Context, A: Any, b: Any, rows: Any, values: Any) -> tuple[Any, Any]:
     notes: list[str] = []
-    given = c.together(lambda: rows_of(A, notes, ordered=True))
+    expected = (
+        "a square matrix with its entries, as tacit.gallery and tacit.read "
+        "make of a name"
+    )
+    given = c.together(lambda: rows_of(A, notes, True, expected))
     matrix = make_matrix(c, given)
     first = int(lib.tacit_matrix_first_row(matrix.pointer))
     try:

@@ -325,6 +325,7 @@ def _outside() -> int:
 
 def warn(line: str) -> None:
     """A TacitWarning at the caller's line."""
+    line = " ".join(line.splitlines())
     warnings.warn(line, errors.TacitWarning, stacklevel=_outside())
 
 

@@ -426,8 +426,11 @@ class Operator(Local):
 
     def _new_rows(self, A: Any) -> Rows:
         known = self._rows
-        if known is None and (A is None or not hasattr(A, "shape")):
-            raise errors.InvalidError("update needs a matrix here")
+        if known is None and getattr(A, "ndim", 0) != 2:
+            raise errors.InvalidError(
+                "A was a name: update needs a matrix with its entries, as "
+                "tacit.gallery and tacit.read make of one"
+            )
         if A is None:
             A = self._source
         if isinstance(A, np.ndarray) and A.ndim == 1:

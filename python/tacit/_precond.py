@@ -227,6 +227,19 @@ def make(operator: Operator, name: str, options: dict[str, Any]) -> Handle:
     return Handle(pointer, lib.tacit_operator_destroy, (operator.handle,))
 
 
+def map_of(M: Any, what: str) -> LinearOperator:
+    """A matrix, or an object with products, as a linear operator."""
+    try:
+        return aslinearoperator(M)
+    except TypeError:
+        solves = what != "A" and hasattr(M, "solve")
+        raise errors.InvalidError(
+            f"{what} is {type(M).__name__}: expected a matrix, a "
+            "LinearOperator or a function"
+            + (", such as its method solve" if solves else "")
+        ) from None
+
+
 def function_of(operator: Operator, M: Any) -> Function:
     """A preconditioner of the caller's: a LinearOperator, a matrix near the
     inverse, or a function z = M r."""
@@ -235,7 +248,7 @@ def function_of(operator: Operator, M: Any) -> Function:
     elif callable(M) and not hasattr(M, "shape"):
         return Function(operator.context, M, operator.local_rows, 1e-300)
     elif hasattr(M, "shape"):
-        f = aslinearoperator(M).matvec
+        f = map_of(M, "precond").matvec
     else:
         raise errors.InvalidError(
             f"precond is {shown(M)}: expected a name, a matrix, or a function"

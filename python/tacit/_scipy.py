@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from . import _errors as errors
 from ._library import shown
 from ._operator import Operator
-from ._precond import Preconditioner
+from ._precond import Preconditioner, map_of
 from ._solver import Solver
 
 _SAME = 1e-9  # as the library has it for symmetric matrices
@@ -27,8 +27,6 @@ def _prepare(A: Any, tight: bool, M: Any = None) -> Operator:
         return A
     if issparse(A) and A.format == "csc":
         A = A.tocsr()  # its columns are rows only if it is symmetric
-    if not (issparse(A) or isinstance(A, (LinearOperator, np.ndarray))):
-        A = aslinearoperator(A)
     format = "auto@none" if tight else "auto"
     alone = M is not None and not isinstance(M, Preconditioner)
     norm = _TINY if isinstance(A, LinearOperator) else 0.0
@@ -37,15 +35,17 @@ def _prepare(A: Any, tight: bool, M: Any = None) -> Operator:
     )
 
 
-def _given(A: Any, b: Any) -> Any:
+def _given(A: Any, b: Any, what: str) -> Any:
     """A or M with a shape, which a function takes from b."""
     if isinstance(A, (str, PathLike)):
         raise errors.InvalidError(
             f"{shown(A)} is a name: expected a matrix, as of tacit.gallery or "
             "tacit.read, or tacit.Operator of the name"
         )
-    if A is None or hasattr(A, "shape"):
+    if A is None or isinstance(A, np.ndarray) or issparse(A):
         return A
+    if hasattr(A, "shape"):
+        return map_of(A, what)
     if callable(A):
         n = np.size(b)
         kind = np.complex128 if _is_complex(b) else np.float64
@@ -158,7 +158,7 @@ def _run(
     method: str, A: Any, b: Any, x0: Any, M: Any, callback: Any,
     rtol: float, atol: float, maxiter: int | None,
 ) -> tuple[Any, int]:
-    A, M = _given(A, b), _given(M, b)
+    A, M = _given(A, b, "A"), _given(M, b, "M")
     if _is_complex(A) or _is_complex(b):
         return _run_complex(
             method, A, b, x0, M, callback, rtol, atol, maxiter
@@ -265,7 +265,7 @@ def minres(
     (0, [1.0, -0.5])
     """
     rtol = rtol if tol is None else tol
-    A = _given(A, b)
+    A = _given(A, b, "A")
     if shift:
         A = _shifted(A, shift)
     if check:

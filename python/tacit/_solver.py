@@ -14,7 +14,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from ._arguments import is_own, refuse_unknown, settings_of, target
+from ._arguments import count_columns, is_own, refuse_unknown, settings_of
+from ._arguments import target
 from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
 from ._library import check, lib, shown, whole, word
@@ -487,14 +488,10 @@ def solve(
             A, method=method, precond=precond, rtol=rtol, **keywords
         )
     else:
+        columns = count_columns(keywords.get("comm"), b)
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, device=device,
-            **{"solves": _columns(b), "_borrow": not called, **keywords},
+            **{"solves": columns, "_borrow": not called, **keywords},
         )
     with solver:
         return solver.solve(b, x0, callback=callback, converged=converged)
-
-
-def _columns(b: Any) -> int:
-    shape = tuple(getattr(b, "shape", ()))
-    return max(int(shape[1]), 1) if len(shape) == 2 else 1

@@ -271,3 +271,48 @@ def test_minres_checks_all_that_it_takes():
     x, info = tacit.minres(linalg.aslinearoperator(HERMITIAN), b, shift=0.5,
                            check=True)
     assert residual(HERMITIAN - 0.5 * sparse.eye(400), x, b) < 1e-4
+
+
+def test_sentences_are_for_the_function_that_is_called():
+    product = linalg.aslinearoperator(A)
+    named = tacit.Solver("poisson2d:20", precond="none")
+    lu = linalg.spilu(A.tocsc())
+    for kind, match, use in (
+        (tacit.InvalidError, "A is str: .*tacit.gallery",
+         lambda: tacit.fix("poisson2d:20", b, [0])),
+        (tacit.InvalidError, "entries, as tacit.gallery and tacit.read make",
+         lambda: tacit.fix(product, b, [0])),
+        (tacit.InvalidError, "expected a square matrix or a name$",
+         lambda: tacit.factor(product)),
+        (tacit.InvalidError, "A was a name: update needs a matrix",
+         lambda: named.update(A.data)),
+        (tacit.InvalidError, "A was a name: update needs a matrix",
+         lambda: named.update()),
+        (tacit.InvalidError, "precond is SuperLU: .*its method solve$",
+         lambda: tacit.solve(A, b, precond=lu)),
+        (tacit.InvalidError, "M is SuperLU: .*its method solve$",
+         lambda: tacit.cg(A, b, M=lu)),
+        (tacit.InvalidError, "A is SuperLU: .* or a function$",
+         lambda: tacit.cg(lu, b)),
+        (tacit.InvalidError, r"^x\[0\] is fixed to 1 and to 2",
+         lambda: tacit.fix(A, b, [0, 0], [1.0, 2.0])),
+    ):
+        with pytest.raises(kind, match=match):
+            use()
+    x, report = tacit.solve(A, b, precond=lu.solve)
+    assert residual(A, x, b) < 1e-7
+
+
+@pytest.mark.parametrize("use", [
+    lambda n: tacit.solve(n, b), tacit.read, tacit.gallery,
+    lambda n: tacit.read_rhs(n, 3), lambda n: tacit.solve(A, b, method=n),
+    lambda n: tacit.solve(A, b, format=n), lambda n: tacit.factor(A, n),
+    lambda n: tacit.solve(A, b, device=n), lambda n: tacit.factor(A, order=n),
+    lambda n: tacit.solve(A, b, settings={n: 1}),
+    lambda n: tacit.solve(A, b, settings={"loop": n}),
+    lambda n: tacit.amg(A, cycle=n), lambda n: tacit.amg(A, **{n: 1}),
+])
+def test_names_with_new_lines_are_one_line(use):
+    with pytest.raises(tacit.Error, match="x y|x.ny") as raised:
+        use("x\ny")
+    assert "\n" not in str(raised.value)
