@@ -101,7 +101,7 @@ class _Steps:
 
 def _is_complex(A: Any) -> bool:
     if isinstance(A, (list, tuple)):
-        return np.iscomplexobj(A)
+        return bool(np.iscomplexobj(A))
     kind = getattr(A, "dtype", None)
     return kind is not None and np.dtype(kind).kind == "c"
 
@@ -207,7 +207,7 @@ def cg(
     x0: Any = None,
     *,
     rtol: float = 1e-5,
-    atol: float | str | None = 0.0,
+    atol: Any = 0.0,
     maxiter: int | None = None,
     M: Any = None,
     callback: Callable[[Any], Any] | None = None,

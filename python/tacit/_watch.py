@@ -104,8 +104,9 @@ class Watch(Signals):
         before = self._before[column]
         if before > 0 and iteration == 0:  # seen before
             return self._end()
-        seen = (before + iteration, residual, column)
-        seen = seen[: 3 if self._columns > 1 else 2]
+        seen: list[Any] = [before + iteration, residual]
+        if self._columns > 1:
+            seen.append(column)
         done = False
         try:
             if self._callback is not None and not self._end():
