@@ -426,17 +426,18 @@ class Solver(Runs):
         next solve."""
         if self._closed:
             raise errors.ClosedError("this solver was closed: make another")
-        self.operator.update(A)
-        with self.operator.context, Held():
-            if self._M is not None:
-                renew(self._M, self.operator)
-            elif isinstance(self._asked, Preconditioner):
-                renew(self._asked.handle, self.operator)
-            if isinstance(self._asked, str) and self.handle is not None:
-                name, options = split_name(self._asked)
-                self._race = options if name == "auto" else None
-            if self._own and self._race is None:
-                self.operator.drop_entries()
+        with Held():  # to the end, since M belongs to the values
+            self.operator.update(A)
+            with self.operator.context:
+                if self._M is not None:
+                    renew(self._M, self.operator)
+                elif isinstance(self._asked, Preconditioner):
+                    renew(self._asked.handle, self.operator)
+                if isinstance(self._asked, str) and self.handle is not None:
+                    name, options = split_name(self._asked)
+                    self._race = options if name == "auto" else None
+                if self._own and self._race is None:
+                    self.operator.drop_entries()
 
     def close(self) -> None:
         """Free it, and the operator if it has made that itself. Collective

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors and interrupts come out, with the sentence that belongs to them."""
 
+import contextlib
 import logging
 import signal
 import sys
@@ -115,27 +116,51 @@ _SETUPS = [
 ]
 
 
-@pytest.mark.parametrize("number, kind", [
-    (signal.SIGINT, KeyboardInterrupt), (signal.SIGALRM, _Late)])
-@pytest.mark.parametrize("use", range(len(_SETUPS)))
-def test_signals_during_set_up_come_out(use, number, kind, monkeypatch):
-    old = signal.signal(signal.SIGALRM, _late)
+@contextlib.contextmanager
+def _signal_at_first_line(number):
+    """Within the first message of the library, which has to send one."""
     logger, handler = logging.getLogger("tacit"), _Raise(number)
-    unraisable = []
-    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
-    before = signal.getsignal(number)
     try:
-        with pytest.raises(kind):
-            _SETUPS[use]()
-        assert handler.lines > 0 and not unraisable
-        assert signal.getsignal(number) is before
+        yield
     finally:
         logger.setLevel(logging.NOTSET)
         logger.removeHandler(handler)
-        signal.signal(signal.SIGALRM, old)
+    assert handler.lines > 0
+
+
+@pytest.fixture
+def late():
+    old = signal.signal(signal.SIGALRM, _late)
+    yield
+    signal.signal(signal.SIGALRM, old)
+
+
+@pytest.mark.parametrize("number, kind", [
+    (signal.SIGINT, KeyboardInterrupt), (signal.SIGALRM, _Late)])
+@pytest.mark.parametrize("use", range(len(_SETUPS)))
+def test_signals_during_set_up_come_out(use, number, kind, monkeypatch, late):
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    before = signal.getsignal(number)
+    with _signal_at_first_line(number), pytest.raises(kind):
+        _SETUPS[use]()
+    assert not unraisable and signal.getsignal(number) is before
     assert residual(A, tacit.solve(A, b, device="host")[0], b) < 1e-7
+
+
+def test_an_interrupted_update_is_a_whole_one(monkeypatch):
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return make(*arguments)
+
+    make = tacit._operator.make_matrix
+    with tacit.Solver(A, precond="amg", device="host") as solver:
+        monkeypatch.setattr(tacit._operator, "make_matrix", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver.update(2.0 * A)
+        assert residual(2.0 * A, solver.solve(b)[0], b) < 1e-7
 
 
 def _indefinite():
