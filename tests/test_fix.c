@@ -299,10 +299,10 @@ static void wrong_rows_are_refused(void **state)
     (void)state;
     expect_refused(N, 1, 1, true, "rows[0] is 48: expected 0 to 47");
     expect_refused(-1, 1, 1, true, "rows[0] is -1: expected 0 to 47");
-    expect_refused(7, 1, 2, true, "row 8 is fixed to 1 and to 2");
-    expect_refused(7, 1, INFINITY, true, "the value of row 8 is inf");
+    expect_refused(7, 1, 2, true, "x[7] is fixed to 1 and to 2");
+    expect_refused(7, 1, INFINITY, true, "the value of x[7] is inf");
     expect_refused(7, 1e308, 1e308, true, "would be inf, from");
-    expect_refused(7, 1, 1, false, "row 8 is fixed to 1, which changes b");
+    expect_refused(7, 1, 1, false, "x[7] is fixed to 1, which changes b");
 }
 
 /* Two ranks give two values. */
@@ -316,7 +316,7 @@ static void ranks_that_disagree_are_refused(void **state)
     tacit_matrix *m = make(spread_row, N);
     double *b = rhs_of(m);
     assert_int_equal(tacit_matrix_fix(m, 1, &row, &value, b), TACIT_INVALID);
-    assert_message("row 31 is fixed to 0 and to 1");
+    assert_message("x[30] is fixed to 0 and to 1");
     dense *d = dense_of(spread_row);
     assert_dense(m, b, d);
     free(d);

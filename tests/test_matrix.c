@@ -72,7 +72,8 @@ static void from_rows_of_32_bits(void **state)
     assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,
                                               cols, vals, &m),
                      TACIT_INPUT);
-    assert_non_null(strstr(tacit_error_message(), "cols[0] is -3, of row 1"));
+    assert_non_null(
+        strstr(tacit_error_message(), "cols[0] is -3, of row 1 counted"));
     cols[0] = 8;
     ptr[0] = 1;
     assert_int_equal(tacit_matrix_from_rows32(test_world(), n, first, rows, ptr,
@@ -171,7 +172,7 @@ static void bad_entries_name_row_and_column(void **state)
     assert_int_equal(tacit_matrix_from_rows(test_world(), n, first, rows, g.ptr,
                                             g.cols, g.vals, &m),
                      TACIT_INPUT);
-    assert_message("is 10, of row 10: expected 0 to 9");
+    assert_message("is 10, of row 10 counted from 1: expected 0 to 9");
     if (last) g.cols[end] = n - 1;
     if (last) g.vals[end] = NAN;
     assert_int_equal(tacit_matrix_from_rows(test_world(), n, first, rows, g.ptr,

@@ -50,7 +50,7 @@ static void values_in_the_order_of_rows(void **state)
     const bool mine = tacit_world_rank(test_world()) == 0;
     if (mine) vals[3] = INFINITY;
     assert_int_equal(tacit_matrix_set_values(m, vals), TACIT_INPUT);
-    assert_message("vals[3], of row ");
+    assert_message(" counted from 1, is inf");
     assert_entries(m, stiffer_row, GRID);
     free(vals);
     tacit_matrix_destroy(&m);

@@ -8,6 +8,7 @@ from typing import Any, Sequence
 
 from . import _errors as errors
 from ._library import double, shown
+from ._mpi import agree
 from ._precond import Preconditioner
 
 
@@ -29,6 +30,14 @@ def is_own(precond: Any) -> bool:
     """Is it applied by a function of the caller's?"""
     named = precond is None or isinstance(precond, (str, Preconditioner))
     return not named
+
+
+def count_columns(comm: Any, b: Any) -> int:
+    """Of b, the same on all ranks. Collective."""
+    shape = tuple(getattr(b, "shape", ()))
+    columns = max(int(shape[1]), 1) if len(shape) == 2 else 1
+    agree(comm, lambda: None, {"the number of columns of b": columns})
+    return columns
 
 
 def settings_of(given: Any) -> dict[str, Any]:

@@ -71,9 +71,13 @@ def _indices(A: Any) -> tuple[Any, Any]:
     )
 
 
-def rows_of(A: Any, notes: list[str], ordered: bool = False) -> Rows:
+def rows_of(
+    A: Any, notes: list[str], ordered: bool = False,
+    expected: str = "a square matrix, a name or a function",
+) -> Rows:
     """The rows of a SciPy or NumPy matrix; `ordered`: columns of a csc matrix
-    are never taken for rows. No copy of a csr matrix of doubles."""
+    are never taken for rows. No copy of a csr matrix of doubles. `expected`:
+    what the caller may give, for a sentence."""
     if isinstance(A, np.ma.MaskedArray):
         raise errors.TypeRefused("A is a masked array: fill it first")
     if not sparse.issparse(A):
@@ -86,7 +90,7 @@ def rows_of(A: Any, notes: list[str], ordered: bool = False) -> Rows:
             if dense.ndim == 0:
                 what = f"is {type(A).__name__}"
             raise errors.InvalidError(
-                f"A {what}: expected a square matrix, a name or a function"
+                f"A {what}: expected {expected}"
             )
         A = sparse.csr_matrix(doubles(dense, "A", notes))
     if A.ndim != 2:

@@ -37,18 +37,35 @@ class Comparison(list[dict[str, Any]]):
         return "<table>" + "".join(f"<tr>{r}</tr>" for r in rows) + "</table>"
 
 
+def _report(A: Operator, solver: Solver, b: Any) -> Any:
+    """The report of a solve, or the error of the library that ended it. What
+    the caller's function raises, and Ctrl-C, end the comparison."""
+    try:
+        return solver.solve(b)[1]
+    except (errors.NotConverged, errors.Breakdown) as outcome:
+        if not solver.ended_by(outcome):
+            raise
+        return outcome.report
+    except (errors.Interrupted, errors.RankError):
+        raise
+    except errors.Error as error:
+        if A.function is not None:
+            raise
+        return error
+
+
 def _row(A: Operator, b: Any, method: str, precond: str, keywords: Any) -> Any:
     row: dict[str, Any] = {"method": method, "precond": precond}
     try:
-        with Solver(A, method=method, precond=precond, **keywords) as solver:
-            try:
-                report = solver.solve(b)[1]
-            except errors.Outcome as outcome:
-                report = outcome.report
-            setup = solver.setup_seconds
+        solver = Solver(A, method=method, precond=precond, **keywords)
     except errors.Error as error:
+        report: Any = error
+    else:
+        with solver:
+            report, setup = _report(A, solver, b), solver.setup_seconds
+    if isinstance(report, errors.Error):
         blank = dict.fromkeys(Comparison._NAMES[2:])
-        return {**row, **blank, "stop": str(error), "converged": False}
+        return {**row, **blank, "stop": str(report), "converged": False}
     r = report["result"]
     solve = report["time"]["solve"]
     return {
@@ -90,6 +107,7 @@ def compare(
     given = isinstance(A, Operator)
     methods, preconds = _names(methods), _names(preconds)
     if given:
+        A.require_open()
         A.refuse_options(device=device, threads=threads)
     operator = A if given else Operator(
         A, device=device, threads=threads, _look=True

@@ -15,10 +15,12 @@ import warnings
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Self
 
+import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _errors as errors
 from ._library import check, lib, say, set_error, text, whole, word
+from ._signals import Held
 
 _exiting = False
 
@@ -145,12 +147,13 @@ class Context:
         self.rank = int(lib.tacit_world_rank(world))
         self.ranks = int(lib.tacit_world_size(world))
         queue = c_void_p()
-        check(
-            lib.tacit_queue_create(
-                world, device.encode(), threads, byref(queue)
+        with Held():
+            check(
+                lib.tacit_queue_create(
+                    world, device.encode(), threads, byref(queue)
+                )
             )
-        )
-        self.queue = Handle(queue, lib.tacit_queue_destroy, (self.world,))
+            self.queue = Handle(queue, lib.tacit_queue_destroy, (self.world,))
 
     @property
     def host(self) -> bool:
@@ -247,7 +250,21 @@ class Local(NoCopy, LinearOperator):
         """Its product with x, [rows], or this rank's rows. Collective."""
         if self.context.ranks == 1:
             return super().matvec(x)
-        return self._matvec(x)
+        return self._matvec(x).reshape(np.shape(x))
+
+    def matmat(self, X: Any) -> Any:
+        """The same for several columns [rows, k]. Collective."""
+        if self.context.ranks == 1:
+            return super().matmat(X)
+        return self._matmat(X)
+
+    def _matmat(self, X: Any) -> Any:
+        given = np.asarray(X)
+        if self.context.ranks > 1:
+            with self.context as c:
+                c.require_same({"the columns of X": given.shape[1]})
+        made = [self._matvec(x) for x in given.T]
+        return np.column_stack(made) if made else np.zeros(given.shape)
 
     def close(self) -> None:
         raise NotImplementedError

@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 
 class Error(Exception):
     """A call that failed; `str()` is one sentence: what is wrong, where, what
-    to do. `status` is the library's name of it, such as "INVALID"."""
+    to do. Rows and columns of a matrix count from 1, as in its files; elements
+    of arrays, such as rows[0] or x[0], from 0. `status` is the library's name
+    of it, such as "INVALID"."""
 
     status = "INVALID"
+
+    def __init__(self, sentence: Any = "") -> None:
+        # names and exceptions of the caller's may hold new lines
+        super().__init__(re.sub(r"\s*[\r\n]+\s*", " ", str(sentence).strip()))
 
 
 class InvalidError(Error, ValueError):

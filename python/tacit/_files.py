@@ -17,6 +17,7 @@ from ._arrays import at, columns_of, rows_of
 from ._context import Handle, NoCopy, context_of
 from ._library import check, lib, number, text, word
 from ._operator import make_matrix, open_matrix
+from ._signals import Held
 
 _KINDS = ("llt", "ldlt", "lu", "ic0", "ilu0")
 
@@ -67,7 +68,7 @@ def read(path: Any, *, shift: float = 0.0) -> Any:
 def read_rhs(path: Any, rows: int) -> Any:
     """The right-hand sides [rows] or [rows, k] of a vector file, or those that
     a matrix file holds (Harwell-Boeing, PETSc)."""
-    with context_of("host", 0, None) as c:
+    with context_of("host", 0, None) as c, Held():
         numbering = rows_of(csr_matrix((rows, rows)), [])
         matrix = make_matrix(c, numbering)
         count, vectors = c_int(), c_void_p()
@@ -109,7 +110,7 @@ def gallery(name: str | None = None, *, shift: float = 0.0) -> Any:
 
 
 def _open(name: str, shift: float) -> Any:
-    with context_of("host", 0, None) as c:
+    with context_of("host", 0, None) as c, Held():
         matrix = open_matrix(c, name, number(shift, "shift"))
         out = _take(matrix)
         matrix.close()
@@ -129,11 +130,12 @@ class Factor(NoCopy):
         options = st.new(st.FactorOptions, kind=_KINDS.index(kind))
         options.order = word(order, "order") if order else None
         self._context = context_of("host", threads, None)
-        with self._context as c:
+        with self._context as c, Held():
             if isinstance(A, str):
                 matrix = open_matrix(c, A, 0.0)
             else:
-                matrix = make_matrix(c, rows_of(A, [], ordered=True))
+                rows = rows_of(A, [], True, "a square matrix or a name")
+                matrix = make_matrix(c, rows)
             self.rows = int(lib.tacit_matrix_global_rows(matrix.pointer))
             pointer = c_void_p()
             check(
@@ -154,7 +156,7 @@ class Factor(NoCopy):
         given = columns_of(b, self.rows, "b", [])
         x = np.empty_like(given, order="F", subok=False)
         columns = 1 if given.ndim == 1 else given.shape[1]
-        with self._context:
+        with self._context, Held():
             check(
                 lib.tacit_factor_solve(
                     self._handle.pointer, columns, at(given), self.rows,

@@ -14,6 +14,7 @@ from ._context import Context, context_of
 from ._files import _take
 from ._library import check, lib
 from ._operator import make_matrix
+from ._signals import Held
 from ._triangle import one_triangle
 
 
@@ -86,7 +87,7 @@ def fix(
     """
     c = context_of("host", 0, comm)
     try:
-        with c:
+        with c, Held():
             return _fix(c, A, b, rows, values)
     finally:
         if comm is not None:
@@ -95,7 +96,11 @@ def fix(
 
 def _fix(c: Context, A: Any, b: Any, rows: Any, values: Any) -> tuple[Any, Any]:
     notes: list[str] = []
-    given = c.together(lambda: rows_of(A, notes, ordered=True))
+    expected = (
+        "a square matrix with its entries, as tacit.gallery and tacit.read "
+        "make of a name"
+    )
+    given = c.together(lambda: rows_of(A, notes, True, expected))
     matrix = make_matrix(c, given)
     first = int(lib.tacit_matrix_first_row(matrix.pointer))
     try:

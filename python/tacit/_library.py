@@ -233,9 +233,14 @@ def _in_python(said: str) -> str:
     )
 
 
+def lib_message() -> str:
+    """The library's last sentence, with names of C, as `set_error` takes it."""
+    return text(lib.tacit_error_message()) or ""
+
+
 def message() -> str:
     """The sentence of this thread's last error or outcome."""
-    said = text(lib.tacit_error_message())
+    said = lib_message()
     return _in_python(said) if said else "the library gave no reason"
 
 
@@ -321,6 +326,7 @@ def _outside() -> int:
 
 def warn(line: str) -> None:
     """A TacitWarning at the caller's line."""
+    line = " ".join(line.splitlines())
     warnings.warn(line, errors.TacitWarning, stacklevel=_outside())
 
 

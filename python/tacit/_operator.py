@@ -22,6 +22,7 @@ from ._library import check, lib, number, shown, text, whole, word
 from ._mpi import agree
 from ._null_space import NullSpace, null_space_of
 from ._report import describe
+from ._signals import Held
 from ._triangle import one_triangle, refusal
 from ._values import with_values
 from ._watch import Watch
@@ -221,7 +222,7 @@ class Operator(Local):
         self._triangle = _TRIANGLES[triangle]
         self._borrow = _borrow
         try:
-            with c:
+            with c, Held():
                 if _is_map(A):
                     self._make_function(A, rows, norm)
                 else:
@@ -414,7 +415,7 @@ class Operator(Local):
         self.require_open()
         if self.matrix is None:
             raise errors.InvalidError("a function has no values to update")
-        with self.context as c:
+        with self.context as c, Held():
             rows = c.together(lambda: self._new_rows(A))
             matrix = make_matrix(c, rows, self._triangle)
             if self.symmetric:
@@ -432,8 +433,11 @@ class Operator(Local):
 
     def _new_rows(self, A: Any) -> Rows:
         known = self._rows
-        if known is None and (A is None or not hasattr(A, "shape")):
-            raise errors.InvalidError("update needs a matrix here")
+        if known is None and getattr(A, "ndim", 0) != 2:
+            raise errors.InvalidError(
+                "A was a name: update needs a matrix with its entries, as "
+                "tacit.gallery and tacit.read make of one"
+            )
         if A is None:
             A = self._source
         if isinstance(A, np.ndarray) and A.ndim == 1:

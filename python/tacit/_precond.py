@@ -20,6 +20,7 @@ from ._function import Function
 from ._mpi import agree
 from ._operator import Operator, apply_handle
 from ._report import precond_info, precond_of
+from ._signals import Held
 
 
 def split_name(name: str) -> tuple[str, dict[str, str]]:
@@ -133,7 +134,7 @@ class Preconditioner(Local):
         if self.name != "direct":
             self.operator.require_symmetric()
         self._options = {**more, **options}
-        with self.operator.context:
+        with self.operator.context, Held():
             self.handle = make(self.operator, self.name, self._options)
 
     def require_open(self) -> None:
@@ -192,7 +193,7 @@ class Preconditioner(Local):
         """Take the operator's new values, after its `update`."""
         self.require_open()
         self.operator.require_open()
-        with self.operator.context:
+        with self.operator.context, Held():
             renew(self.handle, self.operator)
 
     def take_values(self, matrix: Handle) -> None:
@@ -257,6 +258,19 @@ def make(operator: Operator, name: str, options: dict[str, Any]) -> Handle:
     return Handle(pointer, lib.tacit_operator_destroy, (operator.handle,))
 
 
+def map_of(M: Any, what: str) -> LinearOperator:
+    """A matrix, or an object with products, as a linear operator."""
+    try:
+        return aslinearoperator(M)
+    except TypeError:
+        solves = what != "A" and hasattr(M, "solve")
+        raise errors.InvalidError(
+            f"{what} is {type(M).__name__}: expected a matrix, a "
+            "LinearOperator or a function"
+            + (", such as its method solve" if solves else "")
+        ) from None
+
+
 def function_of(operator: Operator, M: Any) -> Function:
     """A preconditioner of the caller's: a LinearOperator, a matrix near the
     inverse, or a function z = M r."""
@@ -265,7 +279,7 @@ def function_of(operator: Operator, M: Any) -> Function:
     elif callable(M) and not hasattr(M, "shape"):
         return Function(operator.context, M, operator.local_rows, 1e-300)
     elif hasattr(M, "shape"):
-        f = aslinearoperator(M).matvec
+        f = map_of(M, "precond").matvec
     else:
         raise errors.InvalidError(
             f"precond is {shown(M)}: expected a name, a matrix, or a function"

@@ -313,7 +313,9 @@ def report_of(
         path=path,
         precond=solver.precond_report,
         factor=None,
-        precond_race=race_of(solver.handle.pointer) if solver.handle else None,
+        precond_race=solver.earlier_race or (
+            race_of(solver.handle.pointer) if solver.handle else None
+        ),
     )
     kept = [None] * len(results) if history is None else history
     made = [result_of(r, mixed, h) for r, h in zip(results, kept)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from ctypes import byref, c_void_p
 from typing import Any
 
@@ -12,13 +13,22 @@ from . import _device as dev
 from . import _errors as errors
 from . import _structs as st
 from ._context import Handle, Local
-from ._library import check, lib, message, warn
+from ._library import check, lib, lib_message, message, set_error, warn
 from ._function import Function
+from ._joined import Earlier
 from ._operator import Operator
 from ._precond import Options
+from ._report import race_of
 from ._watch import Callback, Watch
 
 _Results = ctypes.POINTER(st.Result)
+
+
+def _one_column_on(said: str) -> str:
+    """A sentence on columns of a run, in which the first one had no part."""
+    return re.sub(
+        r"^column (\d+):", lambda k: f"column {int(k[1]) + 1}:", said
+    )
 
 
 def _after(pointer: Any, count: int) -> int | None:
@@ -44,12 +54,19 @@ class Runs(Local):
     _solves: int
     _loop: bytes | None
     _watch: Watch | None = None  # of the last solve, without callbacks
+    earlier_race: Any = None  # of cg, where minres continued
+    _ended: int = 0  # id of the report of the last solve
 
     def _make_solver(self, method: str) -> None:
         raise NotImplementedError
 
     def _describe_precond(self) -> None:
         raise NotImplementedError
+
+    def ended_by(self, outcome: errors.Outcome) -> bool:
+        """Is it of this solver's last solve, not of one by the caller's A, M or
+        callback, whose exceptions come out of a solve, too?"""
+        return id(outcome.report) == self._ended
 
     def _watch_for(
         self, callback: Callback | None, columns: int,
@@ -82,6 +99,7 @@ class Runs(Local):
         self, b: Any, x: Any, columns: int, watch: Watch, limits: Any
     ) -> tuple[int, str, Any]:
         """One run; its status, sentence and results."""
+        self._ended = 0
         results = (st.Result * columns)()
         status = self._run_once(b, x, columns, watch, limits, results)
         if status == 3 and self._auto and self.method == "cg":
@@ -117,7 +135,11 @@ class Runs(Local):
             status = self._run_race(b, x, stop, results[0])
             if status < 0 or columns == 1:
                 return status
-            return max(status, self._run_others(b, x, columns, watch, limits, results))
+            said = f"column 1: {lib_message()}" if status > 0 else ""
+            others = self._run_others(b, x, columns, watch, limits, results)
+            if 0 <= others <= status:
+                return set_error(status, said) if status > 0 else 0
+            return set_error(others, _one_column_on(lib_message()))
         if columns == 1:
             return int(
                 lib.tacit_solver_run(solver, b, x, byref(stop), results)
@@ -181,6 +203,8 @@ class Runs(Local):
             return 3  # as x beyond the range of doubles
         if not all(math.isfinite(r.breakdown_value) for r in results):
             return 3
+        if max(r.iterations for r in results) >= limits[2]:
+            return 3
         if self._asked not in (None, "none", "auto", "jacobi"):
             return 3
         self.notes.append(
@@ -194,11 +218,29 @@ class Runs(Local):
             self._asked = "none"
             self._make_solver("minres")
         assert old is not None
+        self.earlier_race = race_of(old.pointer)
         old.close()
         self.method = self.path["method"] = "minres"
         self._race = None
         self._describe_precond()
-        return self._run_once(b, x, columns, watch, limits, results)
+        return self._run_rest(b, x, columns, watch, limits, results)
+
+    def _run_rest(
+        self, b: Any, x: Any, columns: int, watch: Watch, limits: Any,
+        results: Any,
+    ) -> int:
+        """What is left of the iterations, by the method that continues."""
+        earlier = Earlier(results, watch)
+        rtol, atol, most = limits
+        left = (rtol, atol, most - earlier.most)
+        status = self._run_once(b, x, columns, watch, left, results)
+        if status < 0:
+            return status
+        said = lib_message()
+        earlier.add_to(results, watch)
+        if status == 0:
+            return 0
+        return set_error(status, earlier.add_to_sentence(said))
 
     def _raise_kept(self, watch: Watch) -> None:
         """Exceptions of the caller's functions come out again."""

@@ -14,8 +14,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _device as dev
 from . import _errors as errors
-from ._arguments import is_own, note_of_factor, refuse_beside_a_factor
-from ._arguments import refuse_unknown, settings_of, target
+from ._arguments import count_columns, is_own, note_of_factor
+from ._arguments import refuse_beside_a_factor, refuse_unknown, settings_of
+from ._arguments import target
 from ._arrays import at, columns_of, guess_of, like, require_finite
 from ._context import Handle
 from ._library import check, lib, shown, whole, word
@@ -26,6 +27,7 @@ from ._precond import varies
 from ._report import Report, describe, path_of, precond_info, precond_of
 from ._report import report_of
 from ._run import Runs
+from ._signals import Held
 from ._watch import Callback, Watch
 
 _MOST = 2**62
@@ -119,7 +121,7 @@ class Solver(Runs):
         self.notes = list(self.operator.notes)
         start = time.perf_counter()
         try:
-            with self.operator.context:
+            with self.operator.context, Held():
                 self._set_up(method)
         except BaseException:
             if self._own:
@@ -371,6 +373,7 @@ class Solver(Runs):
         status, said, results = run
         self._raise_kept(watch)
         report = report_of(self, results, several, watch.history)
+        self._ended = id(report)
         if watch.elsewhere is not None:
             raise errors.RankError(watch.elsewhere, x, report)
         if watch.ctrl_c:
@@ -423,17 +426,18 @@ class Solver(Runs):
             raise errors.ClosedError("this solver was closed: make another")
         M = self._asked
         other = isinstance(M, Preconditioner) and M.operator is not self.operator
-        self.operator.update(A, _first=M.take_values if other else None)
-        with self.operator.context:
-            if self._M is not None:
-                renew(self._M, self.operator)
-            elif isinstance(M, Preconditioner) and not other:
-                renew(M.handle, self.operator)
-            if isinstance(self._asked, str) and self.handle is not None:
-                name, options = split_name(self._asked)
-                self._race = options if name == "auto" else None
-            if self._own and self._race is None:
-                self.operator.drop_entries()
+        with Held():  # to the end, since M belongs to the values
+            self.operator.update(A, _first=M.take_values if other else None)
+            with self.operator.context:
+                if self._M is not None:
+                    renew(self._M, self.operator)
+                elif isinstance(M, Preconditioner) and not other:
+                    renew(M.handle, self.operator)
+                if isinstance(self._asked, str) and self.handle is not None:
+                    name, options = split_name(self._asked)
+                    self._race = options if name == "auto" else None
+                if self._own and self._race is None:
+                    self.operator.drop_entries()
 
     def close(self) -> None:
         """Free it, and the operator if it has made that itself. Collective
@@ -485,14 +489,10 @@ def solve(
             A, method=method, precond=precond, rtol=rtol, **keywords
         )
     else:
+        columns = count_columns(keywords.get("comm"), b)
         solver = Solver(
             A, method=method, precond=precond, rtol=rtol, device=device,
-            **{"solves": _columns(b), "_borrow": not called, **keywords},
+            **{"solves": columns, "_borrow": not called, **keywords},
         )
     with solver:
         return solver.solve(b, x0, callback=callback, converged=converged)
-
-
-def _columns(b: Any) -> int:
-    shape = tuple(getattr(b, "shape", ()))
-    return max(int(shape[1]), 1) if len(shape) == 2 else 1

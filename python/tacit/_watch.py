@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
-import signal
-import threading
 from typing import Any, Callable
 
 import numpy as np
@@ -13,23 +10,13 @@ import numpy as np
 from . import _structs as st
 from ._context import Context
 from ._library import lib, message, set_error
+from ._signals import Signals
 
 Callback = Callable[..., Any]
 _HISTORY_MOST = 65536
-# The functions of `signal` without its enums, which take 60 us after a solve:
-# its vectors have emptied the caches.
-_handlers: Any = importlib.import_module("_signal")
-_SIGNALS = [
-    int(getattr(signal, name))
-    for name in (
-        "SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGVTALRM", "SIGPROF",
-        "SIGUSR1", "SIGUSR2",
-    )
-    if hasattr(signal, name)
-]
 
 
-class Watch:
+class Watch(Signals):
     """The monitor of a run. An exception of the callback, or of a signal's
     handler, is kept and ends the run; so does a true result, and Ctrl-C.
     `converged` is asked whether the run has converged."""
@@ -38,18 +25,19 @@ class Watch:
         self, callback: Callback | None, columns: int,
         converged: Callback | None = None,
     ) -> None:
+        super().__init__()
         self._callback = callback
         self._converged = converged
         self.history: Any = None  # [columns, room], of the last run
-        self._old: dict[int, Any] = {}  # handlers by number
         self._columns = columns
         self.first_column = 0  # of a run with fewer columns
         asked = callback is not None or converged is not None
         self._function = st.Monitor(self._see if asked else self._look)
         self._stop: st.Stop | None = None
-        self.raised: BaseException | None = None
-        self.ctrl_c = False
         self.asked = False
+        # by column, of a method that ended before: iterations, history
+        self._before = [0] * columns
+        self._earlier: list[Any] = []
         self.elsewhere: str | None = None  # of a callback on another rank
         if columns > 1:
             self._column_function = st.ColumnMonitor(self._see_column)
@@ -91,8 +79,34 @@ class Watch:
         over = self.ctrl_c or self.asked or self.raised is not None
         return -1 if over else 0
 
-    def _ask(self, *seen: Any) -> int:
+    def keep_earlier(self, results: Any) -> None:
+        """The next method continues these: so do its iterations."""
+        self._before = [int(r.iterations) for r in results]
+        kept = zip(self.history, results)
+        self._earlier = [h[: int(r.history)].copy() for h, r in kept]
+
+    def join_history(self, results: Any) -> None:
+        """The history with that of the method before, which has the residual
+        of the first x of this one."""
+        both = [
+            np.concatenate([old, new[1 : int(r.history)]])[:_HISTORY_MOST]
+            for old, new, r in zip(self._earlier, self.history, results)
+        ]
+        self.history = np.full((len(both), max(map(len, both))), np.nan)
+        for row, values, r in zip(self.history, both, results):
+            row[: len(values)] = values
+            r.history = len(values)
+        self._stop = None  # which has the old one
+        self._before, self._earlier = [0] * len(both), []
+
+    def _ask(self, iteration: int, residual: float, column: int = 0) -> int:
         """The callbacks, and what the monitor returns."""
+        before = self._before[column]
+        if before > 0 and iteration == 0:  # seen before
+            return self._end()
+        seen: list[Any] = [before + iteration, residual]
+        if self._columns > 1:
+            seen.append(column)
         done = False
         try:
             if self._callback is not None and not self._end():
@@ -131,37 +145,3 @@ class Watch:
         if heard < 0:
             self.elsewhere = message()
         self.ctrl_c = self.ctrl_c or heard == 2
-
-    # Python calls handlers between instructions, so also where an exception
-    # would be lost between the library and the callback: they raise nothing.
-
-    def _on_signal(self, number: int, frame: Any) -> None:
-        if self._old[number] is signal.default_int_handler:
-            self.ctrl_c = True
-            return
-        try:
-            self._old[number](number, frame)
-        except BaseException as error:
-            self.raised = error
-
-    def raise_kept(self) -> None:
-        """The exception of a signal or the callback."""
-        if self.raised is not None:
-            raise self.raised
-        if self.ctrl_c:
-            raise KeyboardInterrupt
-
-    def __enter__(self) -> "Watch":
-        if threading.get_ident() == threading.main_thread().ident:
-            for number in _SIGNALS:
-                old = _handlers.getsignal(number)
-                if callable(old):
-                    self._old[number] = old
-                    _handlers.signal(number, self._on_signal)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for number, old in self._old.items():
-            if _handlers.getsignal(number) == self._on_signal:
-                _handlers.signal(number, old)
-        self._old.clear()

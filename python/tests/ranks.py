@@ -25,11 +25,16 @@ def whole(x):
     return np.concatenate(comm.allgather(x))
 
 
+class Own(Exception):
+    pass
+
+
 def raises(kind, match, call):
     try:
         call()
     except kind as error:
         assert re.search(match, str(error)), str(error)
+        assert isinstance(error, Own) or "\n" not in str(error)
     else:
         raise AssertionError(f"no {kind.__name__}")
 
@@ -88,6 +93,9 @@ raises(tacit.InvalidError, "is fixed to", lambda: tacit.fix(
     A[own], b[own], [5, 5], [0.0, float(rank == size - 1)], comm=comm))
 
 if size > 1:
+    raises(tacit.InvalidError, "the number of columns of b is 2 on rank 0 and "
+           "1 on rank 1", lambda: tacit.solve(A[own], np.ones(
+               (len(b[own]), 1 + (rank == 0))), comm=comm))
     raises(tacit.InvalidError, "1 columns on one rank and 2", lambda: tacit.fix(
         A[own], np.ones((len(b[own]), 1 + (rank == 0))), [5], comm=comm))
 
@@ -126,19 +134,23 @@ if size > 1:
             A[own], b[own], comm=comm, **given))
 with tacit.Operator(A[own], comm=comm) as operator:
     assert np.allclose(whole(operator @ b[own]), A @ b)
+    B = np.column_stack([b, 2.0 * b, b[::-1]])
+    assert np.allclose(whole(operator @ B[own]), A @ B)
+    assert np.allclose(whole(operator @ B[own][:, :1]), A @ B[:, :1])
+    if size > 1:
+        raises(tacit.InvalidError, "the columns of X: 1 .*2 on", lambda:
+               operator.matmat(B[own][:, : 1 + (rank == 0)]))
     with tacit.Preconditioner(operator, "jacobi") as M:
         assert np.allclose(M @ b[own], b[own] / A.diagonal()[own])
+        assert np.allclose(whole(M @ B[own]), B / A.diagonal()[:, None])
     with tacit.Solver(operator, precond="jacobi") as solver:
         assert residual(A, whole(solver @ b[own]), b) < 2e-8
-
-
-class Own(Exception):
-    pass
+        assert residual(A, whole(solver @ B[own]), B) < 2e-8
 
 
 def fail(iteration, relative):
     if last and iteration == 3:
-        raise Own("on one rank")
+        raise Own("on one rank\nof them")
 
 
 def ends_on_all(match, call):

@@ -626,8 +626,8 @@ def test_fixed_rows():
 def test_fixed_rows_that_are_refused():
     refused = [
         ([400], 1.0, tacit.InvalidError, "rows.0. is 400: expected 0 to 399"),
-        ([3, 3], [1.0, 2.0], tacit.InvalidError, "row 4 is fixed to"),
-        ([3], np.nan, tacit.InvalidError, "the value of row 4 is nan"),
+        ([3, 3], [1.0, 2.0], tacit.InvalidError, r"x\[3\] is fixed to"),
+        ([3], np.nan, tacit.InvalidError, r"the value of x\[3\] is nan"),
         ([3, 4], [1.0, 2.0, 3.0], tacit.InvalidError, "values has the shape"),
         ([3.5], 1.0, tacit.TypeRefused, "expected integers"),
         (np.ones(3, dtype=bool), 1.0, tacit.InvalidError, "mask of shape"),

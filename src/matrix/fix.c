@@ -58,9 +58,9 @@ static tacit_status check_named(const fixing *f)
                  k, f->rows[k], n - 1);
         if (!isfinite(value_of(f, k)))
             FAIL(TACIT_INVALID,
-                 "tacit_matrix_fix: the value of row %" PRId64
-                 " is %g, which is not finite",
-                 f->rows[k] + 1, value_of(f, k));
+                 "tacit_matrix_fix: the value of x[%" PRId64
+                 "] is %g, which is not finite",
+                 f->rows[k], value_of(f, k));
     }
     return TACIT_OK;
 }
@@ -71,9 +71,9 @@ static tacit_status note(fixing *f, const fixed_row *r)
     const int64_t i = r->row - f->m->A.first;
     if (is_fixed(f, i) && f->known[i] != r->value)
         FAIL(TACIT_INVALID,
-             "tacit_matrix_fix: row %" PRId64
-             " is fixed to %.12g and to %.12g: give it one value",
-             tct_original(f->m, i) + 1, f->known[i], r->value);
+             "tacit_matrix_fix: x[%" PRId64
+             "] is fixed to %.12g and to %.12g: give it one value",
+             tct_original(f->m, i), f->known[i], r->value);
     f->known[i] = r->value;
     return TACIT_OK;
 }
@@ -136,9 +136,9 @@ static tacit_status require_b(const fixing *f)
     for (int64_t i = 0; i < f->m->A.rows && !f->b; i++)
         if (is_fixed(f, i) && f->known[i] != 0.0)
             FAIL(TACIT_INVALID,
-                 "tacit_matrix_fix: row %" PRId64
-                 " is fixed to %g, which changes b: give b",
-                 tct_original(f->m, i) + 1, f->known[i]);
+                 "tacit_matrix_fix: x[%" PRId64
+                 "] is fixed to %g, which changes b: give b",
+                 tct_original(f->m, i), f->known[i]);
     return TACIT_OK;
 }
 

@@ -80,7 +80,7 @@ tacit_status tct_rows_check(tct_range r, const tct_rows_given *g)
             if (tct_row_col(g, k) < 0 || tct_row_col(g, k) >= r.global_rows)
                 FAIL(TACIT_INPUT,
                      "cols[%" PRId64 "] is %" PRId64 ", of row %" PRId64
-                     ": expected 0 to %" PRId64,
+                     " counted from 1: expected 0 to %" PRId64,
                      k, tct_row_col(g, k), r.first + i + 1, r.global_rows - 1);
     return TACIT_OK;
 }

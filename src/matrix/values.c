@@ -22,7 +22,7 @@ static tacit_status check_values(const tacit_matrix *m, const double *vals)
             if (!isfinite(vals[k]))
                 FAIL(TACIT_INPUT,
                      "vals[%" PRId64 "], of row %" PRId64
-                     ", is %g, which is not finite",
+                     " counted from 1, is %g, which is not finite",
                      k, tct_original(m, i) + 1, vals[k]);
     return TACIT_OK;
 }
