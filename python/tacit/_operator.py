@@ -440,7 +440,7 @@ class Operator(Local):
             )
         if A is None:
             A = self._source
-        if isinstance(A, np.ndarray) and A.ndim == 1:
+        if isinstance(A, np.ndarray) and A.ndim in (1, 3):  # 3: of bsr
             return with_values(self._source, known, A, self.notes)
         turned = known is not None and known.turned
         return rows_of(A, self.notes, ordered=not turned)

@@ -29,12 +29,12 @@ def with_values(
     entries = source.data.size
     if source.format == "csr" or known.turned:
         entries = known.vals.size
-    if values.shape != (entries,):
+    if values.shape not in ((entries,), source.data.shape):
         raise errors.InvalidError(
             f"the values have the shape {values.shape}: expected "
             f"{(entries,)}, one for each stored entry of A"
         )
-    vals = np.ascontiguousarray(doubles(values, "values", notes))
+    vals = np.ascontiguousarray(doubles(values, "values", notes)).ravel()
     if source.format == "csr" or known.turned:
         return known._replace(vals=vals)
     like = source.copy()

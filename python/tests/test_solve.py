@@ -380,7 +380,7 @@ def test_new_values_are_in_the_order_of_the_matrix(form, case):
     if case == "triangle":
         whole = whole + sparse.triu(whole, 1).T
     with tacit.Solver(given, **keywords) as solver:
-        solver.update(new.data.reshape(-1))
+        solver.update(new.data)
         assert residual(whole, solver.solve(b)[0], b) < CONVERGED
         with pytest.raises(tacit.InvalidError, match="one for each stored"):
             solver.update(np.ones(given.data.size - 1))
