@@ -203,6 +203,46 @@ void monitors(const tacit::world &w, const char *device)
     CHECK(cg.solve(f, x, until).converged);
 }
 
+/* x / 2, a preconditioner that holds `life`. */
+tacit::linear_operator half(const tacit::linear_operator &A,
+                            std::shared_ptr<int> life)
+{
+    tacit::operator_function f;
+    f.apply = [life](tacit::span<const double> x, tacit::span<double> y) {
+        (*life)++;
+        for (std::size_t i = 0; i < x.size(); i++) y[i] = 0.5 * x[i];
+    };
+    return tacit::linear_operator(A.queue(), A.local_rows(), f);
+}
+
+/* Copies of a solver's handle share what it borrows. */
+void copies(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    auto first = std::make_unique<tacit::solver>(
+        tacit::linear_operator(tacit::queue(w), A));
+    tacit::solver other = *first;
+    const tacit::linear_operator Q = other.A();
+    std::weak_ptr<int> alive;
+    {
+        const auto life = std::make_shared<int>(0);
+        alive = life;
+        first->set_precond(half(Q, life));
+    }
+    CHECK(!alive.expired());
+    first.reset();
+    CHECK(!alive.expired());
+    CHECK(other.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+    other.set_precond(tacit::preconditioner(Q, A, "amg"));
+    CHECK(alive.expired()); /* nobody has it any more */
+    tacit::solver last = other;
+    other = tacit::solver(Q);
+    std::fill(x.begin(), x.end(), 0.0);
+    CHECK(last.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+}
+
 void columns(const tacit::world &w, const char *device)
 {
     tacit::solver cg = solver_of(w, device);
@@ -388,6 +428,7 @@ void all()
     two_worlds(w);
     on_device(w, "host");
     on_device(w, "memcheck:host");
+    copies(w);
     updates(w);
     elements(w);
     triangles();

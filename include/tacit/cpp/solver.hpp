@@ -3,6 +3,7 @@
 #ifndef TACIT_CPP_SOLVER_HPP
 #define TACIT_CPP_SOLVER_HPP
 #include <algorithm>
+#include <optional>
 #include <tacit/cpp/operator.hpp>
 #include <tacit/solver.h>
 
@@ -157,7 +158,7 @@ class solver
                   return tacit_solver_create(A_.queue().get(), A_.get(),
                                              method.c_str(), out);
               },
-              A_))
+              A_, M_))
     {
     }
 
@@ -170,7 +171,7 @@ class solver
     void set_precond(const linear_operator &M)
     {
         detail::check(tacit_solver_set_precond(get(), M.get()));
-        kept_ = std::make_shared<linear_operator>(M);
+        *M_ = M;
     }
 
     /* Solve A x = b, of this rank's rows. */
@@ -266,7 +267,9 @@ class solver
     }
 
     linear_operator A_;
-    std::shared_ptr<linear_operator> kept_; /* M, destroyed after the solver */
+    /* M, of all handles alike, destroyed after the solver */
+    std::shared_ptr<std::optional<linear_operator>> M_ =
+        std::make_shared<std::optional<linear_operator>>();
     std::shared_ptr<tacit_solver> object_;
 };
 
