@@ -243,6 +243,50 @@ void copies(const tacit::world &w)
     CHECK(last.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
 }
 
+/* Each column has its monitor, which ends all unsolved, and its test. */
+void tests_of_columns(const tacit::world &w, const char *device)
+{
+    tacit::solver cg = solver_of(w, device);
+    const std::size_t rows = part_of(w).rows();
+    const vector B(2 * rows, 1.0);
+    vector X(2 * rows);
+    std::array<int, 2> seen = {0, 0};
+    int tested = 0;
+    tacit::stop until{1e-12};
+    until.column_monitor = [&](int column, std::int64_t, double) {
+        seen[static_cast<std::size_t>(column)]++;
+        return false;
+    };
+    until.converged = [&](std::int64_t i, double) { return tested++, i == 2; };
+    for (const tacit_result &r : cg.solve_columns(2, B, X, until))
+        CHECK(r.converged && r.stop == TACIT_STOP_MONITOR);
+    CHECK(seen[0] >= 3 && seen[1] >= 3 && tested == seen[0] + seen[1]);
+
+    until.column_monitor = [](int column, std::int64_t i, double) {
+        return column == 1 && i == 1;
+    };
+    until.converged = [](std::int64_t i, double) { return i == 3; };
+    std::fill(X.begin(), X.end(), 0.0);
+    try {
+        cg.solve_columns(2, B, X, until);
+        CHECK(!"a monitor's true is unsolved");
+    } catch (const tacit::unsolved &e) {
+        CHECK(e.status() == TACIT_INTERRUPTED);
+        CHECK(e.results()[0].converged && !e.results()[1].converged);
+        CHECK(e.results()[1].stop == TACIT_STOP_INTERRUPTED);
+    }
+    /* of one column, and of a race */
+    until.column_monitor = [](int, std::int64_t i, double) { return i == 1; };
+    vector x(rows);
+    const vector f(rows, 1.0);
+    REFUSED(TACIT_INTERRUPTED, "", [&] { cg.solve(f, x, until); });
+    REFUSED(TACIT_INTERRUPTED, "", [&] { tacit::solve(springs(w), f, until); });
+    until.column_monitor = nullptr;
+    until.monitor = [](std::int64_t i, double) { return i == 1; };
+    std::fill(x.begin(), x.end(), 0.0);
+    REFUSED(TACIT_INTERRUPTED, "", [&] { cg.solve(f, x, until); });
+}
+
 void columns(const tacit::world &w, const char *device)
 {
     tacit::solver cg = solver_of(w, device);
@@ -416,6 +460,7 @@ void on_device(const tacit::world &w, const char *device)
     limits(w, device);
     monitors(w, device);
     columns(w, device);
+    tests_of_columns(w, device);
     tests_of_convergence(w, device);
 }
 
