@@ -71,7 +71,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
              "tacit_solver_run: %s is NULL: expected vectors of "
              "%zu rows",
              b ? "x" : "b", S->run.n);
-    TRY(tct_stop_check(stop));
+    TRY(tct_stop_check(stop, false));
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "

@@ -238,7 +238,7 @@ static tacit_status check(const block *k)
              "not less than the %zu rows of this rank",
              n);
     const tacit_stop *s = &k->stop;
-    TRY(tct_stop_check(s));
+    TRY(tct_stop_check(s, true));
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,

@@ -476,7 +476,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
         status = tacit_error_set(
             TACIT_INVALID, "norm preconditioned is of one preconditioner, "
                            "and several are tried: name one");
-    if (status >= 0) status = tct_stop_check(&own);
+    if (status >= 0) status = tct_stop_check(&own, false);
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);
