@@ -198,6 +198,11 @@ static tacit_status check_source(const tct_precond *M,
 {
     const tacit_precond *about = &M->kind->about;
     if (!matrix && !about->of_matrix) return TACIT_OK;
+    if (!matrix && M->raced)
+        FAIL(TACIT_INVALID,
+             "preconditioner %s, which a race has chosen: the operator has "
+             "other values since: race again, with their matrix",
+             about->name);
     if (!matrix)
         FAIL(
             TACIT_INVALID,
@@ -237,6 +242,12 @@ tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
     TRY(renew(P, matrix));
     set_renewed(P, tct_seconds() - start);
     return TACIT_OK;
+}
+
+void tct_precond_set_raced(tacit_operator *M)
+{
+    tct_precond *P = (tct_precond *)(uintptr_t)tct_precond_of(M);
+    if (P) P->raced = true;
 }
 
 tacit_status tct_precond_follow(const tacit_operator *M)

@@ -346,6 +346,7 @@ static tacit_status keep(tct_autotuning *race, tct_candidate *c)
     tacit_solver *S = race->S;
     if (S->run.M != c->M) TRY(tct_autotuning_take(race, c));
     S->own_M = c->M;
+    tct_precond_set_raced(c->M);
     c->M = NULL;
     c->about.picked = true;
     for (int i = 0; i < race->count; i++) {
