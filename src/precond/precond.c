@@ -166,7 +166,7 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      const tacit_precond_options *options,
                                      tacit_operator **out)
 {
-    REQUIRE(A != NULL && name != NULL && out != NULL);
+    REQUIRE(A != NULL, name != NULL, out != NULL);
     const tct_precond_kind *kind = NULL;
     tct_precond_source from;
     TRY(tct_agree(A->world, tct_precond_find(name, &kind)));
@@ -283,7 +283,7 @@ tacit_status tct_precond_pivot(const tacit_operator *M, const char *why,
 tacit_status tacit_precond_describe(const tacit_operator *M,
                                     tacit_precond_info *out)
 {
-    REQUIRE(M != NULL && out != NULL);
+    REQUIRE(M != NULL, out != NULL);
     TRY(tct_check_sized("tacit_precond_info", out));
     const tct_precond *P = tct_precond_of(M);
     tacit_precond_info info = {.name = M->ops->name, .detail = "", .end = ""};

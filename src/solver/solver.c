@@ -97,7 +97,7 @@ void tct_solver_end(tacit_solver *S, tct_solver_uses *uses)
 tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                               const tacit_stop *stop, tacit_result *result)
 {
-    REQUIRE(solver != NULL && result != NULL);
+    REQUIRE(solver != NULL, result != NULL);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
     q_enter(solver->run.q);

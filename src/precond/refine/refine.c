@@ -153,7 +153,7 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
                                  size_t X_stride, const tacit_stop *stop,
                                  tacit_result *results)
 {
-    REQUIRE(A != NULL && M != NULL && stop != NULL && results != NULL);
+    REQUIRE(A != NULL, M != NULL, stop != NULL, results != NULL);
     for (int j = 0; j < columns; j++)
         TRY(tct_check_sized("tacit_result",
                             tct_refine_result(results, results->size, j)));

@@ -459,7 +459,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
                                double *x, const tacit_stop *stop,
                                tacit_result *result)
 {
-    REQUIRE(solver != NULL && result != NULL);
+    REQUIRE(solver != NULL, result != NULL);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
     tacit_solver *S = solver;
