@@ -203,6 +203,90 @@ void monitors(const tacit::world &w, const char *device)
     CHECK(cg.solve(f, x, until).converged);
 }
 
+/* x / 2, a preconditioner that holds `life`. */
+tacit::linear_operator half(const tacit::linear_operator &A,
+                            std::shared_ptr<int> life)
+{
+    tacit::operator_function f;
+    f.apply = [life](tacit::span<const double> x, tacit::span<double> y) {
+        (*life)++;
+        for (std::size_t i = 0; i < x.size(); i++) y[i] = 0.5 * x[i];
+    };
+    return tacit::linear_operator(A.queue(), A.local_rows(), f);
+}
+
+/* Copies of a solver's handle share what it borrows. */
+void copies(const tacit::world &w)
+{
+    const tacit::matrix A = springs(w);
+    const vector f(part_of(w).rows(), 1.0);
+    vector x(f.size());
+    auto first = std::make_unique<tacit::solver>(
+        tacit::linear_operator(tacit::queue(w), A));
+    tacit::solver other = *first;
+    const tacit::linear_operator Q = other.A();
+    std::weak_ptr<int> alive;
+    {
+        const auto life = std::make_shared<int>(0);
+        alive = life;
+        first->set_precond(half(Q, life));
+    }
+    CHECK(!alive.expired());
+    first.reset();
+    CHECK(!alive.expired());
+    CHECK(other.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+    other.set_precond(tacit::preconditioner(Q, A, "amg"));
+    CHECK(alive.expired()); /* nobody has it any more */
+    tacit::solver last = other;
+    other = tacit::solver(Q);
+    std::fill(x.begin(), x.end(), 0.0);
+    CHECK(last.solve(f, x, {1e-12}).converged && error_of(w, x) < 1e-8);
+}
+
+/* Each column has its monitor, which ends all unsolved, and its test. */
+void tests_of_columns(const tacit::world &w, const char *device)
+{
+    tacit::solver cg = solver_of(w, device);
+    const std::size_t rows = part_of(w).rows();
+    const vector B(2 * rows, 1.0);
+    vector X(2 * rows);
+    std::array<int, 2> seen = {0, 0};
+    int tested = 0;
+    tacit::stop until{1e-12};
+    until.column_monitor = [&](int column, std::int64_t, double) {
+        seen[static_cast<std::size_t>(column)]++;
+        return false;
+    };
+    until.converged = [&](std::int64_t i, double) { return tested++, i == 2; };
+    for (const tacit_result &r : cg.solve_columns(2, B, X, until))
+        CHECK(r.converged && r.stop == TACIT_STOP_MONITOR);
+    CHECK(seen[0] >= 3 && seen[1] >= 3 && tested == seen[0] + seen[1]);
+
+    until.column_monitor = [](int column, std::int64_t i, double) {
+        return column == 1 && i == 1;
+    };
+    until.converged = [](std::int64_t i, double) { return i == 3; };
+    std::fill(X.begin(), X.end(), 0.0);
+    try {
+        cg.solve_columns(2, B, X, until);
+        CHECK(!"a monitor's true is unsolved");
+    } catch (const tacit::unsolved &e) {
+        CHECK(e.status() == TACIT_INTERRUPTED);
+        CHECK(e.results()[0].converged && !e.results()[1].converged);
+        CHECK(e.results()[1].stop == TACIT_STOP_INTERRUPTED);
+    }
+    /* of one column, and of a race */
+    until.column_monitor = [](int, std::int64_t i, double) { return i == 1; };
+    vector x(rows);
+    const vector f(rows, 1.0);
+    REFUSED(TACIT_INTERRUPTED, "", [&] { cg.solve(f, x, until); });
+    REFUSED(TACIT_INTERRUPTED, "", [&] { tacit::solve(springs(w), f, until); });
+    until.column_monitor = nullptr;
+    until.monitor = [](std::int64_t i, double) { return i == 1; };
+    std::fill(x.begin(), x.end(), 0.0);
+    REFUSED(TACIT_INTERRUPTED, "", [&] { cg.solve(f, x, until); });
+}
+
 void columns(const tacit::world &w, const char *device)
 {
     tacit::solver cg = solver_of(w, device);
@@ -376,6 +460,7 @@ void on_device(const tacit::world &w, const char *device)
     limits(w, device);
     monitors(w, device);
     columns(w, device);
+    tests_of_columns(w, device);
     tests_of_convergence(w, device);
 }
 
@@ -388,6 +473,7 @@ void all()
     two_worlds(w);
     on_device(w, "host");
     on_device(w, "memcheck:host");
+    copies(w);
     updates(w);
     elements(w);
     triangles();

@@ -202,7 +202,7 @@ static void what_cannot_be_is_refused(void **state)
     expect_refusal(&b, "rows of 48 bytes and planes of");
     b = good_block(), b.plane = 6 * 6 * 8 - 1;
     expect_refusal(&b, "planes of 288 overlap");
-    expect_refusal(NULL, "expected block");
+    expect_refusal(NULL, "block is NULL");
 }
 
 /* One rank alone is wrong; all say so. */
@@ -265,7 +265,7 @@ static void what_is_out_of_order_fails_the_queue(void **state)
         if (k == 3) tct_halo_start(h, 0, TCT_HALO_STORES);
         if (k == 4) tct_halo_start(h, 0, TCT_HALO_PACKED);
         static const char *const said[] = {
-            "expected cell != NULL", "a multiple of 8", "without a begin",
+            "cell is NULL", "a multiple of 8", "without a begin",
             "no exchange in place: not asked for", "it has no buffers"};
         REFUSES(TACIT_INVALID, said[k], q_status(q));
         tacit_halo_destroy(&h);

@@ -305,6 +305,31 @@ static void columns_end_one_by_one(void **state)
     close_problem(&p);
 }
 
+/* A column monitor is called for columns alone. */
+static void none_that_decides_is_refused(void **state)
+{
+    (void)state;
+    problem p;
+    judgement j = {.goal = {1e-3}, .says = 1};
+    tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+    open_problem(&p, "poisson2d:17");
+    OK(tacit_solver_create(p.q, p.A, "cg", &p.s));
+    guess_zero(&p);
+    stop.monitor_decides = true;
+    REFUSES(
+        TACIT_INVALID, "monitor is NULL",
+        tacit_solver_run_block(p.s, 1, p.b, p.n, p.x, p.n, &stop, &p.result));
+    REFUSES(TACIT_INVALID, "monitor is NULL",
+            tacit_solver_race(p.s, NULL, p.b, p.x, &stop, &p.result));
+    stop.column_monitor = judge_column;
+    stop.monitor_ctx = &j;
+    REFUSES(TACIT_INVALID, "monitor is NULL",
+            tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    OK(tacit_solver_run_block(p.s, 1, p.b, p.n, p.x, p.n, &stop, &p.result));
+    assert_int_equal(p.result.stop, TACIT_STOP_MONITOR);
+    close_problem(&p);
+}
+
 static void a_race_is_ended_too(void **state)
 {
     (void)state;
@@ -336,6 +361,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_monitor_ends_every_method),
         cmocka_unit_test(a_monitor_that_interrupts),
         cmocka_unit_test(columns_end_one_by_one),
+        cmocka_unit_test(none_that_decides_is_refused),
         cmocka_unit_test(a_race_is_ended_too),
     };
     TEST_MPI_MAIN(tests);

@@ -4,6 +4,7 @@
  *
  * RUN: np=1,2 */
 #include "mpi_main.h"
+#include <math.h>
 #include <tacit/tacit.h>
 
 #define OK(call)      assert_int_equal((call), TACIT_OK)
@@ -184,7 +185,8 @@ static void nothing_where_something_is_needed(void **state)
     OK(tacit_queue_create(test_world(), "host", 1, &q));
     tacit_queue_describe(q, NULL, 100);
     REFUSED(tacit_queue_distance(q, 4, NULL, NULL, &d));
-    assert_non_null(strstr(tacit_error_message(), "x != NULL"));
+    assert_non_null(
+        strstr(tacit_error_message(), "tacit_queue_distance: x is NULL"));
     OK(tacit_queue_distance(q, 0, NULL, NULL, &d));
     assert_int_equal(tacit_queue_alloc(q, SIZE_MAX, &x), TACIT_NO_MEMORY);
     assert_int_equal(tacit_queue_alloc(q, SIZE_MAX / 8 + 2, &x),
@@ -201,6 +203,41 @@ static void nothing_where_something_is_needed(void **state)
     assert_ptr_equal(x, was);
     tacit_queue_free(q, &x);
     tacit_queue_destroy(&q);
+}
+
+static void says(tacit_status status, const char *sentence)
+{
+    assert_int_equal(status, TACIT_INVALID);
+    assert_string_equal(tacit_error_message(), sentence);
+}
+
+/* A sentence names the function and the argument, the first that is wrong. */
+static void arguments_are_named(void **state)
+{
+    (void)state;
+    system_of S;
+    tacit_matrix *m = NULL;
+    double seconds = 0.0;
+    open_system(&S, "cg", "jacobi");
+    says(tacit_world_self(NULL), "tacit_world_self: out is NULL");
+    says(tacit_matrix_open(NULL, "poisson2d:3", NULL, &m),
+         "tacit_matrix_open: world is NULL");
+    says(tacit_matrix_open(S.w, NULL, NULL, NULL),
+         "tacit_matrix_open: name is NULL");
+    says(tacit_matrix_open(S.w, "poisson2d:3", NULL, NULL),
+         "tacit_matrix_open: out is NULL");
+    says(tacit_queue_put(S.q, 3, S.b, NULL), "tacit_queue_put: x is NULL");
+    says(tacit_queue_put(S.q, 3, NULL, S.b), "tacit_queue_put: host is NULL");
+    says(tacit_operator_measure_exchange(S.A, 2, 1, S.b, NULL, &seconds),
+         "tacit_operator_measure_exchange: y is NULL");
+    says(tacit_operator_measure_exchange(S.A, 2, 0, S.b, S.b, &seconds),
+         "tacit_operator_measure_exchange: expected times > 0");
+    says(tacit_operator_measure_exchange(S.A, 3, 1, S.b, S.b, &seconds),
+         "tacit_operator_measure_exchange: expected vectors <= 2");
+    says(tacit_world_set_patience(S.w, INFINITY),
+         "tacit_world_set_patience: seconds is inf: expected a finite number");
+    assert_null(m);
+    close_system(&S);
 }
 
 static void an_exchange_of_nothing_fails_the_queue(void **state)
@@ -307,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(so_does_one_without_a_solver),
         cmocka_unit_test(getters_of_nothing),
         cmocka_unit_test(nothing_where_something_is_needed),
+        cmocka_unit_test(arguments_are_named),
         cmocka_unit_test(an_exchange_of_nothing_fails_the_queue),
         cmocka_unit_test(vectors_that_share_memory_are_refused),
         cmocka_unit_test(users_that_fail_are_named),

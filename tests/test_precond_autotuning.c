@@ -443,6 +443,25 @@ static void monitors_see_one_count_and_may_stop(void **state)
     }
 }
 
+/* The caller cannot update what the solver has. */
+static void new_values_need_another_race(void **state)
+{
+    (void)state;
+    problem p;
+    open_race(&p, gallery_matrix("jump3d:20,1e8,1"), "auto", "cg");
+    const tacit_precond_race race = autotuning_of(&p, 1000000);
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-9};
+    OK(solve(&p, &race, 1e-9));
+    assert_string_equal(expect_one(&p), "amg");
+    OK(tacit_operator_update(p.A, p.m));
+    EXPECT(TACIT_INVALID, tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    assert_non_null(strstr(tacit_error_message(), "race again"));
+    assert_null(strstr(tacit_error_message(), "tacit_precond_update"));
+    OK(solve(&p, &race, 1e-9));
+    OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    close_problem(&p);
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -508,6 +527,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(trials_share_one_limit),
         cmocka_unit_test(equal_runs_choose_alike),
         cmocka_unit_test(monitors_see_one_count_and_may_stop),
+        cmocka_unit_test(new_values_need_another_race),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(memory_that_is_not_there_is_missed_by_all),
     };

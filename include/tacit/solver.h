@@ -75,7 +75,8 @@ typedef struct tacit_stop {
                              * and atol, which may be 0: a value above 0 ends
                              * the run as converged (OK), one below 0 interrupts
                              * it, as does a rank that differs. The same on all
-                             * ranks. Columns of a block are solved one by one */
+                             * ranks; INVALID without a monitor. Columns of a
+                             * block are solved one by one */
     double *history;        /* [history_room], or of a block [columns]
                              * [history_room]: element k is the relative residual
                              * of iteration k, as a monitor is told, NAN if it is

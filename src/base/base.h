@@ -12,10 +12,15 @@
 /* --- status ------------------------------------------------------------- */
 
 #define FAIL(code, ...) return tacit_error_set((code), __VA_ARGS__)
-/* Of a caller's arguments: in functions that callers know by name. */
-#define REQUIRE(cond)                                                         \
-    do {                                                                      \
-        if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond); \
+/* Of a caller's arguments, in functions that callers know by name: conditions,
+ * as in REQUIRE(world != NULL, n == 0 || x != NULL). All of them are evaluated;
+ * the message names the first that does not hold. */
+#define REQUIRE(...)                                                    \
+    do {                                                                \
+        const bool holds_[] = {__VA_ARGS__};                            \
+        for (size_t i_ = 0; i_ < sizeof holds_ / sizeof *holds_; i_++)  \
+            if (!holds_[i_])                                            \
+                return tct_refuse_argument(__func__, #__VA_ARGS__, i_); \
     } while (0)
 /* Of this library's own calls. */
 #define ENSURE(cond)                                               \
@@ -28,6 +33,10 @@
         if (try_status_ < 0) return try_status_; \
     } while (0)
 
+/* INVALID: condition `i`, from 0, of `conditions` does not hold for the
+ * arguments of `function`. */
+tacit_status tct_refuse_argument(const char *function, const char *conditions,
+                                 size_t i);
 /* INVALID, with a sentence on a fault of the library itself. */
 tacit_status tct_library_fault(const char *file, int line);
 

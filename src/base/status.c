@@ -48,6 +48,40 @@ tacit_status tacit_error_set(tacit_status status, const char *format, ...)
     return status;
 }
 
+/* The comma that ends the condition at `s`, or the end of all. */
+static const char *end_of_condition(const char *s)
+{
+    for (int depth = 0; *s && (depth > 0 || *s != ','); s++)
+        depth += (*s == '(') - (*s == ')');
+    return s;
+}
+
+/* Where the last `word` of [s, end) begins; NULL: nowhere. */
+static const char *last_word(const char *s, const char *end, const char *word)
+{
+    const char *found = NULL;
+    const size_t n = strlen(word);
+    for (; (size_t)(end - s) >= n; s++)
+        if (strncmp(s, word, n) == 0) found = s;
+    return found;
+}
+
+/* A condition ends with "x != NULL", or says itself what is expected. */
+tacit_status tct_refuse_argument(const char *function, const char *conditions,
+                                 size_t i)
+{
+    const char *s = conditions, *end = end_of_condition(s);
+    for (; i > 0 && *end; i--, end = end_of_condition(s))
+        s = end + 1 + strspn(end + 1, " ");
+    const char *unless = last_word(s, end, "|| ");
+    const char *name = unless ? unless + 3 : s;
+    const char *is = last_word(name, end, " != ");
+    if (!is)
+        FAIL(TACIT_INVALID, "%s: expected %.*s", function, (int)(end - s), s);
+    FAIL(TACIT_INVALID, "%s: %.*s is %.*s", function, (int)(is - name), name,
+         (int)(end - is - 4), is + 4);
+}
+
 tacit_status tct_library_fault(const char *file, int line)
 {
     const char *slash = strrchr(file, '/');

@@ -203,7 +203,7 @@ static const char *free_memory(const tacit_queue *q, char *text, size_t size)
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 {
     char text[32];
-    REQUIRE(queue != NULL && out != NULL);
+    REQUIRE(queue != NULL, out != NULL);
     q_enter(queue);
     double *p = alloc(queue, n);
     if (!p && queue->device->kind == TCT_KIND_GPU)
@@ -225,7 +225,7 @@ void tacit_queue_free(tacit_queue *queue, double **x)
 {
     if (!x || !*x) return;
     if (!queue) {
-        tct_log(TCT_WARN, "tacit_queue_free: expected queue != NULL");
+        tct_log(TCT_WARN, "tacit_queue_free: queue is NULL");
         return;
     }
     q_enter(queue);
@@ -270,7 +270,7 @@ void q_put(tacit_queue *q, size_t n, const double *host, double *x)
 tacit_status tacit_queue_put(tacit_queue *queue, size_t n, const double *host,
                              double *x)
 {
-    REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
+    REQUIRE(queue != NULL, n == 0 || host != NULL, n == 0 || x != NULL);
     q_enter(queue);
     q_put(queue, n, host, x);
     return q_status(queue);
@@ -279,7 +279,7 @@ tacit_status tacit_queue_put(tacit_queue *queue, size_t n, const double *host,
 tacit_status tacit_queue_get(tacit_queue *queue, size_t n, const double *x,
                              double *host)
 {
-    REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
+    REQUIRE(queue != NULL, n == 0 || host != NULL, n == 0 || x != NULL);
     q_enter(queue);
     q_get(queue, n, x, host);
     return q_status(queue);
@@ -288,7 +288,7 @@ tacit_status tacit_queue_get(tacit_queue *queue, size_t n, const double *x,
 tacit_status tacit_queue_fill(tacit_queue *queue, size_t n, double value,
                               double *x)
 {
-    REQUIRE(queue != NULL && (n == 0 || x != NULL));
+    REQUIRE(queue != NULL, n == 0 || x != NULL);
     q_enter(queue);
     q_fill(queue, n, value, x);
     return q_status(queue);
@@ -306,7 +306,7 @@ tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
     enum { RUNS = 7 };
     static const double LEAST = 2e-3; /* seconds: makes launch costs
                                        * negligible */
-    REQUIRE(queue != NULL && gbytes_per_second != NULL);
+    REQUIRE(queue != NULL, gbytes_per_second != NULL);
     q_enter(queue);
     const int ranks = queue->neighbours;
     if (queue->device->kind != TCT_KIND_GPU)

@@ -254,7 +254,7 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                  const tacit_factor_options *options,
                                  tacit_factor **out)
 {
-    REQUIRE(matrix != NULL && out != NULL);
+    REQUIRE(matrix != NULL, out != NULL);
     TRY(tct_factor_create_near(matrix, 0, options, true, out));
     tct_factor_warn(*out);
     return TACIT_OK;
@@ -278,9 +278,9 @@ tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
                                 const double *B, size_t ldb, double *X,
                                 size_t ldx)
 {
-    REQUIRE(factor != NULL && columns > 0 && B != NULL && X != NULL);
-    REQUIRE(ldb >= (size_t)factor->panels.rows &&
-            ldx >= (size_t)factor->panels.rows);
+    REQUIRE(factor != NULL, columns > 0, B != NULL, X != NULL);
+    const size_t rows = (size_t)factor->panels.rows;
+    REQUIRE(ldb >= rows, ldx >= rows);
     tct_team *team = NULL;
     const bool taken = tct_lent_team_take(factor->lent, &team);
     const tacit_status status =

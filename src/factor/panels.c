@@ -164,7 +164,7 @@ tacit_status tct_factor_branch(tacit_factor *L)
 tacit_status tacit_factor_describe(const tacit_factor *factor,
                                    tacit_factor_info *out)
 {
-    REQUIRE(factor != NULL && out != NULL);
+    REQUIRE(factor != NULL, out != NULL);
     TRY(tct_check_sized("tacit_factor_info", out));
     tct_write_sized(&factor->info, sizeof factor->info, out);
     return TACIT_OK;
@@ -173,7 +173,7 @@ tacit_status tacit_factor_describe(const tacit_factor *factor,
 tacit_status tacit_factor_view(const tacit_factor *factor,
                                tacit_factor_panels *out)
 {
-    REQUIRE(factor != NULL && out != NULL);
+    REQUIRE(factor != NULL, out != NULL);
     TRY(tct_check_sized("tacit_factor_panels", out));
     if (factor->off_diagonal &&
         out->size <= offsetof(tacit_factor_panels, off_diagonal))

@@ -186,7 +186,7 @@ tacit_status tacit_halo_arrays_create(tacit_queue *queue,
                                       const char *back_end,
                                       tacit_halo_arrays **out)
 {
-    REQUIRE(queue != NULL && out != NULL);
+    REQUIRE(queue != NULL, out != NULL);
     const bool fences = back_end && strcmp(back_end, "fences") == 0;
     const bool fused = back_end && strcmp(back_end, "fused") == 0;
     const bool known = !back_end || fences || fused;

@@ -26,8 +26,7 @@ static tacit_status describe(tacit_queue *q, const tacit_halo_block *block,
                              tacit_halo *h)
 {
     if (!h) FAIL(TACIT_NO_MEMORY, "no memory for a halo");
-    if (!block)
-        FAIL(TACIT_INVALID, "tacit_halo_create: expected block != NULL");
+    if (!block) FAIL(TACIT_INVALID, "tacit_halo_create: block is NULL");
     h->q = q;
     h->device = device_of(q);
     h->near.window.arena = -1;
@@ -53,7 +52,7 @@ static tacit_status create(tacit_queue *queue, const tacit_halo_block *block,
 tacit_status tacit_halo_create(tacit_queue *queue,
                                const tacit_halo_block *block, tacit_halo **out)
 {
-    REQUIRE(queue != NULL && out != NULL);
+    REQUIRE(queue != NULL, out != NULL);
     return create(queue, block, true, out);
 }
 
@@ -82,8 +81,8 @@ void tacit_halo_destroy(tacit_halo **halo)
 tacit_status tacit_halo_message_of(const tacit_halo *halo, int direction,
                                    tacit_halo_message *out)
 {
-    REQUIRE(halo != NULL && out != NULL);
-    REQUIRE(direction >= 0 && direction < TACIT_HALO_DIRECTIONS);
+    REQUIRE(halo != NULL, out != NULL);
+    REQUIRE(direction >= 0, direction < TACIT_HALO_DIRECTIONS);
     *out = halo->message[direction];
     return TACIT_OK;
 }
@@ -96,7 +95,7 @@ static char *require_field(tacit_halo *h, void *cell)
 {
     const size_t unit = tct_element_bytes(h->packed.element);
     if (!cell) {
-        q_fail(h->q, TACIT_INVALID, "tacit_halo_begin: expected cell != NULL");
+        q_fail(h->q, TACIT_INVALID, "tacit_halo_begin: cell is NULL");
         return NULL;
     }
     if (h->packed.direct && (uintptr_t)cell % unit != 0) {
@@ -132,7 +131,7 @@ static void flush(tacit_queue *q)
 void tacit_halo_begin(tacit_halo *halo, void *cell)
 {
     if (!halo) {
-        tct_log(TCT_WARN, "tacit_halo_begin: expected halo != NULL");
+        tct_log(TCT_WARN, "tacit_halo_begin: halo is NULL");
         return;
     }
     q_enter(halo->q);

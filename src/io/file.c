@@ -19,7 +19,7 @@ const tacit_file_format *tacit_file_format_at(int i)
 tacit_status tacit_file_check_writable(tacit_world *world, const char *path,
                                        tacit_file_kind kind)
 {
-    REQUIRE(world != NULL && path != NULL);
+    REQUIRE(world != NULL, path != NULL);
     if (kind == TACIT_FILE_TEXT) return tct_sink_check(world, path);
     const int vectors = kind == TACIT_FILE_VECTORS  ? 2
                         : kind == TACIT_FILE_VECTOR ? 1
@@ -46,7 +46,7 @@ tacit_status tacit_file_release(tacit_world *world, tacit_status status)
 tacit_status tacit_file_write(tacit_world *world, const char *path,
                               const char *text)
 {
-    REQUIRE(world != NULL && path != NULL);
+    REQUIRE(world != NULL, path != NULL);
     const int rank = world->rank;
     REQUIRE(rank != 0 || text != NULL);
     tct_sink *s = NULL;

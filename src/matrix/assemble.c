@@ -84,7 +84,7 @@ tacit_status tacit_matrix_from_entries(tacit_world *world, int64_t global_rows,
                                        const tacit_entries *entries,
                                        tacit_matrix **out)
 {
-    REQUIRE(world && entries && out);
+    REQUIRE(world != NULL, entries != NULL, out != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(world));
     const tct_range mine = {global_rows, first_row, rows};
     tct_given g = {0};
@@ -132,7 +132,7 @@ tacit_status tacit_matrix_from_triangle(tacit_world *world, int64_t global_rows,
                                         tacit_triangle triangle,
                                         tacit_matrix **out)
 {
-    REQUIRE(world && out);
+    REQUIRE(world != NULL, out != NULL);
     const tct_rows_given g = {.ptr64 = ptr, .cols64 = cols, .vals = vals};
     return from_triangle(world, (tct_range){global_rows, first_row, rows}, &g,
                          triangle, out);
@@ -143,7 +143,7 @@ tacit_status tacit_matrix_from_triangle32(
     const int32_t *ptr, const int32_t *cols, const double *vals,
     tacit_triangle triangle, tacit_matrix **out)
 {
-    REQUIRE(world && out);
+    REQUIRE(world != NULL, out != NULL);
     const tct_rows_given g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
     return from_triangle(world, (tct_range){global_rows, first_row, rows}, &g,
                          triangle, out);

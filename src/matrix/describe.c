@@ -275,7 +275,7 @@ static tacit_status tally_all(const tacit_matrix *m, tally *t, int *block)
 tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
                                    tacit_matrix_info *out)
 {
-    REQUIRE(matrix && out);
+    REQUIRE(matrix != NULL, out != NULL);
     TRY(tct_check_sized("tacit_matrix_info", out));
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     if (!matrix->stencil) TRY(tct_matrix_require_entries(matrix));

@@ -342,7 +342,7 @@ tacit_status tacit_matrix_fix(tacit_matrix *matrix, int64_t count,
                               const int64_t *rows, const double *values,
                               double *b)
 {
-    REQUIRE(matrix);
+    REQUIRE(matrix != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     if (matrix->A.global_rows != matrix->A.global_cols)

@@ -111,7 +111,7 @@ const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix)
 
 tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix, tacit_rows *out)
 {
-    REQUIRE(matrix && out);
+    REQUIRE(matrix != NULL, out != NULL);
     TRY(tct_matrix_require_entries(matrix));
     const tct_csr *A = &matrix->A;
     *out = (tacit_rows){.first = A->first,

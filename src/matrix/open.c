@@ -170,7 +170,7 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                const tacit_matrix_options *options,
                                tacit_matrix **out)
 {
-    REQUIRE(world && name && out);
+    REQUIRE(world != NULL, name != NULL, out != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(world));
     tacit_matrix_options o = {0};
     if (options)

@@ -233,9 +233,9 @@ static tacit_status write_lines(tacit_world *world, const char *path, writer *w)
 tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
                                       const char *path, const int32_t *part)
 {
-    REQUIRE(matrix && path);
+    REQUIRE(matrix != NULL, path != NULL);
     const int64_t rows = matrix->A.rows;
-    REQUIRE(part || rows == 0);
+    REQUIRE(rows == 0 || part != NULL);
     writer w = {.part = NULL};
     tacit_status status = to_original_order(matrix, part, &w);
     if (status >= 0) status = write_lines(matrix->world, path, &w);

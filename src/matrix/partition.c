@@ -122,7 +122,7 @@ tacit_status tacit_matrix_cut(const tacit_matrix *matrix, const char *how,
                               int parts, int32_t *part,
                               tacit_partition_info *out)
 {
-    REQUIRE(matrix && how && out);
+    REQUIRE(matrix != NULL, how != NULL, out != NULL);
     TRY(tct_check_sized("tacit_partition_info", out));
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     tacit_partition_info info;
@@ -150,7 +150,7 @@ static tacit_status check_partition(const tacit_matrix *m, const char *how,
 tacit_status tacit_matrix_partition(tacit_matrix *matrix, const char *how,
                                     const char *file)
 {
-    REQUIRE(matrix && how);
+    REQUIRE(matrix != NULL, how != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     tacit_world *world = matrix->world;
     way w;

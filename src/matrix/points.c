@@ -44,8 +44,9 @@ tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                                     const double *points, const int *component,
                                     const double *centre, double *modes)
 {
-    REQUIRE(dims >= 1 && dims <= 3 && rows >= 0);
-    REQUIRE(rows == 0 || (points && component && modes));
+    REQUIRE(dims >= 1, dims <= 3, rows >= 0);
+    REQUIRE(rows == 0 || points != NULL, rows == 0 || component != NULL,
+            rows == 0 || modes != NULL);
     double mean[3] = {0.0};
     if (!centre) add_points(dims, rows, points, mean);
     for (int d = 0; d < dims; d++)
@@ -338,7 +339,7 @@ tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
                                            const char *path, int *columns,
                                            double **modes)
 {
-    REQUIRE(matrix && columns && modes);
+    REQUIRE(matrix != NULL, columns != NULL, modes != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     reader r = {.m = matrix, .dims = 3};
     *columns = 0;

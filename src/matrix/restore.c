@@ -154,7 +154,7 @@ tacit_status tct_restore(const tacit_matrix *m, tct_csr *out)
 
 tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
 {
-    REQUIRE(matrix && path);
+    REQUIRE(matrix != NULL, path != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     const tct_write_options options = {.symmetric = matrix->symmetric_storage};

@@ -168,7 +168,7 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
                                     const int64_t *ptr, const int64_t *cols,
                                     const double *vals, tacit_matrix **out)
 {
-    REQUIRE(world && out);
+    REQUIRE(world != NULL, out != NULL);
     const tct_rows_given g = {.ptr64 = ptr, .cols64 = cols, .vals = vals};
     return make_of_rows(world, (tct_range){global_rows, first_row, rows}, &g,
                         false, out);
@@ -179,7 +179,7 @@ tacit_status tacit_matrix_from_rows32(tacit_world *world, int64_t global_rows,
                                       const int32_t *ptr, const int32_t *cols,
                                       const double *vals, tacit_matrix **out)
 {
-    REQUIRE(world && out);
+    REQUIRE(world != NULL, out != NULL);
     const tct_rows_given g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
     return make_of_rows(world, (tct_range){global_rows, first_row, rows}, &g,
                         false, out);
@@ -190,7 +190,7 @@ tacit_status tacit_matrix_borrow_rows32(tacit_world *world, int64_t global_rows,
                                         const int32_t *ptr, const int32_t *cols,
                                         const double *vals, tacit_matrix **out)
 {
-    REQUIRE(world && out);
+    REQUIRE(world != NULL, out != NULL);
     const tct_rows_given g = {.ptr32 = ptr, .cols32 = cols, .vals = vals};
     return make_of_rows(world, (tct_range){global_rows, first_row, rows}, &g,
                         true, out);

@@ -289,7 +289,7 @@ tacit_status tct_matrix_check_pattern(const tacit_matrix *m)
 
 tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
 {
-    REQUIRE(matrix);
+    REQUIRE(matrix != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     if (matrix->A.global_rows != matrix->A.global_cols)

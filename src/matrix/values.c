@@ -41,7 +41,7 @@ static tacit_status take_values(tacit_matrix *m, tacit_status status,
 
 tacit_status tacit_matrix_set_values(tacit_matrix *matrix, const double *vals)
 {
-    REQUIRE(matrix);
+    REQUIRE(matrix != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     TRY(tct_matrix_require_entries(matrix));
     return take_values(matrix, TACIT_OK, vals);
@@ -141,7 +141,7 @@ static tacit_status place_all(placing *p, tct_given *g, int64_t **numbers,
 tacit_status tacit_matrix_set_entries(tacit_matrix *matrix,
                                       const tacit_entries *entries)
 {
-    REQUIRE(matrix && entries);
+    REQUIRE(matrix != NULL, entries != NULL);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));
     tct_given g = {0};
     placing p = {.m = matrix, .row = -1};

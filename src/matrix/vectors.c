@@ -46,14 +46,14 @@ static tacit_status read_values(const tacit_matrix *m, const char *path,
 tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
                                       const char *path, double *x)
 {
-    REQUIRE(matrix && path);
+    REQUIRE(matrix != NULL, path != NULL);
     return read_values(matrix, path, false, x);
 }
 
 tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
                                      const char *path, double *x)
 {
-    REQUIRE(matrix && path);
+    REQUIRE(matrix != NULL, path != NULL);
     return read_values(matrix, path, true, x);
 }
 
@@ -100,7 +100,7 @@ tacit_status tacit_matrix_read_vectors(const tacit_matrix *matrix,
                                        const char *path, int *columns,
                                        double **X)
 {
-    REQUIRE(matrix && path && columns && X);
+    REQUIRE(matrix != NULL, path != NULL, columns != NULL, X != NULL);
     return read_columns(matrix, path, false, columns, X);
 }
 
@@ -108,7 +108,7 @@ tacit_status tacit_matrix_read_guesses(const tacit_matrix *matrix,
                                        const char *path, int *columns,
                                        double **X)
 {
-    REQUIRE(matrix && path && columns && X);
+    REQUIRE(matrix != NULL, path != NULL, columns != NULL, X != NULL);
     return read_columns(matrix, path, true, columns, X);
 }
 
@@ -122,7 +122,7 @@ void tacit_matrix_free_vectors(double **X)
 tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                        const char *path, const double *x)
 {
-    REQUIRE(matrix && path);
+    REQUIRE(matrix != NULL, path != NULL);
     return tacit_matrix_write_vectors(matrix, path, 1, x,
                                       (size_t)matrix->A.rows);
 }
@@ -131,7 +131,7 @@ tacit_status tacit_matrix_write_vectors(const tacit_matrix *matrix,
                                         const char *path, int columns,
                                         const double *X, size_t stride)
 {
-    REQUIRE(matrix && path && columns >= 1);
+    REQUIRE(matrix != NULL, path != NULL, columns >= 1);
     const size_t rows = (size_t)matrix->A.rows;
     REQUIRE(stride >= rows);
     TCT_THREADS_AT_MOST(tct_world_threads(matrix->world));

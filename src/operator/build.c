@@ -238,7 +238,7 @@ tacit_status tacit_operator_create(tacit_queue *queue,
                                    const tacit_matrix *matrix,
                                    const char *format, tacit_operator **out)
 {
-    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    REQUIRE(queue != NULL, matrix != NULL, out != NULL);
     return tct_operator_make(queue, matrix,
                              &(tct_operator_wish){.format = format}, out);
 }
@@ -270,7 +270,7 @@ tacit_status tacit_operator_create_for(tacit_queue *queue,
                                        const tacit_operator_options *options,
                                        tacit_operator **out)
 {
-    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    REQUIRE(queue != NULL, matrix != NULL, out != NULL);
     tct_operator_wish wish;
     TRY(read_options(matrix, options, &wish));
     return tct_operator_make(queue, matrix, &wish, out);
@@ -304,7 +304,7 @@ static tacit_status take(tacit_queue *queue, tacit_matrix *matrix,
 tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
                                  const char *format, tacit_operator **out)
 {
-    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    REQUIRE(queue != NULL, matrix != NULL, out != NULL);
     return take(queue, matrix, &(tct_operator_wish){.format = format}, out);
 }
 
@@ -312,7 +312,7 @@ tacit_status tacit_operator_take_for(tacit_queue *queue, tacit_matrix *matrix,
                                      const tacit_operator_options *options,
                                      tacit_operator **out)
 {
-    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    REQUIRE(queue != NULL, matrix != NULL, out != NULL);
     tct_operator_wish wish;
     TRY(read_options(matrix, options, &wish));
     return take(queue, matrix, &wish, out);

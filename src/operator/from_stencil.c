@@ -276,7 +276,7 @@ tacit_status tacit_operator_from_stencil(tacit_queue *queue,
                                          const tacit_stencil *stencil,
                                          tacit_operator **out)
 {
-    REQUIRE(queue != NULL && stencil != NULL && out != NULL);
+    REQUIRE(queue != NULL, stencil != NULL, out != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     tct_constant_stencil s = {.n = {0}};

@@ -131,7 +131,7 @@ tacit_status tacit_operator_from_function(tacit_queue *queue, int64_t rows,
                                           const tacit_operator_function *user,
                                           tacit_operator **out)
 {
-    REQUIRE(queue != NULL && out != NULL && user != NULL);
+    REQUIRE(queue != NULL, out != NULL, user != NULL);
     q_enter(queue);
     function *A = tct_calloc(sizeof *A);
     tacit_status status =

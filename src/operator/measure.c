@@ -16,7 +16,7 @@ static tacit_status finish(tacit_queue *q, double start, int64_t times,
 tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
                                      int64_t times, double *seconds)
 {
-    REQUIRE(queue != NULL && seconds != NULL && times > 0);
+    REQUIRE(queue != NULL, seconds != NULL, times > 0);
     _Static_assert(TCT_SUM_MOST == 1024, "tacit/queue.h says so");
     if (count < 1 || count > TCT_SUM_MOST)
         FAIL(TACIT_INVALID, "a sum of %d values: expected 1 to %d", count,
@@ -36,9 +36,9 @@ tacit_status tacit_operator_measure_product(const tacit_operator *A,
                                             int64_t times, const double *x,
                                             double *y, double *seconds)
 {
-    REQUIRE(A != NULL && seconds != NULL && times > 0);
+    REQUIRE(A != NULL, seconds != NULL, times > 0);
     const int64_t rows = A->n;
-    REQUIRE(rows == 0 || (x != NULL && y != NULL));
+    REQUIRE(rows == 0 || x != NULL, rows == 0 || y != NULL);
     TRY(tct_agree(A->world, tct_refuse_overlap(A, x, y, __func__)));
     q_enter(A->q);
     const double start = tct_seconds();
@@ -51,10 +51,10 @@ tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
                                              const double *x, const double *y,
                                              double *seconds)
 {
-    REQUIRE(A != NULL && seconds != NULL && times > 0);
-    REQUIRE(vectors == 1 || vectors == 2);
+    REQUIRE(A != NULL, seconds != NULL, times > 0);
+    REQUIRE(vectors >= 1, vectors <= 2);
     const int64_t rows = A->n;
-    REQUIRE(rows == 0 || (x != NULL && (vectors == 1 || y != NULL)));
+    REQUIRE(rows == 0 || x != NULL, rows == 0 || vectors == 1 || y != NULL);
     tct_exchange *e = A->ops->exchange ? A->ops->exchange(A) : NULL;
     if (!e)
         FAIL(TACIT_UNSUPPORTED, "%s",

@@ -113,7 +113,7 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
 {
     REQUIRE(A != NULL);
     const size_t n = (size_t)A->n;
-    REQUIRE(n == 0 || (x != NULL && y != NULL));
+    REQUIRE(n == 0 || x != NULL, n == 0 || y != NULL);
     TRY(tct_refuse_overlap(A, x, y, __func__));
     q_enter(A->q);
     const tct_order *o = A->order;
@@ -127,7 +127,7 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
 tacit_status tacit_operator_update(tacit_operator *A,
                                    const tacit_matrix *matrix)
 {
-    REQUIRE(A != NULL && matrix != NULL);
+    REQUIRE(A != NULL, matrix != NULL);
     TRY(tct_refuse_use(A, __func__));
     TCT_THREADS_OF(A->q->team);
     q_enter(A->q);
@@ -146,7 +146,7 @@ int64_t tacit_operator_local_rows(const tacit_operator *A)
 tacit_status tacit_operator_describe(const tacit_operator *A,
                                      tacit_operator_info *out)
 {
-    REQUIRE(A != NULL && out != NULL);
+    REQUIRE(A != NULL, out != NULL);
     TRY(tct_check_sized("tacit_operator_info", out));
     tct_write_sized(&A->info, sizeof A->info, out);
     return TACIT_OK;

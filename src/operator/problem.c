@@ -25,7 +25,7 @@ static tacit_status norm_of(tacit_queue *q, size_t n, double *work, double *out)
 tacit_status tacit_queue_distance(tacit_queue *queue, size_t n, const double *x,
                                   const double *y, double *out)
 {
-    REQUIRE(queue != NULL && out != NULL && (n == 0 || x != NULL));
+    REQUIRE(queue != NULL, out != NULL, n == 0 || x != NULL);
     q_enter(queue);
     double *work = NULL, norm = 0.0;
     tacit_status status = tacit_queue_alloc(queue, n + 1, &work);
@@ -76,10 +76,10 @@ tacit_status tacit_operator_manufacture(const tacit_operator *A,
                                         const tacit_matrix *matrix,
                                         int64_t seed, double *xstar, double *b)
 {
-    REQUIRE(A != NULL && matrix != NULL);
+    REQUIRE(A != NULL, matrix != NULL);
     tacit_queue *queue = A->q;
     const int64_t rows = A->n;
-    REQUIRE(rows == 0 || (xstar != NULL && b != NULL));
+    REQUIRE(rows == 0 || xstar != NULL, rows == 0 || b != NULL);
     TCT_THREADS_OF(queue->team);
     q_enter(queue);
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));

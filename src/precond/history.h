@@ -17,8 +17,9 @@ static inline void tct_history_note(const tacit_stop *stop, int column,
     *count = k + 1;
 }
 
-/* Tolerances, limits and the history of `stop`.
+/* Tolerances, limits, monitors and the history of `stop`; column_monitor counts
+ * if it is `of_block`.
  * Errors    INVALID. */
-tacit_status tct_stop_check(const tacit_stop *stop);
+tacit_status tct_stop_check(const tacit_stop *stop, bool of_block);
 
 #endif

@@ -66,7 +66,7 @@ static tacit_status measure(vectors *v, double *out)
 tacit_status tacit_precond_measure(const tacit_operator *A,
                                    const tacit_operator *M, double *out)
 {
-    REQUIRE(A != NULL && M != NULL && out != NULL);
+    REQUIRE(A != NULL, M != NULL, out != NULL);
     if (M->n != A->n || M->order != A->order)
         FAIL(TACIT_INVALID,
              "tacit_precond_measure: the preconditioner is not for this "

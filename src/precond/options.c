@@ -282,8 +282,7 @@ tacit_status tacit_precond_options_set(tacit_precond_options *options,
                                        const char *precond, const char *name,
                                        const char *value)
 {
-    REQUIRE(options != NULL && precond != NULL && name != NULL &&
-            value != NULL);
+    REQUIRE(options != NULL, precond != NULL, name != NULL, value != NULL);
     TRY(tct_check_sized("tacit_precond_options", options));
     if (options->size < SIZE_LEAST)
         FAIL(TACIT_INVALID,

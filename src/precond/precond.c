@@ -166,7 +166,7 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      const tacit_precond_options *options,
                                      tacit_operator **out)
 {
-    REQUIRE(A != NULL && name != NULL && out != NULL);
+    REQUIRE(A != NULL, name != NULL, out != NULL);
     const tct_precond_kind *kind = NULL;
     tct_precond_source from;
     TRY(tct_agree(A->world, tct_precond_find(name, &kind)));
@@ -198,6 +198,11 @@ static tacit_status check_source(const tct_precond *M,
 {
     const tacit_precond *about = &M->kind->about;
     if (!matrix && !about->of_matrix) return TACIT_OK;
+    if (!matrix && M->raced)
+        FAIL(TACIT_INVALID,
+             "preconditioner %s, which a race has chosen: the operator has "
+             "other values since: race again, with their matrix",
+             about->name);
     if (!matrix)
         FAIL(
             TACIT_INVALID,
@@ -239,6 +244,12 @@ tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
     return TACIT_OK;
 }
 
+void tct_precond_set_raced(tacit_operator *M)
+{
+    tct_precond *P = (tct_precond *)(uintptr_t)tct_precond_of(M);
+    if (P) P->raced = true;
+}
+
 tacit_status tct_precond_follow(const tacit_operator *M)
 {
     const tct_precond *P = tct_precond_of(M);
@@ -272,7 +283,7 @@ tacit_status tct_precond_pivot(const tacit_operator *M, const char *why,
 tacit_status tacit_precond_describe(const tacit_operator *M,
                                     tacit_precond_info *out)
 {
-    REQUIRE(M != NULL && out != NULL);
+    REQUIRE(M != NULL, out != NULL);
     TRY(tct_check_sized("tacit_precond_info", out));
     const tct_precond *P = tct_precond_of(M);
     tacit_precond_info info = {.name = M->ops->name, .detail = "", .end = ""};

@@ -21,6 +21,7 @@ typedef struct tct_precond {
     const struct tct_precond_kind *kind;
     const tacit_operator *made_for;
     int made_of; /* the count of its values then */
+    bool raced;  /* chosen by autotuning: its solver has it, not the caller */
 } tct_precond;
 
 /* The data by which a persistent kernel applies a preconditioner: one of these,
@@ -126,6 +127,9 @@ void tct_precond_begin(tct_precond *M, const tct_precond_kind *kind,
 bool tct_is_expensive(const tacit_operator *M);
 bool tct_is_together(const tacit_operator *M);
 tct_resident_view tct_precond_view(const tacit_operator *M);
+
+/* `M`, NULL for none, is chosen by a race: sentences then ask for another. */
+void tct_precond_set_raced(tacit_operator *M);
 
 /* Before a run with `M`, NULL for none: if its operator's values have changed,
  * renew it, unless that needs the matrix.

@@ -93,7 +93,7 @@ static void measure(const tacit_operator *A, vectors *v, double *c,
 tacit_status tacit_backward_error(const tacit_operator *A, const double *b,
                                   const double *x, tacit_backward *out)
 {
-    REQUIRE(A != NULL && out != NULL);
+    REQUIRE(A != NULL, out != NULL);
     tacit_backward came_to = {.residual = NAN,
                               .normwise = NAN,
                               .attainable = NAN,

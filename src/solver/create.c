@@ -97,7 +97,7 @@ static tacit_status agree_on_pace(tacit_solver *S)
 tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
                                  const char *method, tacit_solver **out)
 {
-    REQUIRE(queue != NULL && A != NULL && out != NULL);
+    REQUIRE(queue != NULL, A != NULL, out != NULL);
     const tct_method *found = find(method ? method : "cg");
     if (!found) return unknown(method);
     q_enter(queue);

@@ -165,7 +165,7 @@ static tacit_status set(tacit_solver *S, const char *name, const char *value)
 tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
                               const char *value)
 {
-    REQUIRE(solver != NULL && name != NULL && value != NULL);
+    REQUIRE(solver != NULL, name != NULL, value != NULL);
     q_enter(solver->run.q);
     return tct_agree(solver->run.system->exact->world,
                      set(solver, name, value));

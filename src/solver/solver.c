@@ -71,7 +71,7 @@ static tacit_status check(const tacit_solver *S, const double *b,
              "tacit_solver_run: %s is NULL: expected vectors of "
              "%zu rows",
              b ? "x" : "b", S->run.n);
-    TRY(tct_stop_check(stop));
+    TRY(tct_stop_check(stop, false));
     if (tct_overlap(b, S->run.n, x, S->run.n))
         FAIL(TACIT_INVALID,
              "tacit_solver_run: b and x share memory: x is written while b is "
@@ -97,7 +97,7 @@ void tct_solver_end(tacit_solver *S, tct_solver_uses *uses)
 tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                               const tacit_stop *stop, tacit_result *result)
 {
-    REQUIRE(solver != NULL && result != NULL);
+    REQUIRE(solver != NULL, result != NULL);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
     q_enter(solver->run.q);

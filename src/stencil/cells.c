@@ -61,7 +61,7 @@ static stretch next_stretch(const tct_grid_block *b, int64_t first,
 tacit_status tacit_field_put(tacit_field *field, int64_t first, int64_t count,
                              const double *values)
 {
-    REQUIRE(field != NULL && (values != NULL || count == 0));
+    REQUIRE(field != NULL, count == 0 || values != NULL);
     TRY(check_cells(field, first, count));
     TRY(tct_field_change(field));
     while (count > 0) {
@@ -80,7 +80,7 @@ tacit_status tacit_field_put(tacit_field *field, int64_t first, int64_t count,
 tacit_status tacit_field_get(const tacit_field *field, int64_t first,
                              int64_t count, double *values)
 {
-    REQUIRE(field != NULL && (values != NULL || count == 0));
+    REQUIRE(field != NULL, count == 0 || values != NULL);
     TRY(check_cells(field, first, count));
     TRY(tct_field_to_host(field));
     while (count > 0) {
@@ -126,7 +126,7 @@ tacit_status tacit_field_put_weights(tacit_field *field, int point,
                                      int64_t first, int64_t count,
                                      const double *values)
 {
-    REQUIRE(field != NULL && (values != NULL || count == 0));
+    REQUIRE(field != NULL, count == 0 || values != NULL);
     const tct_grid_stencil *s = &field->s;
     if (!field->coefficient)
         FAIL(TACIT_INVALID, "this grid has no coefficients by cell: set its "

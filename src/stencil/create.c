@@ -92,7 +92,7 @@ static tacit_status choose_block(tacit_field *f)
 tacit_status tacit_field_block_of(const tacit_field *field,
                                   tacit_field_block *out)
 {
-    REQUIRE(field != NULL && out != NULL);
+    REQUIRE(field != NULL, out != NULL);
     const tct_grid_block *b = &field->block;
     tacit_field_block r = {.ranks = b->count[0] * b->count[1] * b->count[2]};
     TRY(tct_check_sized("tacit_field_block", out));
@@ -137,7 +137,7 @@ static tacit_status create(tacit_queue *queue, const tct_grid_stencil *s,
 tacit_status tacit_field_create(tacit_queue *queue,
                                 const tacit_stencil *stencil, tacit_field **out)
 {
-    REQUIRE(queue != NULL && stencil != NULL && out != NULL);
+    REQUIRE(queue != NULL, stencil != NULL, out != NULL);
     tct_grid_stencil s;
     tacit_field *f = NULL;
     TRY(tct_agree(queue->world, tct_stencil_read(stencil, &s)));

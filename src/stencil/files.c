@@ -27,7 +27,7 @@ static tacit_status put_cells(void *ctx, int64_t first, int64_t count,
 
 tacit_status tacit_field_read(tacit_field *field, const char *path)
 {
-    REQUIRE(field != NULL && path != NULL);
+    REQUIRE(field != NULL, path != NULL);
     const tct_values_want want = want_of(field);
     return tct_values_bcast(field->queue->world, path, &want, put_cells, field);
 }
@@ -51,7 +51,7 @@ static tacit_status put_weights(void *ctx, int64_t first, int64_t count,
 
 tacit_status tacit_field_read_weights(tacit_field *field, const char *path)
 {
-    REQUIRE(field != NULL && path != NULL);
+    REQUIRE(field != NULL, path != NULL);
     const int points = field->s.about->points;
     if (!field->coefficient)
         FAIL(TACIT_INVALID,
@@ -103,7 +103,7 @@ static tacit_status write_rows(const tacit_field *f, tct_sink *sink)
 
 tacit_status tacit_field_write(const tacit_field *field, const char *path)
 {
-    REQUIRE(field != NULL && path != NULL);
+    REQUIRE(field != NULL, path != NULL);
     tacit_world *w = field->queue->world;
     TRY(tct_agree(w, tct_field_to_host(field)));
     tct_sink *sink = NULL;

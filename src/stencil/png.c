@@ -191,7 +191,7 @@ static tacit_status write_picture(picture *p, tct_sink *sink)
 
 tacit_status tacit_field_write_png(const tacit_field *field, const char *path)
 {
-    REQUIRE(field != NULL && path != NULL);
+    REQUIRE(field != NULL, path != NULL);
     tacit_world *w = field->queue->world;
     TRY(tct_agree(w, tct_field_to_host(field)));
     picture p = picture_of(field);

@@ -142,7 +142,7 @@ tacit_status tacit_field_run(tacit_field *field,
                              const tacit_field_options *options,
                              tacit_field_result *out)
 {
-    REQUIRE(field != NULL && options != NULL && out != NULL);
+    REQUIRE(field != NULL, options != NULL, out != NULL);
     tct_field_run run = {
         .field = field,
         .result = {.change = (double)NAN, .first_change = (double)NAN}};

@@ -232,7 +232,7 @@ static tacit_trigger_comm *new_comm(tacit_world *w)
 tacit_status tacit_trigger_comm_create(tacit_world *world,
                                        tacit_trigger_comm **out)
 {
-    REQUIRE(world != NULL && out != NULL);
+    REQUIRE(world != NULL, out != NULL);
     tacit_trigger_comm *c = new_comm(world);
     tacit_status status = tct_agree(world, c ? TACIT_OK : TACIT_NO_MEMORY);
     if (status >= 0) status = open_comm(c);
@@ -342,7 +342,10 @@ void tct_trigger_comm_leave(tacit_trigger_comm **comm)
 tacit_status tacit_trigger_comm_set_patience(tacit_trigger_comm *comm,
                                              double seconds)
 {
-    REQUIRE(comm != NULL && isfinite(seconds) && seconds >= 0.0);
+    REQUIRE(comm != NULL);
+    if (!isfinite(seconds) || seconds < 0.0)
+        FAIL(TACIT_INVALID, "%s: seconds is %g: expected 0 or more, and finite",
+             __func__, seconds);
     __atomic_store(&comm->limit, &seconds, __ATOMIC_RELAXED);
     return TACIT_OK;
 }

@@ -242,7 +242,7 @@ static bool host_ended(tacit_trigger_request *r)
 
 tacit_status tacit_trigger_test(tacit_trigger_request **request, bool *done)
 {
-    REQUIRE(request != NULL && done != NULL);
+    REQUIRE(request != NULL, done != NULL);
     tacit_trigger_request *r = *request;
     *done = true;
     if (!r) return TACIT_OK;

@@ -216,7 +216,7 @@ tacit_status tacit_trigger_halo_create(tacit_trigger_comm *comm,
                                        const char *back_end,
                                        tacit_halo_arrays **out)
 {
-    REQUIRE(comm != NULL && queue != NULL && out != NULL && back_end != NULL);
+    REQUIRE(comm != NULL, queue != NULL, out != NULL, back_end != NULL);
     const bool ready = strcmp(back_end, "ready") == 0;
     const bool known = ready || strcmp(back_end, "send") == 0;
     if (!known)

@@ -418,7 +418,7 @@ tacit_status tacit_trigger_match(tacit_trigger_request *request)
 tacit_status tacit_trigger_is_matched(const tacit_trigger_request *request,
                                       bool *out)
 {
-    REQUIRE(request != NULL && out != NULL);
+    REQUIRE(request != NULL, out != NULL);
     if (request->what == TCT_MATCH)
         FAIL(TACIT_INVALID, "a request that matches others is not matched "
                             "itself: ask one of those, or test it");

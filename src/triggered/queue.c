@@ -110,7 +110,7 @@ void tct_queue_push(tacit_trigger_queue *q, tct_command *c)
 tacit_status tacit_trigger_enqueue_task(tacit_trigger_queue *queue,
                                         tacit_trigger_task *task, void *ctx)
 {
-    REQUIRE(queue != NULL && task != NULL);
+    REQUIRE(queue != NULL, task != NULL);
     tct_command *c = NULL;
     TRY(tct_command_new(TCT_COMMAND_TASK, 0, &c));
     c->task = task;
@@ -204,7 +204,7 @@ tacit_status tacit_trigger_queue_create(tacit_trigger_comm *comm,
                                         tacit_trigger_kind kind, void *stream,
                                         tacit_trigger_queue **out)
 {
-    REQUIRE(comm != NULL && out != NULL);
+    REQUIRE(comm != NULL, out != NULL);
     bool on_gpu = false;
     TRY(check_kind(comm, kind, stream, &on_gpu));
     tacit_trigger_queue *q = tct_calloc(sizeof *q);

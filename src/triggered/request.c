@@ -287,7 +287,7 @@ bool tct_trigger_is_busy(const tacit_trigger_request *r)
 tacit_status tacit_trigger_received(const tacit_trigger_request *request,
                                     int64_t *bytes)
 {
-    REQUIRE(request != NULL && bytes != NULL);
+    REQUIRE(request != NULL, bytes != NULL);
     if (request->what != TCT_NOT_ALL)
         FAIL(TACIT_INVALID,
              "only a single send or receive has a number of received bytes");

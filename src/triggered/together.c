@@ -203,7 +203,7 @@ tacit_status tacit_trigger_gpu_barrier_init(tacit_trigger_comm *comm,
                                             tacit_trigger_request **out)
 {
     const tacit_trigger_request like = {.what = TCT_BARRIER, .on_gpu = true};
-    REQUIRE(comm != NULL && out != NULL);
+    REQUIRE(comm != NULL, out != NULL);
     if (!comm->gpu)
         FAIL(TACIT_INVALID,
              "%s: the communicator has no GPU: call "
@@ -306,7 +306,7 @@ tacit_status tacit_trigger_neighbours_init(tacit_trigger_comm *comm, int sends,
                                            const tacit_trigger_part *receive,
                                            tacit_trigger_request **out)
 {
-    REQUIRE(comm != NULL && out != NULL);
+    REQUIRE(comm != NULL, out != NULL);
     int ends = 0;
     TRY(count_parts(__func__, comm, sends, send, &ends));
     TRY(count_parts(__func__, comm, receives, receive, &ends));

@@ -3,6 +3,7 @@
 #ifndef TACIT_CPP_SOLVER_HPP
 #define TACIT_CPP_SOLVER_HPP
 #include <algorithm>
+#include <optional>
 #include <tacit/cpp/operator.hpp>
 #include <tacit/solver.h>
 
@@ -12,15 +13,15 @@ namespace tacit
 /* The end of a solve: tacit_stop. In C++17 stop{1e-8}, in C++20 also
  * {.rtol = 1e-8, .monitor = ...}. A monitor is called once an iteration, on all
  * ranks; true from one of them, or an exception, ends the solve unsolved. A test
- * `converged` is called in its place, and its true, on all ranks alike, ends the
- * solve as solved. */
+ * `converged` is called after it, and its true, on all ranks alike, ends the
+ * solve as solved: that of one column, if there are several. */
 struct stop {
     double rtol = 1e-6;
     double atol = 0.0;
     std::int64_t max_iterations = 10000;
     std::function<bool(std::int64_t iteration, double residual)> monitor = {};
     std::function<bool(int column, std::int64_t iteration, double residual)>
-        column_monitor = {};     /* of a block, in place of monitor */
+        column_monitor = {};     /* in place of monitor, columns from 0 */
     std::int64_t iterations = 0; /* exactly so many, if not 0       */
     tacit_norm norm = TACIT_NORM_RESIDUAL;
     bool relative_to_first = false;
@@ -63,29 +64,28 @@ template <class Call> int ask(Call &&call) noexcept
     return guarded([&] { ends = call(); }) != TACIT_OK || ends;
 }
 
-inline int ask_monitor(void *ctx, std::int64_t iteration, double residual)
-{
-    const auto &until = *static_cast<const stop *>(ctx);
-    return ask([&] { return until.monitor(iteration, residual); });
-}
-
+/* The monitor, then the test: below 0 the solve ends unsolved, above 0 solved,
+ * which is C's meaning where a test is there. */
 inline int ask_column_monitor(void *ctx, int column, std::int64_t iteration,
                               double residual)
 {
     const auto &until = *static_cast<const stop *>(ctx);
-    return ask(
-        [&] { return until.column_monitor(column, iteration, residual); });
+    bool solved = false;
+    const int over = ask([&] {
+        const bool ends =
+            until.column_monitor
+                ? until.column_monitor(column, iteration, residual)
+                : until.monitor && until.monitor(iteration, residual);
+        if (!ends && until.converged)
+            solved = until.converged(iteration, residual);
+        return ends;
+    });
+    return over ? -1 : solved;
 }
 
-inline int ask_converged(void *ctx, std::int64_t iteration, double residual)
+inline int ask_monitor(void *ctx, std::int64_t iteration, double residual)
 {
-    const auto &until = *static_cast<const stop *>(ctx);
-    bool ends = false;
-    const int failed = ask([&] {
-        ends = until.converged(iteration, residual);
-        return false;
-    });
-    return failed ? -1 : ends;
+    return ask_column_monitor(ctx, 0, iteration, residual);
 }
 
 /* Give `c` room for the history of a run. */
@@ -111,11 +111,11 @@ inline tacit_stop in_c(const stop &until)
     c.atol = until.atol;
     c.max_iterations = until.max_iterations;
     c.monitor_decides = static_cast<bool>(until.converged);
-    c.monitor = until.converged ? ask_converged
-                : until.monitor ? ask_monitor
-                                : nullptr;
+    if (until.converged || until.monitor || until.column_monitor) {
+        c.monitor = ask_monitor;
+        c.column_monitor = ask_column_monitor;
+    }
     c.monitor_ctx = const_cast<stop *>(&until);
-    c.column_monitor = until.column_monitor ? ask_column_monitor : nullptr;
     c.iterations = until.iterations;
     c.norm = until.norm;
     c.relative_to_first = until.relative_to_first;
@@ -157,7 +157,7 @@ class solver
                   return tacit_solver_create(A_.queue().get(), A_.get(),
                                              method.c_str(), out);
               },
-              A_))
+              A_, M_))
     {
     }
 
@@ -170,7 +170,7 @@ class solver
     void set_precond(const linear_operator &M)
     {
         detail::check(tacit_solver_set_precond(get(), M.get()));
-        kept_ = std::make_shared<linear_operator>(M);
+        *M_ = M;
     }
 
     /* Solve A x = b, of this rank's rows. */
@@ -236,10 +236,10 @@ class solver
                                   const stop &until)
     {
         const std::size_t rows = A_.local_rows();
-        const bool one = columns == 1 && !until.column_monitor;
         return detail::results_of(
             until, columns, [&](const tacit_stop *c, tacit_result *results) {
-                return one ? tacit_solver_run(get(), b, x, c, results)
+                return columns == 1
+                           ? tacit_solver_run(get(), b, x, c, results)
                            : tacit_solver_run_block(get(), columns, b, rows, x,
                                                     rows, c, results);
             });
@@ -266,7 +266,9 @@ class solver
     }
 
     linear_operator A_;
-    std::shared_ptr<linear_operator> kept_; /* M, destroyed after the solver */
+    /* M, of all handles alike, destroyed after the solver */
+    std::shared_ptr<std::optional<linear_operator>> M_ =
+        std::make_shared<std::optional<linear_operator>>();
     std::shared_ptr<tacit_solver> object_;
 };
 

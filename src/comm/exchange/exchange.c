@@ -114,7 +114,7 @@ tacit_status tacit_exchange_create_in(tacit_queue *queue, tacit_element element,
                                       const tacit_channel *receive, int columns,
                                       tacit_exchange **out)
 {
-    REQUIRE(queue != NULL && out != NULL);
+    REQUIRE(queue != NULL, out != NULL);
     if ((int)element < 0 || (int)element >= (int)TCT_ELEMENTS)
         FAIL(TACIT_INVALID,
              "an exchange of elements of type %d: expected a "
@@ -199,7 +199,7 @@ void tacit_exchange_begin_in(tacit_exchange *exchange, tacit_element element,
                              const void *x, ptrdiff_t stride, int columns)
 {
     if (!exchange) {
-        tct_log(TCT_WARN, "tacit_exchange_begin: expected exchange != NULL");
+        tct_log(TCT_WARN, "tacit_exchange_begin: exchange is NULL");
         return;
     }
     tct_plan *p = exchange->plan;
@@ -213,7 +213,7 @@ void tacit_exchange_begin_in(tacit_exchange *exchange, tacit_element element,
     }
     if (!x && p->base.values > 0) {
         exchange->columns = 0;
-        q_fail(p->q, TACIT_INVALID, "tacit_exchange_begin: expected x != NULL");
+        q_fail(p->q, TACIT_INVALID, "tacit_exchange_begin: x is NULL");
         return;
     }
     x = require_element(p, element, x);

@@ -60,7 +60,7 @@ static tacit_status unknown(const char *name)
 tacit_status tacit_link_probe(const char *name, char *text, size_t size)
 {
     char found[512] = "";
-    REQUIRE(name != NULL && (text != NULL || size == 0));
+    REQUIRE(name != NULL, size == 0 || text != NULL);
     for (int i = 0; i < LINKS; i++) {
         if (strcmp(links[i]->name, name) != 0) continue;
         if (links[i]->probe && !links[i]->probe(found, sizeof found))
@@ -310,7 +310,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
 tacit_status tacit_queue_create(tacit_world *world, const char *spec,
                                 int threads, tacit_queue **out)
 {
-    REQUIRE(world != NULL && out != NULL && threads >= 0);
+    REQUIRE(world != NULL, out != NULL, threads >= 0);
     return tct_queue_open(world, spec ? spec : "host", threads, NULL, out);
 }
 

@@ -100,7 +100,7 @@ tacit_sharing tct_device_map_sharing(const tct_rank_device *all, int ranks)
 tacit_status tacit_device_sharing(tacit_world *world, const char *device,
                                   tacit_sharing *out)
 {
-    REQUIRE(world != NULL && device != NULL && out != NULL);
+    REQUIRE(world != NULL, device != NULL, out != NULL);
     TRY(tct_check_sized("tacit_sharing", out));
     tct_rank_device mine, *all = NULL;
     memset(&mine, 0, sizeof mine);

@@ -217,7 +217,7 @@ static tacit_status run_world(start *s, const task *t, int *worst_out)
 tacit_status tacit_world_processes(int size, tacit_rank_function *work,
                                    void *ctx, int *worst_out)
 {
-    REQUIRE(work != NULL && worst_out != NULL);
+    REQUIRE(work != NULL, worst_out != NULL);
     if (size < 1 || size > TCT_PROCESSES_MOST)
         FAIL(TACIT_INVALID, "tacit_world_processes: %d ranks: expected 1 to %d",
              size, TCT_PROCESSES_MOST);

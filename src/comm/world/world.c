@@ -36,7 +36,7 @@ int tacit_world_size(const tacit_world *world)
 tacit_status tacit_world_split(tacit_world *world, int colour,
                                tacit_world **out)
 {
-    REQUIRE(world != NULL && out != NULL);
+    REQUIRE(world != NULL, out != NULL);
     TRY(tct_complete(world));
     tacit_world *part = NULL;
     const tacit_status status =
@@ -53,7 +53,7 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
 
 tacit_status tacit_world_set_threads(tacit_world *world, int threads)
 {
-    REQUIRE(world != NULL && threads >= 0);
+    REQUIRE(world != NULL, threads >= 0);
     world->threads = threads;
     return TACIT_OK;
 }
@@ -69,7 +69,10 @@ int tct_world_threads(const tacit_world *w)
 
 tacit_status tacit_world_set_patience(tacit_world *world, double seconds)
 {
-    REQUIRE(world != NULL && isfinite(seconds));
+    REQUIRE(world != NULL);
+    if (!isfinite(seconds))
+        FAIL(TACIT_INVALID, "%s: seconds is %g: expected a finite number",
+             __func__, seconds);
     tacit_status status = TACIT_OK;
     if (seconds < 0.0) status = tct_read_timeout(&seconds);
     TRY(tct_agree(world, status));
@@ -177,7 +180,7 @@ tacit_status tacit_world_reduce(tacit_world *world, tacit_reduction reduction,
     static const tct_reduction known[] = {
         [TACIT_SUM] = TCT_SUM, [TACIT_MIN] = TCT_MIN, [TACIT_MAX] = TCT_MAX};
     const size_t r = (size_t)reduction;
-    REQUIRE(world != NULL && (count == 0 || values != NULL));
+    REQUIRE(world != NULL, count == 0 || values != NULL);
     if (r >= sizeof known / sizeof *known)
         FAIL(TACIT_INVALID,
              "reduction %d: expected TACIT_SUM, TACIT_MIN or "

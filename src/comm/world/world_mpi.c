@@ -192,7 +192,7 @@ static tacit_status require_mpi(void)
 
 tacit_status tacit_world_from_mpi(MPI_Comm comm, tacit_world **out)
 {
-    REQUIRE(out != NULL && comm != MPI_COMM_NULL);
+    REQUIRE(out != NULL, comm != MPI_COMM_NULL);
     TRY(require_mpi());
     int rank = 0, size = 1, local[2] = {0, 1};
     MPI_TRY(MPI_Comm_rank(comm, &rank));

@@ -72,7 +72,7 @@ void tct_gpu_reach(tacit_queue *q)
 
 tacit_status tacit_queue_stream(tacit_queue *queue, gpu_stream *out)
 {
-    REQUIRE(queue != NULL && out != NULL);
+    REQUIRE(queue != NULL, out != NULL);
     if (queue->device->kind != TCT_KIND_GPU)
         FAIL(TACIT_UNSUPPORTED,
              "tacit_queue_stream: the queue is on device %s, which has no "

@@ -102,7 +102,7 @@ tacit_status tacit_factor_import_cholmod(const cholmod_factor *factor,
                                          const tacit_factor_options *options,
                                          tacit_factor **out)
 {
-    REQUIRE(factor != NULL && out != NULL);
+    REQUIRE(factor != NULL, out != NULL);
     tct_fronts F = {.rows = 0};
     tacit_factor *L = NULL;
     const tacit_status status = build(factor, options, &F, &L);

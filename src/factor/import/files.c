@@ -176,7 +176,7 @@ tacit_status tacit_factor_read(tacit_world *world,
                                const tacit_factor_options *options,
                                tacit_factor **out)
 {
-    REQUIRE(world != NULL && files != NULL && out != NULL);
+    REQUIRE(world != NULL, files != NULL, out != NULL);
     reading r = {.L = {.rows = 0}};
     TRY(check_files(world, files, &r.files));
     if (r.files.upper && r.files.diagonal)
@@ -303,7 +303,7 @@ static tacit_status write_files(tacit_world *world,
 tacit_status tacit_factor_write(const tacit_factor *factor, tacit_world *world,
                                 const tacit_factor_files *files)
 {
-    REQUIRE(factor != NULL && world != NULL && files != NULL);
+    REQUIRE(factor != NULL, world != NULL, files != NULL);
     const tacit_factor_panels *P = &factor->panels;
     tacit_factor_files f;
     TRY(check_files(world, files, &f));

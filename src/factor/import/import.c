@@ -358,7 +358,7 @@ tacit_status tacit_factor_import(const tacit_factor_columns *columns,
                                  tacit_factor **out)
 {
     static const tct_import_names names = {"L", "U", "D", 0};
-    REQUIRE(columns != NULL && out != NULL);
+    REQUIRE(columns != NULL, out != NULL);
     return tct_import(columns, &names, options, out);
 }
 

@@ -249,7 +249,7 @@ tacit_status tacit_factor_import_superlu_dist(
     int64_t rows, const void *LU, const void *scale_perm, const void *grid,
     const tacit_factor_options *options, tacit_factor **out)
 {
-    REQUIRE(LU != NULL && scale_perm != NULL && grid != NULL && out != NULL);
+    REQUIRE(LU != NULL, scale_perm != NULL, grid != NULL, out != NULL);
     const dLUstruct_t *from = LU;
     source s = {.xsup = from->Glu_persist->xsup,
                 .Llu = from->Llu,

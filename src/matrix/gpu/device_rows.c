@@ -80,7 +80,7 @@ tacit_status tacit_matrix_from_device_rows(tacit_queue *queue,
                                            const tacit_device_rows *rows,
                                            tacit_matrix **out)
 {
-    REQUIRE(queue && rows && out);
+    REQUIRE(queue != NULL, rows != NULL, out != NULL);
     tacit_world *world = queue->world;
     tacit_device_rows d = {0};
     host_rows h = {0};

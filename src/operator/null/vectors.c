@@ -282,7 +282,7 @@ tacit_status tacit_operator_set_null_space(tacit_operator *A,
                                            const tacit_matrix *matrix,
                                            const tacit_null_space *space)
 {
-    REQUIRE(A != NULL && space != NULL);
+    REQUIRE(A != NULL, space != NULL);
     TRY(tct_refuse_use(A, __func__));
     q_enter(A->q);
     tacit_null_space S = {.size = sizeof S};

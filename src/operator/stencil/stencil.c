@@ -78,7 +78,7 @@ static bool parse_size(const char *text, int dimensions, int64_t n[3])
 
 tacit_status tacit_stencil_parse(const char *name, tacit_stencil *out)
 {
-    REQUIRE(name != NULL && out != NULL);
+    REQUIRE(name != NULL, out != NULL);
     tacit_stencil s;
     TRY(tct_read_sized("tacit_stencil", out, &s, sizeof s));
     char word[32];

@@ -101,7 +101,7 @@ static tacit_status check(const tct_refine_panel *R)
     if (R->stop.norm != TACIT_NORM_RESIDUAL || R->stop.relative_to_first)
         FAIL(TACIT_INVALID, "tacit_precond_solve: stops in the Euclidean norm, "
                             "relative to b");
-    TRY(tct_stop_check(&R->stop));
+    TRY(tct_stop_check(&R->stop, true));
     if (R->stop.monitor_decides)
         FAIL(TACIT_INVALID, "tacit_precond_solve: a monitor that decides "
                             "belongs to tacit_solver_run");
@@ -124,7 +124,7 @@ static tacit_status check(const tct_refine_panel *R)
     return TACIT_OK;
 }
 
-tacit_status tct_stop_check(const tacit_stop *stop)
+tacit_status tct_stop_check(const tacit_stop *stop, bool of_block)
 {
     if (!(stop->rtol >= 0.0 && stop->atol >= 0.0))
         FAIL(TACIT_INVALID,
@@ -135,6 +135,10 @@ tacit_status tct_stop_check(const tacit_stop *stop)
              "tacit_stop: max_iterations is %lld and iterations %lld: expected "
              "0 or more",
              (long long)stop->max_iterations, (long long)stop->iterations);
+    const bool told = stop->monitor || (of_block && stop->column_monitor);
+    if (stop->monitor_decides && !told)
+        FAIL(TACIT_INVALID, "tacit_stop: monitor_decides is set, and monitor "
+                            "is NULL: give the test of convergence");
     if (stop->history_room >= 0 && (stop->history || stop->history_room == 0))
         return TACIT_OK;
     FAIL(TACIT_INVALID,
@@ -149,7 +153,7 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
                                  size_t X_stride, const tacit_stop *stop,
                                  tacit_result *results)
 {
-    REQUIRE(A != NULL && M != NULL && stop != NULL && results != NULL);
+    REQUIRE(A != NULL, M != NULL, stop != NULL, results != NULL);
     for (int j = 0; j < columns; j++)
         TRY(tct_check_sized("tacit_result",
                             tct_refine_result(results, results->size, j)));

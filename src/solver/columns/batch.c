@@ -238,7 +238,7 @@ static tacit_status check(const block *k)
              "not less than the %zu rows of this rank",
              n);
     const tacit_stop *s = &k->stop;
-    TRY(tct_stop_check(s));
+    TRY(tct_stop_check(s, true));
     TRY(check_results(k));
     if (overlap(k))
         FAIL(TACIT_INVALID,
@@ -268,7 +268,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                                     size_t X_stride, const tacit_stop *stop,
                                     tacit_result *results)
 {
-    REQUIRE(solver != NULL && results != NULL);
+    REQUIRE(solver != NULL, results != NULL);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
     block k = {.S = solver,

@@ -346,6 +346,7 @@ static tacit_status keep(tct_autotuning *race, tct_candidate *c)
     tacit_solver *S = race->S;
     if (S->run.M != c->M) TRY(tct_autotuning_take(race, c));
     S->own_M = c->M;
+    tct_precond_set_raced(c->M);
     c->M = NULL;
     c->about.picked = true;
     for (int i = 0; i < race->count; i++) {
@@ -458,7 +459,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
                                double *x, const tacit_stop *stop,
                                tacit_result *result)
 {
-    REQUIRE(solver != NULL && result != NULL);
+    REQUIRE(solver != NULL, result != NULL);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
     tacit_solver *S = solver;
@@ -476,7 +477,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
         status = tacit_error_set(
             TACIT_INVALID, "norm preconditioned is of one preconditioner, "
                            "and several are tried: name one");
-    if (status >= 0) status = tct_stop_check(&own);
+    if (status >= 0) status = tct_stop_check(&own, false);
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);

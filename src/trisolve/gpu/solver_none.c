@@ -40,7 +40,7 @@ tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
-    REQUIRE(queue != NULL && panels != NULL && out != NULL);
+    REQUIRE(queue != NULL, panels != NULL, out != NULL);
     return tct_factor_solver_new(queue, panels, NULL, NULL, options, out);
 }
 
@@ -67,6 +67,6 @@ tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver)
 tacit_status tacit_factor_solver_describe(const tacit_factor_solver *solver,
                                           tacit_factor_solver_info *out)
 {
-    REQUIRE(solver != NULL && out != NULL);
+    REQUIRE(solver != NULL, out != NULL);
     FAIL(TACIT_UNSUPPORTED, "this build has no CUDA");
 }

@@ -314,7 +314,7 @@ tacit_status tacit_trsv_create(tacit_world *world,
                                const tacit_trsv_options *options,
                                tacit_trsv **out)
 {
-    REQUIRE(world != NULL && out != NULL);
+    REQUIRE(world != NULL, out != NULL);
     tacit_trsv_options o;
     tacit_trsv *T = NULL;
     tct_factor_distribution d = {.world = NULL};
@@ -350,7 +350,7 @@ void tacit_trsv_destroy(tacit_trsv **trsv)
 tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
                              const int64_t **rows)
 {
-    REQUIRE(trsv != NULL && count != NULL && rows != NULL);
+    REQUIRE(trsv != NULL, count != NULL, rows != NULL);
     *count = trsv->rows;
     *rows = trsv->row;
     return TACIT_OK;
@@ -387,7 +387,7 @@ static void describe(const tacit_trsv *T, tacit_trsv_info *info)
 
 tacit_status tacit_trsv_describe(const tacit_trsv *trsv, tacit_trsv_info *out)
 {
-    REQUIRE(trsv != NULL && out != NULL);
+    REQUIRE(trsv != NULL, out != NULL);
     TRY(tct_check_sized("tacit_trsv_info", out));
     tacit_trsv_info info;
     describe(trsv, &info);
@@ -449,8 +449,9 @@ tacit_status tct_trsv_solve(tacit_trsv *T, int columns, const double *B,
 tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns, const double *B,
                               size_t ldb, double *X, size_t ldx)
 {
-    REQUIRE(trsv != NULL && columns > 0 && B != NULL && X != NULL);
-    REQUIRE(ldb >= (size_t)trsv->all_rows && ldx >= (size_t)trsv->all_rows);
+    REQUIRE(trsv != NULL, columns > 0, B != NULL, X != NULL);
+    const size_t rows = (size_t)trsv->all_rows;
+    REQUIRE(ldb >= rows, ldx >= rows);
     TRY(tct_complete(trsv->world));
     if (trsv->gpu) return tct_trsv_gpu_solve(trsv, columns, B, ldb, X, ldx);
     return tct_trsv_solve(trsv, columns, B, ldb, X, ldx, false);

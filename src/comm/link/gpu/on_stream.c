@@ -8,7 +8,7 @@ tacit_status tacit_queue_on_stream(tacit_world *world, const char *spec,
                                    int threads, gpu_stream stream,
                                    tacit_queue **out)
 {
-    REQUIRE(world != NULL && out != NULL && threads >= 0);
+    REQUIRE(world != NULL, out != NULL, threads >= 0);
     void *const given = stream;
     return tct_queue_open(world, spec ? spec : "cuda", threads, &given, out);
 }

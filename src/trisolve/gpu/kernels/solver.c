@@ -274,7 +274,7 @@ tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
-    REQUIRE(queue != NULL && panels != NULL && out != NULL);
+    REQUIRE(queue != NULL, panels != NULL, out != NULL);
     q_enter(queue);
     return tct_factor_solver_new(queue, panels, NULL, NULL, options, out);
 }
@@ -334,8 +334,9 @@ tacit_status tacit_factor_solver_run(tacit_factor_solver *solver, int columns,
                                      const double *B, size_t ldb, double *X,
                                      size_t ldx)
 {
-    REQUIRE(solver != NULL && columns > 0 && B != NULL && X != NULL);
-    REQUIRE(ldb >= (size_t)solver->all_rows && ldx >= (size_t)solver->all_rows);
+    REQUIRE(solver != NULL, columns > 0, B != NULL, X != NULL);
+    const size_t rows = (size_t)solver->all_rows;
+    REQUIRE(ldb >= rows, ldx >= rows);
     q_enter(solver->q);
     return tct_factor_solver_pass(solver, TCT_DOWN | TCT_UP, columns, B, ldb, X,
                                   ldx);
@@ -411,7 +412,7 @@ tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver)
 tacit_status tacit_factor_solver_describe(const tacit_factor_solver *solver,
                                           tacit_factor_solver_info *out)
 {
-    REQUIRE(solver != NULL && out != NULL);
+    REQUIRE(solver != NULL, out != NULL);
     TRY(tct_check_sized("tacit_factor_solver_info", out));
     tct_write_sized(&solver->info, sizeof solver->info, out);
     return TACIT_OK;
