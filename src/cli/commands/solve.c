@@ -186,6 +186,7 @@ static void fill_report(const cli *c, solve_job *job)
                  strcmp(p->info.format, "gallery") != 0;
     r->block = block_of(c, p);
     r->condition = tacit_solver_condition(job->solver);
+    r->rtol = c->set.rtol;
     r->profiled = c->set.profile;
     r->spared =
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;

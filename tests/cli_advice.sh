@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Advice and limits in reports are of what the program can do.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+value() { sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" "$1" | head -1; }
+lacks() { # FILE TEXT
+    ! grep -qF -- "$2" "$1" || complain "$1: has '$2'"
+}
+
+# hilbert N: a matrix of condition e^(3.5 N)
+hilbert() {
+    awk -v n="$1" 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n * (n + 1) / 2
+        for (i = 1; i <= n; i++) for (j = 1; j <= i; j++) printf "%d %d %.17g\n", i, j, 1 / (i + j - 1) }'
+}
+# path N SHIFT: a path without an end that is held
+path() {
+    awk -v n="$1" -v s="$2" 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+        for (i = 1; i <= n; i++) printf "%d %d %.17g\n", i, i, (i == 1 || i == n ? 1 : 2) + s
+        for (i = 2; i <= n; i++) print i, i - 1, -1 }'
+}
+hilbert 12 >hilbert12.mtx
+hilbert 14 >hilbert14.mtx
+
+# no tolerance that rounding does not allow, and not the method that ran
+accepted solve hilbert14.mtx --method direct
+has out 'x is wrong though b - A x met the tolerance: A'
+has out 'no tolerance mends that'
+lacks out 'take --rtol'
+lacks out 'or --method direct'
+accepted solve hilbert12.mtx --rtol 1e-14
+has out 'no tolerance mends that'
+lacks out 'take --rtol'
+accepted solve jump3d:12,1e8,1 --rtol 1e-2
+has out 'take --rtol 1e-04 or less, or --method direct'
+
+# x is large beside b: b - A x is, too, and says little of the error
+path 31 1e-12 >near.mtx
+awk 'BEGIN { for (i = 1; i <= 31; i++) print i % 5 }' >near.txt
+accepted solve near.mtx near.txt --rtol 0
+has out 'as far as rounding allows after'
+lacks out 'take --rtol'
+lacks out 'x may be wrong by 1e'
+
+finish
