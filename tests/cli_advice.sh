@@ -42,4 +42,15 @@ has out 'as far as rounding allows after'
 lacks out 'take --rtol'
 lacks out 'x may be wrong by 1e'
 
+# a singular matrix of scaled rows: trials end far from b, and x = 0 is the best
+awk -v n=31 'function d(i) { return 10 ^ ((i * 7 % 11 - 5) / 2.5) }
+    BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) printf "%d %d %.17g\n", i, i, (i == 1 || i == n ? 1 : 2) * d(i) * d(i)
+    for (i = 2; i <= n; i++) printf "%d %d %.17g\n", i, i - 1, -d(i) * d(i - 1) }' >scaled.mtx
+awk 'BEGIN { for (i = 1; i <= 31; i++) print i % 5 - 1.5 }' >scaled.txt
+told 3 '||b - A x|| / ||b|| is 1, that of the first guess, wanted' solve scaled.mtx scaled.txt --precond auto \
+    --json r.json -o x.mtx
+value r.json true_relative_residual | awk '{ exit $1 != 1 }' || complain 'auto: not the best x'
+awk '!/^%/ && n++ && $1 != 0 { bad = 1 } END { exit bad }' x.mtx || complain 'auto: another x'
+
 finish
