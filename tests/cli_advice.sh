@@ -42,6 +42,14 @@ has out 'as far as rounding allows after'
 lacks out 'take --rtol'
 lacks out 'x may be wrong by 1e'
 
+# the limit of iterations comes after that of rounding
+accepted solve hilbert12.mtx --rhs ones --rtol 0 --json r.json
+has out 'as far as rounding allows after'
+[ "$(value r.json converged)" = true ] || complain 'rtol 0: not converged'
+lacks out 'hint '
+told 3 '; rounding allows about' solve hilbert12.mtx --rhs ones --rtol 1e-30 --max-iterations 2000
+told 3 'not converged after 3 iterations' solve hilbert12.mtx --rhs ones --rtol 0 --max-iterations 3
+
 # a singular matrix of scaled rows: trials end far from b, and x = 0 is the best
 awk -v n=31 'function d(i) { return 10 ^ ((i * 7 % 11 - 5) / 2.5) }
     BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1

@@ -98,7 +98,7 @@ tacit_status tct_explain(const tct_run *R)
     }
     char limit[64] = "";
     const bool left = R->system->outgrown && !R->system->attained; /* that x */
-    if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION && !left)
+    if (r->attainable > 0.0 && !left)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
     const tct_system *S = R->system;

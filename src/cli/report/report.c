@@ -243,6 +243,7 @@ static void print_hint(FILE *to, const cli_report *r)
     if (!r->solver || !weak || s->iterations < SLOW ||
         s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
         return;
+    if (s->true_relative_residual <= cli_attainable(s, r->accuracy)) return;
     if (digits > 0.0)
         fprintf(to,
                 "hint     a digit of the residual took %.0f iterations "
