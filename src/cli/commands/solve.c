@@ -339,7 +339,7 @@ static tacit_status warn_of_direct(const cli *c, const solve_job *job)
     for (int j = 0; j < job->system.columns; j++)
         overlooked = overlooked || !(a[j].componentwise <= ROUNDING);
     if (!overlooked) return TACIT_OK;
-    return cli_warn_unbalanced(c, &job->problem, &job->system);
+    return cli_warn_unbalanced(c, &job->problem, &job->system, NULL);
 }
 
 static tacit_status solve(const cli *c, solve_job *job)
@@ -347,7 +347,8 @@ static tacit_status solve(const cli *c, solve_job *job)
     TRY(check_outputs(c));
     TRY(set_up(c, job));
     if (!cli_is_direct(c))
-        TRY(cli_warn_unbalanced(c, &job->problem, &job->system));
+        TRY(cli_warn_unbalanced(c, &job->problem, &job->system,
+                                tacit_solver_precond(job->solver)));
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(measure_accuracy(c, job));
