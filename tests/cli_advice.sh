@@ -61,4 +61,14 @@ told 3 '||b - A x|| / ||b|| is 1, that of the first guess, wanted' solve scaled.
 value r.json true_relative_residual | awk '{ exit $1 != 1 }' || complain 'auto: not the best x'
 awk '!/^%/ && n++ && $1 != 0 { bad = 1 } END { exit bad }' x.mtx || complain 'auto: another x'
 
+# rows of sizes far apart: |A| |x| is of the largest, and x of the others
+awk -v n=33 'function d(i) { return 10 ^ ((i - 17) / 2) }
+    BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) printf "%d %d %.17g\n", i, i, 3 * d(i) * d(i)
+    for (i = 2; i <= n; i++) printf "%d %d %.17g\n", i, i - 1, -d(i) * d(i - 1) }' >far.mtx
+run 1 solve far.mtx --rhs ones --precond jacobi --rtol 0 --json r.json
+value r.json attainable | awk '{ exit !($1 > 0 && $1 < 1) }' || complain "attainable: $(value r.json attainable)"
+told 3 'b - A x in norm residual is' solve near.mtx near.txt --relative-to r0
+grep -q 'rounding allows about' err && complain 'a limit of another norm'
+
 finish

@@ -98,12 +98,12 @@ tacit_status tct_explain(const tct_run *R)
     }
     char limit[64] = "";
     const bool left = R->system->outgrown && !R->system->attained; /* that x */
-    if (r->attainable > 0.0 && !left)
+    const tct_system *S = R->system;
+    const bool plain = /* the scale of what rounding allows */
+        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
+    if (r->attainable > 0.0 && !left && plain)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
-    const tct_system *S = R->system;
-    const bool plain =
-        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
     char which[64] = "||b - A x|| / ||b||";
     if (!plain)
         snprintf(which, sizeof which, "b - A x in norm %s",

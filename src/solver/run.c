@@ -123,7 +123,7 @@ static void end_without_solution(tct_run *R)
     tct_system *S = R->system;
     tct_restart_policy *P = R->policy;
     tct_hand_out_best(R);
-    const double allowed = tct_allowed(R);
+    const double allowed = tct_allowed_at_end(R);
     const bool beyond = is_beyond_rounding(R, allowed);
     const bool ends = beyond || P->why == TACIT_STOP_STAGNATION;
     if (ends || P->why == TACIT_STOP_BREAKDOWN)

@@ -228,6 +228,8 @@ static void print_null_space(FILE *to, const cli_report *r)
 
 /* Iterations from here on are many. */
 enum { SLOW = 300 };
+/* A residual up to this times what rounding allows is as small as any. */
+static const double NEAR = 4.0;
 
 /* A slow solve without a strong preconditioner: what was measured, and what may
  * help. */
@@ -243,7 +245,8 @@ static void print_hint(FILE *to, const cli_report *r)
     if (!r->solver || !weak || s->iterations < SLOW ||
         s->stop == TACIT_STOP_ITERATIONS || tacit_solver_trial_at(r->solver, 0))
         return;
-    if (s->true_relative_residual <= cli_attainable(s, r->accuracy)) return;
+    if (s->true_relative_residual <= NEAR * cli_attainable(s, r->accuracy))
+        return;
     if (digits > 0.0)
         fprintf(to,
                 "hint     a digit of the residual took %.0f iterations "
