@@ -2,6 +2,7 @@
  * solver/scaling.c - scales b to sigma b and x to 2^shift x, since squares of
  * norms exceed the range of doubles long before norms do. The factors are
  * powers of two, so that no bit changes, and 1 for all norms of usual size. */
+#include "operator/backward.h"
 #include "solver/run.h"
 #include <math.h>
 
@@ -31,15 +32,27 @@ void tct_shift(tacit_queue *q, size_t n, int by, double *x)
     }
 }
 
+/* Are all entries of x times 2^by finite? Their norm may be none. Collective. */
+static bool are_finite(tct_run *R, int by)
+{
+    int exponent = 0;
+    double most = tct_max_magnitude(R->q, R->n, R->x);
+    if (tct_reduce_f64(R->A->world, TCT_MAX, 1, &most) < 0) return false;
+    frexp(most, &exponent);
+    return isfinite(most) && exponent + by <= 1024;
+}
+
 bool tct_shift_back(tct_run *R, int *exponent)
 {
     const tct_system *S = R->system;
     if (S->shift == 0) return true;
     const double norm = norm_of(R, R->x, exponent);
-    tct_shift(R->q, R->n, -S->shift, R->x);
     *exponent -= S->shift;
-    return norm == 0.0 || !isfinite(norm) ||
-           (*exponent > -1021 && *exponent <= 1024);
+    const bool within = norm == 0.0 || !isfinite(norm) ||
+                        (*exponent > -1021 && *exponent <= 1024) ||
+                        (*exponent > 1024 && are_finite(R, -S->shift));
+    tct_shift(R->q, R->n, -S->shift, R->x);
+    return within;
 }
 
 tacit_status tct_measure_b(tct_run *R)
