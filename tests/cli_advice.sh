@@ -80,14 +80,17 @@ told 3 'or it is ill-conditioned' solve two.mtx --rhs ones --method minres
 # entries that are doubles though their norm is none
 path 31 1 >held.mtx
 awk 'BEGIN { for (i = 1; i <= 31; i++) print "1e308" }' >huge.txt
-for np in 1 ${MPIRUN:+3}; do
-    run "$np" solve held.mtx huge.txt -o huge.mtx --json r.json
-    [ $status = 0 ] || complain "a norm of 5e308, $np ranks: status $status"
+for how in '1 cg' '1 direct' ${MPIRUN:+'3 cg'}; do
+    np=${how% *}
+    run "$np" solve held.mtx huge.txt --method "${how#* }" -o huge.mtx --json r.json
+    [ $status = 0 ] || complain "a norm of 5e308, $how: status $status"
     awk '!/^%/ && n++ && !($1 > 0.99e308 && $1 < 1.01e308) { bad = 1 } END { exit bad || n != 32 }' huge.mtx ||
-        complain 'a norm of 5e308: another x'
+        complain "a norm of 5e308, $how: another x"
     rm -f huge.mtx
 done
 path 31 1e-4 >weak.mtx
-told 4 'the solution is beyond the range of doubles' solve weak.mtx huge.txt
+for method in cg direct; do
+    told 4 'the solution is beyond the range of doubles' solve weak.mtx huge.txt --method $method
+done
 
 finish

@@ -32,25 +32,17 @@ void tct_shift(tacit_queue *q, size_t n, int by, double *x)
     }
 }
 
-/* Are all entries of x times 2^by finite? Their norm may be none. Collective. */
-static bool are_finite(tct_run *R, int by)
-{
-    int exponent = 0;
-    double most = tct_max_magnitude(R->q, R->n, R->x);
-    if (tct_reduce_f64(R->A->world, TCT_MAX, 1, &most) < 0) return false;
-    frexp(most, &exponent);
-    return isfinite(most) && exponent + by <= 1024;
-}
-
 bool tct_shift_back(tct_run *R, int *exponent)
 {
     const tct_system *S = R->system;
     if (S->shift == 0) return true;
     const double norm = norm_of(R, R->x, exponent);
     *exponent -= S->shift;
-    const bool within = norm == 0.0 || !isfinite(norm) ||
-                        (*exponent > -1021 && *exponent <= 1024) ||
-                        (*exponent > 1024 && are_finite(R, -S->shift));
+    const bool within =
+        norm == 0.0 || !isfinite(norm) ||
+        (*exponent > -1021 && *exponent <= 1024) ||
+        (*exponent > 1024 &&
+         tct_is_finite_shifted(S->exact, R->q, R->x, -S->shift));
     tct_shift(R->q, R->n, -S->shift, R->x);
     return within;
 }
