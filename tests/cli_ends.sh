@@ -50,6 +50,14 @@ for norm in residual backward; do
 done
 accepted solve held.mtx held.txt --precond jacobi --norm preconditioned
 grep -q 'alone decides\{0,1\} when' err && complain 'norm preconditioned: a warning without need'
+for np in 1 ${MPIRUN:+3}; do # of 1e12, in its norm
+    for file in held.mtx held.txt; do sed -E 's/\b(1e\+10|10000000000)$/1e12/' $file >12$file; done
+    run "$np" solve 12held.mtx 12held.txt --precond jacobi --norm preconditioned
+    has err '1 of its entries is more than 1e+05 times the 59 others in the norm of the preconditioner, and it alone decides'
+    [ "$(grep -c '^tacit: ' err)" = 1 ] || complain "norm preconditioned, $np ranks: not one line"
+done
+accepted solve 12held.mtx 12held.txt --precond jacobi --norm preconditioned --rtol 1e-12
+grep -q 'alone decides\{0,1\} when' err && complain 'norm preconditioned, 1e-12: a warning without need'
 accepted solve held.mtx held.txt --precond jacobi --norm scaled --rtol 1e-8 --json r.json
 grep -q 'alone decides\{0,1\} when' err && complain 'a warning without need'
 has out 'in norm scaled'

@@ -163,4 +163,17 @@ told 2 'leave zeros out (drop zeros)' factor zero.mtx
 accepted factor zero.mtx --drop-zeros
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 -1\n' >count.mtx
 told 2 'count.mtx:2: -1 entries' info count.mtx
+# a path without an end that is held: no advice of a kind that fails, too
+awk -v n=31 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) printf "%d %d %.17g\n", i, i, (i > 1 ? sqrt(i) : 0) + (i < n ? sqrt(i + 1) : 0)
+    for (i = 2; i <= n; i++) printf "%d %d %.17g\n", i, i - 1, -sqrt(i) }' >free.mtx
+for kind in llt ldlt lu; do
+    told 2 'methods cg and minres solve' factor free.mtx --kind $kind -o no.mtx
+    grep -q 'kind ldlt' err && complain "$kind: advice of a kind that fails"
+done
+awk -v n=14 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n * (n + 1) / 2
+    for (i = 1; i <= n; i++) for (j = 1; j <= i; j++) printf "%d %d %.17g\n", i, j, 1 / (i + j - 1) }' >hilbert.mtx
+told 2 'method direct has other pivots' solve hilbert.mtx --precond direct
+accepted solve hilbert.mtx --method direct
+
 finish

@@ -8,6 +8,7 @@
  * DEVICE: each */
 #include "gpu.h"
 #include "guard.h"
+#include "operator/null/ends.h"
 #include "solver/solver.h"
 #include "twin.h"
 
@@ -784,6 +785,19 @@ static void ranks_declare_alike(void **state)
     close_system(&p);
 }
 
+/* A part of b makes no target larger, by rounding either: the reason of the end
+ * would be a tolerance that nobody gave. */
+static void parts_make_no_target_larger(void **state)
+{
+    (void)state;
+    const tct_null_space null = {.rows = 1};
+    for (int i = 1; i <= 1000; i++) {
+        const double wanted = 1e-6 * i / 7.0;
+        const double is = tct_null_target(&null, 1e-11 * i * wanted, wanted);
+        assert_true(is <= wanted && is >= 0.999 * wanted);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -806,6 +820,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_not_shown_is_not_projected),
         cmocka_unit_test(checks_leave_a_device_alone),
         cmocka_unit_test(a_large_x_ends_a_solve),
+        cmocka_unit_test(parts_make_no_target_larger),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -462,6 +462,38 @@ static void new_values_need_another_race(void **state)
     close_problem(&p);
 }
 
+static int end_at(void *ctx, int64_t k, double residual)
+{
+    const int64_t *at = ctx;
+    return residual >= 0.0 && k == *at;
+}
+
+/* The sentence and the result are of the x that is handed out, wherever the
+ * solve is interrupted. */
+static void interrupted_trials_tell_of_one_x(void **state)
+{
+    (void)state;
+    for (int64_t at = 2; at <= 60; at += 2) {
+        problem p;
+        char text[2][96];
+        open_race(&p, gallery_matrix("jump3d:20,1e8,1"), "auto", "cg");
+        const tacit_stop stop = {.size = sizeof stop,
+                                 .rtol = 1e-13,
+                                 .monitor = end_at,
+                                 .monitor_ctx = &at};
+        const tacit_precond_race race = autotuning_of(&p, 1);
+        EXPECT(TACIT_INTERRUPTED,
+               tacit_solver_race(p.s, &race, p.b, p.x, &stop, &p.result));
+        snprintf(text[0], sizeof text[0], "interrupted after %lld iteration",
+                 (long long)p.result.iterations);
+        snprintf(text[1], sizeof text[1], "||b - A x|| / ||b|| is %.3g,",
+                 p.result.true_relative_residual);
+        for (int i = 0; i < 2; i++)
+            assert_non_null(strstr(tacit_error_message(), text[i]));
+        close_problem(&p);
+    }
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -528,6 +560,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(equal_runs_choose_alike),
         cmocka_unit_test(monitors_see_one_count_and_may_stop),
         cmocka_unit_test(new_values_need_another_race),
+        cmocka_unit_test(interrupted_trials_tell_of_one_x),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(memory_that_is_not_there_is_missed_by_all),
     };

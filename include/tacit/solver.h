@@ -148,7 +148,7 @@ typedef struct tacit_result {
     tacit_made made[TACIT_MADE_MOST]; /* which method made how many iterations,
                                          in the order in which they began   */
     double attainable; /* the true relative residual that rounding allows at x,
-                     * eps (|A| |x| + |b|) / |b|; |A| is the largest row sum.
+                     * eps (|A| |x| + |b|) / |b|, of the norm of A or, if less, of entries.
                      * After stagnation and breakdown; 0: not known */
     /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
      * that names */
@@ -346,7 +346,8 @@ typedef struct tacit_backward {
                       * A an operator by a function: not known */
     double
         attainable; /* of `residual`: eps (||A|| ||x|| + ||b||) / ||b||, which
-                        * rounding allows; ||A|| is the largest row sum */
+                        * rounding allows; ||A|| is the largest row sum. With
+                        * the norm of |A| |x| if that is known and smaller */
     double componentwise; /* max_i |b - A x|_i / (|A| |x| + |b|)_i, 0/0 being 0:
                            * the change of each entry of A and b, relative to
                            * it. A a function: not known */

@@ -379,6 +379,10 @@ tacit_status tct_factor_note_pivots(tacit_factor *L);
 /* For kind LLT: does each pivot exceed rounding errors of the diagonal?
  * Errors      INPUT. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);
+/* Refuse the pivot of row `row`, in new numbers, of kind LLT: it is rounding of
+ * the diagonal, or the matrix is not positive definite. */
+tacit_status tct_refuse_indefinite(const tacit_factor *L, const tct_entries *A,
+                                   int64_t row, double pivot);
 /* Are the pivot and its inverse finite? */
 bool tct_divides(double pivot);
 /* For a pivot of row `row`, in new numbers, from terms of total magnitude

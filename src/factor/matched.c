@@ -169,6 +169,11 @@ static int64_t count_repaired(tacit_factor *L)
     return row;
 }
 
+/* What may be done where no factor is of use. */
+static const char INSTEAD[] =
+    "methods cg and minres solve a symmetric one for b in its range; else "
+    "solve another matrix, A + shift I";
+
 /* A pivot that is rounding alone in spite of pivoting. If trials came to no
  * end, the solve decides. */
 static tacit_status judge_pivots(tacit_factor *L)
@@ -182,8 +187,8 @@ static tacit_status judge_pivots(tacit_factor *L)
     FAIL(TACIT_INPUT,
          "the matrix is singular, or nearly so: with rows permuted and scaled "
          "for large pivots, row %" PRId64 " comes to one that is but rounding: "
-         "solve another matrix, A + shift I",
-         (row < 0 ? info->least_row : row) + 1);
+         "%s",
+         (row < 0 ? info->least_row : row) + 1, INSTEAD);
 }
 
 static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
@@ -193,15 +198,14 @@ static tacit_status judge(const tacit_factor *L, const tct_refinement *R)
         FAIL(TACIT_INPUT,
              "the matrix is singular, or nearly so, or needs the pivots of "
              "kind lu: scaled and with pivots of 2 x 2, %" PRId64 " made "
-             "larger, a solve leaves a residual of %.1e: solve another matrix, "
-             "A + shift I",
-             info->repaired, R->norm);
+             "larger, a solve leaves a residual of %.1e: %s",
+             info->repaired, R->norm, INSTEAD);
     if (!(R->norm <= RESIDUAL_MOST))
         FAIL(TACIT_INPUT,
              "the matrix is singular, or nearly so: with rows permuted and "
              "scaled for large pivots, the least of row %" PRId64 ", a solve "
-             "leaves a residual of %.1e: solve another matrix, A + shift I",
-             info->least_row + 1, R->norm);
+             "leaves a residual of %.1e: %s",
+             info->least_row + 1, R->norm, INSTEAD);
     return TACIT_OK;
 }
 

@@ -388,12 +388,7 @@ static tacit_status run(tct_numeric *N)
     if (!failed) return TACIT_OK;
     if (L->panels.kind != TACIT_FACTOR_LLT)
         return tct_refuse_pivot(L, failed - 1, pivot_of(L, failed), 0.0);
-    FAIL(TACIT_INPUT,
-         "the matrix is not positive definite: its row %" PRId64
-         " comes to the pivot %g: factor it as L D L' (kind ldlt), or solve "
-         "another matrix, A + shift I",
-         (int64_t)L->order.old[failed - 1] + 1,
-         tct_as_given(L, pivot_of(L, failed)));
+    return tct_refuse_indefinite(L, N->A, failed - 1, pivot_of(L, failed));
 }
 
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,

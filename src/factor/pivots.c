@@ -294,25 +294,44 @@ void tct_factor_warn(const tacit_factor *L)
 
 /* --- of L L' -------------------------------------------------------------- */
 
+static double diagonal_of(const tct_entries *A, int64_t i)
+{
+    double a = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+        if (A->col[k] == i) a = A->value[k];
+    return a;
+}
+
+tacit_status tct_refuse_indefinite(const tacit_factor *L, const tct_entries *A,
+                                   int64_t row, double pivot)
+{
+    const int64_t i = original_of(L, row);
+    const double a = diagonal_of(A, i);
+    if (share_of(pivot, a) >= TCT_PIVOT_LEAST)
+        FAIL(TACIT_INPUT,
+             "the matrix is not positive definite: its row %" PRId64
+             " comes to the pivot %g: factor it as L D L' (kind ldlt), or "
+             "solve another matrix, A + shift I",
+             i + 1, tct_as_given(L, pivot));
+    FAIL(TACIT_INPUT,
+         "the matrix is singular, or not positive definite: its row %" PRId64
+         " comes to the pivot %g, which is but rounding beside its diagonal "
+         "%g: method direct has other pivots, and methods cg and minres solve "
+         "it for b in its range; else solve another matrix, A + shift I",
+         i + 1, tct_as_given(L, pivot), tct_as_given(L, a));
+}
+
 /* For LLT the terms of a pivot add up to the diagonal of A. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
 {
     for (int32_t q = 0; q < L->info.panels; q++) {
         const int64_t h = L->row_start[q + 1] - L->row_start[q];
         for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
-            const int64_t i = original_of(L, c);
             const double l =
                 L->value[L->value_start[q] + (c - L->first[q]) * (h + 1)];
-            double a = 0.0;
-            for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-                if (A->col[k] == i) a = A->value[k];
-            if (share_of(l * l, a) >= TCT_PIVOT_LEAST) continue;
-            FAIL(TACIT_INPUT,
-                 "the matrix is singular, or not positive definite: its row "
-                 "%" PRId64 " comes to the pivot %g, which is but rounding "
-                 "beside its diagonal %g: another matrix, A + shift I, may be "
-                 "solved",
-                 i + 1, tct_as_given(L, l * l), tct_as_given(L, a));
+            const double a = diagonal_of(A, original_of(L, c));
+            if (share_of(l * l, a) < TCT_PIVOT_LEAST)
+                return tct_refuse_indefinite(L, A, c, l * l);
         }
     }
     return TACIT_OK;

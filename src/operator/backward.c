@@ -25,6 +25,16 @@ double tct_max_magnitude(tacit_queue *q, size_t n, const double *v)
     return most;
 }
 
+bool tct_is_finite_shifted(const tacit_operator *A, tacit_queue *q,
+                           const double *x, int by)
+{
+    int exponent = 0;
+    double most = tct_max_magnitude(q, (size_t)A->n, x);
+    if (tct_reduce_f64(A->world, TCT_MAX, 1, &most) < 0) return false;
+    (void)frexp(most, &exponent);
+    return isfinite(most) && exponent + by <= 1024;
+}
+
 double tct_backward_error(const tacit_operator *A, tacit_queue *q,
                           const double *r, const double *x, const double *b,
                           double sigma)

@@ -39,4 +39,8 @@ double tct_componentwise_error(const tacit_operator *A, tacit_queue *q,
 /* The largest magnitude of v [n], on the device; infinity if one is not
  * finite. */
 double tct_max_magnitude(tacit_queue *q, size_t n, const double *v);
+/* Are all entries of 2^by x finite? The norm of x may exceed the range of
+ * doubles though none does. Collective. */
+bool tct_is_finite_shifted(const tacit_operator *A, tacit_queue *q,
+                           const double *x, int by);
 #endif

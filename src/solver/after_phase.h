@@ -16,6 +16,9 @@ void tct_hand_out_best(tct_run *R);
 /* The norm of b - A x that rounding allows at x: eps (|A| |x| + |b|); 0 where
  * |A| is not known. */
 double tct_allowed(tct_run *R);
+/* The same with the norm of |A| |x| where it can be formed and is smaller: rows
+ * may be of sizes far apart. Ends the recurrence. Collective. */
+double tct_allowed_at_end(tct_run *R);
 /* May rounding have made the sign of the quantity that broke down? */
 bool tct_is_by_rounding(tct_run *R, double norm_r);
 /* Iterations since the last call were made by `method`; one that broke down

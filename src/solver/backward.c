@@ -82,12 +82,13 @@ static void measure(const tacit_operator *A, vectors *v, double *c,
     form(A, v);
     const double norm_b = norm(A, v->own_b, c), norm_x = norm(A, v->own_x, c);
     out->residual = norm(A, v->r, c) / norm_b;
-    if (A->norm > 0.0)
-        out->attainable = 0x1p-52 * (A->norm * norm_x / norm_b + 1.0);
+    double sum = A->norm * norm_x;
     if (A->norm > 0.0 && A->local)
         out->normwise = tct_backward_error(A, q, v->r, v->own_x, v->own_b, 1.0);
     out->componentwise =
         tct_componentwise_error(A, q, v->r, v->own_x, v->own_b, v->s);
+    if (isfinite(out->componentwise)) sum = fmin(sum, norm(A, v->s, c));
+    if (A->norm > 0.0) out->attainable = 0x1p-52 * (sum / norm_b + 1.0);
 }
 
 tacit_status tacit_backward_error(const tacit_operator *A, const double *b,

@@ -58,13 +58,18 @@ static tacit_status breakdown(const tct_run *R)
          about_singular(R));
 }
 
+/* A r is rounding: of a known null vector, or the matrix may be regular. */
 static const char *least_squares(const tct_run *R, char *text, size_t size)
 {
+    const bool known = R->system->outside;
     snprintf(text, size,
-             "not converged, x is a least squares solution%s: the matrix is "
-             "singular or nearly so, and the right-hand side outside its "
-             "range%s: ended",
+             "not converged, x is a least squares solution%s%s: the matrix is "
+             "singular%s%s: ended",
              R->M ? " in the norm of the preconditioner" : "",
+             known ? "" : " as far as rounding tells",
+             known ? " and the right-hand side outside its range"
+                   : " and the right-hand side outside its range, or it is "
+                     "ill-conditioned, and methods cg and direct may go on",
              R->policy->unsure && !R->M
                  ? ", or rows are of sizes too far apart "
                    "(scale the matrix)"
@@ -76,7 +81,7 @@ tacit_status tct_explain(const tct_run *R)
 {
     const tacit_result *r = R->result;
     const char *what = "not converged";
-    char outside[360] = "", least[320];
+    char outside[360] = "", least[400];
     tacit_status status = TACIT_NOT_CONVERGED;
     if (r->converged || r->stop == TACIT_STOP_ITERATIONS) return TACIT_OK;
     if (R->system->outside) tct_null_sentence(r, outside, sizeof outside);
@@ -98,12 +103,12 @@ tacit_status tct_explain(const tct_run *R)
     }
     char limit[64] = "";
     const bool left = R->system->outgrown && !R->system->attained; /* that x */
-    if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION && !left)
+    const tct_system *S = R->system;
+    const bool plain = /* the scale of what rounding allows */
+        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
+    if (r->attainable > 0.0 && !left && plain)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
-    const tct_system *S = R->system;
-    const bool plain =
-        S->stop.norm == TACIT_NORM_RESIDUAL && !S->stop.relative_to_first;
     char which[64] = "||b - A x|| / ||b||";
     if (!plain)
         snprintf(which, sizeof which, "b - A x in norm %s",

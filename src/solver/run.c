@@ -109,16 +109,29 @@ static tacit_status ask_monitors(tct_run *R)
     return TACIT_OK;
 }
 
+/* Has the limit ended a solve for less than rounding allows, `allowed`? */
+static bool is_beyond_rounding(const tct_run *R, double allowed)
+{
+    const tct_system *S = R->system;
+    return R->policy->why == TACIT_STOP_MAX_ITERATIONS && !S->exactly &&
+           S->target < allowed;
+}
+
 /* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
-    const bool stagnated = R->policy->why == TACIT_STOP_STAGNATION;
+    tct_system *S = R->system;
+    tct_restart_policy *P = R->policy;
     tct_hand_out_best(R);
-    if (stagnated || R->policy->why == TACIT_STOP_BREAKDOWN)
-        R->result->attainable = tct_allowed(R) / R->system->norm_b;
-    R->system->attained = stagnated && is_attained(R);
-    if (R->system->stop.rtol == 0.0 && R->system->stop.atol == 0.0)
-        R->result->converged = R->system->attained;
+    const double allowed = tct_allowed_at_end(R);
+    const bool beyond = is_beyond_rounding(R, allowed);
+    const bool ends = beyond || P->why == TACIT_STOP_STAGNATION;
+    if (ends || P->why == TACIT_STOP_BREAKDOWN)
+        R->result->attainable = allowed / S->norm_b;
+    S->attained = ends && is_attained(R);
+    if (S->stop.rtol == 0.0 && S->stop.atol == 0.0)
+        R->result->converged = S->attained;
+    if (R->result->converged) P->why = TACIT_STOP_STAGNATION;
 }
 
 /* All iterations that were asked for are made: has b - A x met the target? */

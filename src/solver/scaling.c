@@ -2,6 +2,7 @@
  * solver/scaling.c - scales b to sigma b and x to 2^shift x, since squares of
  * norms exceed the range of doubles long before norms do. The factors are
  * powers of two, so that no bit changes, and 1 for all norms of usual size. */
+#include "operator/backward.h"
 #include "solver/run.h"
 #include <math.h>
 
@@ -36,10 +37,14 @@ bool tct_shift_back(tct_run *R, int *exponent)
     const tct_system *S = R->system;
     if (S->shift == 0) return true;
     const double norm = norm_of(R, R->x, exponent);
-    tct_shift(R->q, R->n, -S->shift, R->x);
     *exponent -= S->shift;
-    return norm == 0.0 || !isfinite(norm) ||
-           (*exponent > -1021 && *exponent <= 1024);
+    const bool within =
+        norm == 0.0 || !isfinite(norm) ||
+        (*exponent > -1021 && *exponent <= 1024) ||
+        (*exponent > 1024 &&
+         tct_is_finite_shifted(S->exact, R->q, R->x, -S->shift));
+    tct_shift(R->q, R->n, -S->shift, R->x);
+    return within;
 }
 
 tacit_status tct_measure_b(tct_run *R)

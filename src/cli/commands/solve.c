@@ -186,6 +186,7 @@ static void fill_report(const cli *c, solve_job *job)
                  strcmp(p->info.format, "gallery") != 0;
     r->block = block_of(c, p);
     r->condition = tacit_solver_condition(job->solver);
+    r->rtol = c->set.rtol;
     r->profiled = c->set.profile;
     r->spared =
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;
@@ -338,7 +339,7 @@ static tacit_status warn_of_direct(const cli *c, const solve_job *job)
     for (int j = 0; j < job->system.columns; j++)
         overlooked = overlooked || !(a[j].componentwise <= ROUNDING);
     if (!overlooked) return TACIT_OK;
-    return cli_warn_unbalanced(c, &job->problem, &job->system);
+    return cli_warn_unbalanced(c, &job->problem, &job->system, NULL);
 }
 
 static tacit_status solve(const cli *c, solve_job *job)
@@ -346,7 +347,8 @@ static tacit_status solve(const cli *c, solve_job *job)
     TRY(check_outputs(c));
     TRY(set_up(c, job));
     if (!cli_is_direct(c))
-        TRY(cli_warn_unbalanced(c, &job->problem, &job->system));
+        TRY(cli_warn_unbalanced(c, &job->problem, &job->system,
+                                tacit_solver_precond(job->solver)));
     job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(measure_accuracy(c, job));

@@ -242,7 +242,7 @@ static tacit_status warn_unbalanced(batch *b, cli_comparison *all)
 {
     if (all->balanced || cli_is_direct(b->c)) return TACIT_OK;
     all->balanced = true;
-    return cli_warn_unbalanced(b->c, &all->problem, &b->s);
+    return cli_warn_unbalanced(b->c, &all->problem, &b->s, b->s.M);
 }
 
 /* Keep the data of this system that later rows need. */

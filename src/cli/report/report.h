@@ -32,6 +32,7 @@ typedef struct cli_report {
     bool made_up;     /* b, and no preconditioner was asked for */
     int block; /* of rows of a file, of whose nodes amg knows no more; or 0 */
     double condition;           /* lower bound; 0: not known */
+    double rtol;                /* that was asked for */
     const tacit_operator *M;    /* the preconditioner, or NULL */
     const tacit_solver *solver; /* may have chosen M; NULL: M solves */
     bool profiled;
@@ -75,6 +76,8 @@ double cli_attainable(const tacit_result *r, const tacit_backward *a);
 /* The larger of two bounds of A's condition: of the recurrence, and the known
  * error over the residual; of a preconditioned matrix there is one. */
 double cli_condition(const cli_report *r);
+/* The error of x, known or allowed, and what may make it smaller. */
+void cli_print_condition(FILE *to, const cli_report *r);
 
 /* The decisions of an operator during solves, in words and as an array. */
 void cli_print_decisions(FILE *to, const tacit_operator *A);

@@ -210,9 +210,10 @@ int64_t cli_iterations(const cli_run *run);
 
 /* Warn once if a few rows decide when b - A x is small, by the right-hand side
  * or by the diagonal, unless the norm has a size for each row; relative to the
- * first residual, by that. Collective. */
+ * first residual, by that; in the norm of `M`, if it is known, by that of each
+ * row. Collective. */
 tacit_status cli_warn_unbalanced(const cli *c, const cli_problem *p,
-                                 const cli_system *s);
+                                 const cli_system *s, const tacit_operator *M);
 /* Is b - A x compared with the first residual, in place of b? */
 bool cli_is_relative_to_first(const cli *c);
 

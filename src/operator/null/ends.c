@@ -17,7 +17,8 @@ double tct_null_target(const tct_null_space *N, double part, double wanted)
 {
     if (!N || N->declared || !(part > 0.0 && part <= WITHIN * wanted))
         return wanted;
-    return sqrt(wanted - part) * sqrt(wanted + part);
+    /* by rounding the product may exceed it: an absolute target might have */
+    return fmin(wanted, sqrt(wanted - part) * sqrt(wanted + part));
 }
 
 bool tct_null_is_outside(const tct_null_space *N, tct_null_part of_b,

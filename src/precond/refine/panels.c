@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/refine/panels.c - columns are copied in, scaled to norms whose squares
  * are doubles, and copied out. */
+#include "operator/backward.h"
 #include "precond/refine/refine.h"
 #include <math.h>
 
@@ -131,7 +132,10 @@ static void find_beyond(tct_refine_panel *R)
         (void)frexp(norm[j], &exponent);
         exponent -= shifts[j] + shift_of_x(R, m);
         if (!isfinite(norm[j]) || norm[j] == 0.0 ||
-            (exponent > -1021 && exponent <= 1024))
+            (exponent > -1021 && exponent <= 1024) ||
+            (exponent > 1024 &&
+             tct_is_finite_shifted(R->A, R->q, tct_refine_column(R, R->x, j),
+                                   -shift_of_x(R, m))))
             continue;
         m->beyond = exponent;
         take_zero(R, j);

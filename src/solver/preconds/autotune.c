@@ -157,6 +157,7 @@ static void keep_best(const trial *l, const double *x,
 {
     tct_autotuning *race = l->race;
     const double least = race->best_result.true_relative_residual;
+    if (l->before == 0) race->first = l->first;
     if (race->best && race->x && !(result->true_relative_residual < least))
         return;
     if (race->x) q_copy(race->S->run.q, race->S->run.n, x, race->x);
@@ -367,19 +368,23 @@ static tacit_status explain(const tct_autotuning *race, tacit_status status,
                             const tacit_stop *stop, const tacit_result *total)
 {
     const bool several = total->iterations > race->best_result.iterations;
-    if (status != TACIT_NOT_CONVERGED || !several ||
+    const bool interrupted = status == TACIT_INTERRUPTED;
+    char outside[360] = "", from[64] = "that of the first guess";
+    if ((status != TACIT_NOT_CONVERGED && !interrupted) || !several ||
         total->stop == TACIT_STOP_SINGULAR)
         return tacit_error_set(status, "%s", race->sentence);
-    char outside[360] = "";
     if (race->S->run.system->outside)
         tct_null_sentence(total, outside, sizeof outside);
+    if (!race->no_gain)
+        snprintf(from, sizeof from, "reached with precond %s",
+                 race->best->about.name);
     return tacit_error_set(
         status,
-        "%snot converged after %lld iterations of all trials: ||b - A x|| / "
-        "||b|| is %.3g, reached with precond %s, wanted %.3g%s%s",
-        outside, (long long)total->iterations, total->true_relative_residual,
-        race->best->about.name, stop->rtol,
-        stop->atol > 0 ? " or the absolute tolerance" : "",
+        "%s%s after %lld iterations of all trials: ||b - A x|| / ||b|| is "
+        "%.3g, %s, wanted %.3g%s%s",
+        outside, interrupted ? "interrupted" : "not converged",
+        (long long)total->iterations, total->true_relative_residual, from,
+        stop->rtol, stop->atol > 0 ? " or the absolute tolerance" : "",
         tct_null_is_close(total) ? tct_null_unknown(total) : "");
 }
 
@@ -393,17 +398,45 @@ static void spare_others(tct_autotuning *race)
                                "definite, which no preconditioner changes");
 }
 
-/* No trial has solved: x is the best, with its numbers. */
-static tacit_status take_best(const tct_autotuning *race, double *x,
-                              tacit_result *total)
+/* Is no x of a trial as good as the first guess? As in a solve with one
+ * preconditioner, it counts neither at the iteration limit nor at the user's
+ * wish. */
+static bool has_no_gain(const tct_autotuning *race, tacit_status status,
+                        const tacit_result *total)
 {
-    const tacit_result *best = &race->best_result;
+    return race->guess && status != TACIT_INTERRUPTED &&
+           total->stop != TACIT_STOP_MAX_ITERATIONS && race->first > 0.0 &&
+           race->first < race->best_result.true_relative_residual;
+}
+
+/* No trial has solved: x is the best, with its numbers. */
+static tacit_status take_best(tct_autotuning *race, tacit_status status,
+                              double *x, tacit_result *total)
+{
+    tacit_result *best = &race->best_result;
     tacit_queue *q = race->S->run.q;
-    if (race->x) q_copy(q, race->S->run.n, race->x, x);
+    const double *from = race->x;
+    race->no_gain = has_no_gain(race, status, total);
+    if (race->no_gain) {
+        from = race->guess;
+        best->relative_residual = best->true_relative_residual = race->first;
+        best->attainable = 0.0; /* of another x */
+    }
+    if (from) q_copy(q, race->S->run.n, from, x);
     total->relative_residual = best->relative_residual;
     total->true_relative_residual = best->true_relative_residual;
     total->attainable = best->attainable;
     return tct_agree(q->world, q_own_status(q));
+}
+
+/* A vector, or NULL where a rank has no memory for it. */
+static tacit_status alloc_if_room(tct_autotuning *race, double **v)
+{
+    tacit_queue *q = race->S->run.q;
+    const tacit_status status =
+        tct_agree(q->world, tacit_queue_alloc(q, race->S->run.n, v));
+    if (status < 0) tacit_queue_free(q, v);
+    return status == TACIT_NO_MEMORY ? TACIT_OK : status;
 }
 
 static tacit_status autotune_all(tct_autotuning *race, const double *b,
@@ -412,11 +445,9 @@ static tacit_status autotune_all(tct_autotuning *race, const double *b,
 {
     tct_candidate *c = NULL;
     TRY(tct_autotuning_begin(race));
-    const tacit_status room =
-        tct_agree(race->S->run.q->world,
-                  tacit_queue_alloc(race->S->run.q, race->S->run.n, &race->x));
-    if (room < 0) tacit_queue_free(race->S->run.q, &race->x);
-    if (room < 0 && room != TACIT_NO_MEMORY) return room;
+    TRY(alloc_if_room(race, &race->x));
+    TRY(alloc_if_room(race, &race->guess));
+    if (race->guess) q_copy(race->S->run.q, race->S->run.n, x, race->guess);
     const tacit_status status = solve(race, b, x, stop, total, &c);
     if (status < 0 || !c || (status > 0 && !race->best)) return status;
     if (status == TACIT_OK && race->wish.solves > 1 && !stop->monitor_decides)
@@ -424,7 +455,7 @@ static tacit_status autotune_all(tct_autotuning *race, const double *b,
     if (status == TACIT_OK) return keep(race, c);
     TRY(keep(race, race->best));
     if (is_hopeless(status, total)) spare_others(race);
-    TRY(take_best(race, x, total));
+    TRY(take_best(race, status, x, total));
     return explain(race, status, stop, total);
 }
 

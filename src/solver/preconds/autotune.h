@@ -42,6 +42,9 @@ typedef struct tct_autotuning {
     double *x;
     tct_candidate *best;
     tacit_result best_result;
+    double *guess; /* the first x, NULL: no memory for it                     */
+    double first;  /* its ||r|| / ||b||                                       */
+    bool no_gain;  /* no x was better                                         */
     char sentence[TCT_REFUSAL]; /* of the last trial that failed              */
 } tct_autotuning;
 

@@ -457,6 +457,7 @@ tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c)
 void tct_autotuning_free(tct_autotuning *race)
 {
     tacit_queue_free(race->S->run.q, &race->x);
+    tacit_queue_free(race->S->run.q, &race->guess);
     for (int i = 0; i < race->count; i++) {
         tacit_operator_destroy(&race->candidate[i].M);
         tct_precond_source_close(&race->candidate[i].from);
