@@ -280,6 +280,17 @@ for steps in 4 8 16; do
     grep -q "^sstep	.*	none	$steps	" out || complain "compare: no row of $steps steps"
 done
 has compare.html 'Levels of amg'
+grep -qi '[^a-z]nan\|[^a-z]inf[^a-z]' compare.html && complain 'compare: a page with nan'
+# solved without an iteration: no time of one, and no ratio
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 0\n' >zeros.mtx
+accepted compare zeros.mtx --repeat 1 --html zeros.html --json zeros.json
+grep -q '^cg	.*	0	0.000e+00	-	.*	-	-	-	' out || complain "compare of zeros: $(head -3 out)"
+grep -qi '[^a-z]nan\|[^a-z]inf[^a-z]' out zeros.html zeros.json && complain 'compare of zeros: nan'
+grep -q '"per_iteration":	null' zeros.json || complain 'compare of zeros: a time of none'
+for command in info solve; do
+    accepted $command zeros.mtx --precond amg
+    grep -qi '[^a-z]nan\|[^a-z]inf[^a-z]\|-0$' out && complain "$command of zeros: $(cat out)"
+done
 grep -q '"convergence":[[:space:]]*[0-9]' compare.json || complain 'compare: no convergence of amg'
 accepted compare poisson3d:8 --repeat 1 --method cg --precond none
 [ "$(grep -c '	jacobi	' out)" = 0 ] || complain 'compare: a row of jacobi'

@@ -107,6 +107,8 @@ char *cli_integer(int64_t value, char text[CLI_NUMBER]);
 char *cli_bytes(double bytes, char text[CLI_NUMBER]);
 /* "1.23" with so many digits; "-" for NAN. */
 char *cli_fixed(double value, int digits, char text[CLI_NUMBER]);
+/* As %.4g; "-" for what is not finite. */
+char *cli_figure(double value, char text[CLI_NUMBER]);
 /* "1.234567e-07"; "-" for what is not finite. */
 char *cli_small(double value, char text[CLI_NUMBER]);
 
