@@ -296,6 +296,10 @@ accepted compare poisson3d:8 --repeat 1 --method cg --precond none
 [ "$(grep -c '	jacobi	' out)" = 0 ] || complain 'compare: a row of jacobi'
 accepted info poisson3d:12 --precond amg
 has out 'an application leaves 0.'
+# an only level is inverted: an application leaves nothing, whatever the size of the entries
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 300\n2 2 400\n2 1 -7\n' >small.mtx
+accepted info small.mtx --precond amg
+has out 'an application leaves 0.000 of an error'
 accepted compare poisson3d:8 --repeat 1 --device host --format auto --method cg --loop auto
 [ "$(grep -c '^cg	host	' out)" = 1 ] || complain 'compare: not one row'
 has out 'peer-style	needs --device cuda'
