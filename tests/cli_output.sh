@@ -294,6 +294,15 @@ done
 grep -q '"convergence":[[:space:]]*[0-9]' compare.json || complain 'compare: no convergence of amg'
 accepted compare poisson3d:8 --repeat 1 --method cg --precond none
 [ "$(grep -c '	jacobi	' out)" = 0 ] || complain 'compare: a row of jacobi'
+# ends that a factor has not leave its row out, with the reason
+for how in '--norm scaled' '--norm backward' '--relative-to r0' '--iterations 5'; do
+    # shellcheck disable=SC2086 # words
+    accepted compare poisson2d:9 --repeat 1 --warmup 0 $how
+    has out "direct	${how% *} is for methods with a recurrence"
+    [ "$(grep -c '^cg	.*	ic0	' out)" = 1 ] || complain "compare $how: $(cat out)"
+done
+accepted compare poisson2d:9 --repeat 1 --warmup 0 --norm residual --relative-to b
+grep -q '^direct	' out || complain 'compare: no row of direct'
 accepted info poisson3d:12 --precond amg
 has out 'an application leaves 0.'
 # an only level is inverted: an application leaves nothing, whatever the size of the entries
