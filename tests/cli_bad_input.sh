@@ -200,9 +200,9 @@ mm rhs.mtx '%%MatrixMarket matrix array real general' '3 1' 1 2 3
 refused 2 '3' solve good.mtx rhs.mtx
 refused 2 'nowhere.mtx' solve good.mtx --x0 nowhere.mtx
 yes 7 | head -900 >out_of_range.part
-refused 2 'out_of_range.part:1' solve poisson2d:30 --partition out_of_range.part
+told 2 'out_of_range.part:1' solve poisson2d:30 --ranks 2 --partition out_of_range.part
 yes 0 | head -899 >few.part
-refused 2 'few.part' solve poisson2d:30 --partition few.part
+told 2 'few.part' solve poisson2d:30 --ranks 2 --partition few.part
 if [ -n "$MPIRUN" ]; then
     yes 0 | head -900 >one.part
     run 4 solve poisson2d:30 --partition one.part

@@ -166,7 +166,7 @@ told 2 'is 3.0000000000010001, which is not whole' factor L.mtx --given --permut
 
 # what a file holds stands in no sentence as it is
 printf '\033[2Jb\377\n' >part.txt
-told 2 "'?[2Jb?' is not a part number" solve poisson2d:4 --partition part.txt
+told 2 "'?[2Jb?' is not a part number" solve poisson2d:4 --ranks 2 --partition part.txt
 
 # values that were single precision
 awk -v n=9 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print n, n, 3 * n - 2
