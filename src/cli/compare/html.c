@@ -108,17 +108,16 @@ static void ranking(FILE *to, const cli_comparison *all)
         fprintf(to, "<tr%s>", r->baseline ? " class=\"none\"" : "");
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             fprintf(to, "<td class=\"text\">%s", texts[k]);
-        fprintf(to,
-                "<td>%d<td>%" PRId64 "<td>%.2e<td>%s<td>%.3f<td>%.3f<td>%s"
-                "<td>%s<td>%s<td>%s<td class=\"text\">%s</tr>\n",
-                r->steps > 0 ? r->steps : 1, s->iterations,
-                s->true_relative_residual,
-                cli_fixed(1e6 * r->solve / (double)s->iterations, 2, each),
-                1e3 * r->setup, 1e3 * r->solve, cli_fixed(r->ratio, 2, ratio),
-                cli_fixed(r->faster, 2, faster),
-                cli_fixed(r->fraction, 2, fraction),
-                cli_fixed(p->bytes_per_nonzero, 2, bytes),
-                cli_stop_name(s->stop));
+        fprintf(
+            to,
+            "<td>%d<td>%" PRId64 "<td>%.2e<td>%s<td>%.3f<td>%.3f<td>%s"
+            "<td>%s<td>%s<td>%s<td class=\"text\">%s</tr>\n",
+            r->steps > 0 ? r->steps : 1, s->iterations, cli_compare_residual(s),
+            cli_fixed(1e6 * r->solve / (double)s->iterations, 2, each),
+            1e3 * r->setup, 1e3 * r->solve, cli_fixed(r->ratio, 2, ratio),
+            cli_fixed(r->faster, 2, faster),
+            cli_fixed(r->fraction, 2, fraction),
+            cli_fixed(p->bytes_per_nonzero, 2, bytes), cli_stop_name(s->stop));
     }
     fputs("</table></div>\n", to);
 }

@@ -10,6 +10,12 @@ static bool is_solved(const cli_compared *r)
     return cli_outcome(&r->run.result) == TACIT_OK;
 }
 
+double cli_compare_residual(const tacit_result *r)
+{
+    const double part = r->null_vectors > 0 ? r->outside : 0.0;
+    return hypot(r->true_relative_residual, part);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const cli_compared *x = a, *y = b;
@@ -69,7 +75,7 @@ void cli_compare_print(const cli_comparison *all)
                       p->method, p->loop, p->comm, p->device, p->format,
                       p->order, p->precision, p->precond,
                       r->steps > 0 ? r->steps : 1, s->iterations,
-                      s->true_relative_residual,
+                      cli_compare_residual(s),
                       cli_figure(1e6 * r->solve / (double)s->iterations, each),
                       r->setup, r->solve, cli_fixed(r->ratio, 3, ratio),
                       cli_fixed(r->faster, 2, faster),
