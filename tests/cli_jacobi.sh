@@ -57,10 +57,11 @@ for how in '--norm-every 100' '--rtol 1e-9' '--norm-every 100 --type float'; do
     grep -qi '[^a-z]nan\|[^a-z]inf' out && complain "$how: $(cat out)"
 done
 for how in '' '--type float' '--ranks 2'; do
-    told 4 'the field is not finite: its weights let it grow' jacobi $G $how -o big.npy
+    told 4 'the field is not finite: weights let the field grow' jacobi $G $how -o big.npy
     told 4 'step 3000: the field is not finite' jacobi $G $how --png big.png
 done
 accepted jacobi $S --x0 nan.txt --coefficients 2,1 --steps 3 -o nan.npy -q
+accepted jacobi $S --x0 nan.txt --steps 3 --norm-every 1
 accepted jacobi $S --x0 start.txt --coefficients 0.5,0.1 --steps 300 -o small.npy -q
 
 # --- all ways have the same bits, in each type

@@ -109,7 +109,7 @@ static void judge(tct_field_run *run, const tct_engine *e)
     if (run->field->queue->failed != TACIT_OK) return;
     r->changed_at = r->steps;
     if (r->steps == 1) r->first_change = r->change;
-    if (!isfinite(r->change)) breaks_down(run);
+    if (o->rtol > 0.0 && !isfinite(r->change)) breaks_down(run);
     run->stops = o->rtol > 0.0 && r->change <= o->rtol * r->first_change;
     ask_monitor(run, e);
 }

@@ -159,26 +159,35 @@ static tacit_status is_finite(const cli *c, const jacobi_job *job, bool *out)
     return TACIT_OK;
 }
 
-/* Weights may let a field grow: one that is written is looked at, unless values
- * of the start are no numbers, as the user wants it. */
+static bool is_written(const cli *c)
+{
+    return c->set.output || c->set.png;
+}
+
+/* Weights may let a field grow: it is looked at where it is written or its
+ * change is measured, unless values of the start are no numbers, as the user
+ * wants it. */
 static tacit_status begin_to_watch(const cli *c, jacobi_job *job)
 {
-    job->grows = c->set.coefficients && (c->set.output || c->set.png);
+    job->grows =
+        c->set.norm_every > 0 || (c->set.coefficients && is_written(c));
     return job->grows && c->set.x0 ? is_finite(c, job, &job->grows) : TACIT_OK;
 }
 
 static tacit_status find_overflow(const cli *c, jacobi_job *job)
 {
+    const tacit_field_result *r = &job->best;
+    const bool change = r->changed_at > 0 && !isfinite(r->change);
     bool finite = true;
     if (!job->grows || job->status != TACIT_OK) return TACIT_OK;
-    TRY(is_finite(c, job, &finite));
-    if (finite) return TACIT_OK;
+    if (!change && is_written(c)) TRY(is_finite(c, job, &finite));
+    if (!change && finite) return TACIT_OK;
     job->status = TACIT_BREAKDOWN;
     snprintf(job->message, sizeof job->message,
              "step %" PRId64
-             ": the field is not finite: its weights let it grow beyond the "
+             ": the %s is not finite: weights let the field grow beyond the "
              "range of its type: give smaller ones, or fewer --steps",
-             job->best.steps);
+             change ? r->changed_at : r->steps, change ? "change" : "field");
     return TACIT_OK;
 }
 
