@@ -254,6 +254,16 @@ done
 refused 1 'rhs-columns' trsv poisson2d:12x11 two.mtx --rhs-columns 2
 
 # partition
+accepted help partition
+for text in 'edges between parts, each a pair of entries' 'entries of the largest part over the mean'; do
+    tr -s '\n ' '  ' <out | grep -qF "$text" || complain "help partition: no '$text'"
+done
+# 22 entries in 8 parts of a row, of which most have 3; 7 pairs are between parts
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 8, 8, 15
+    for (i = 1; i <= 8; i++) print i, i, 3
+    for (i = 2; i <= 8; i++) print i, i - 1, -1 }' >eight.mtx
+accepted partition eight.mtx -n 8
+[ "$(sed -n 2p out | cut -f 2,5-7)" = '7	1.0909	1	1' ] || complain "partition: $(cat out)"
 accepted partition poisson2d:20 -n 3 -o parts --json cut.json
 valid_json cut.json
 [ "$(wc -l <parts)" = 400 ] || complain 'partition: lines'
