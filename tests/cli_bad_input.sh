@@ -200,15 +200,29 @@ mm rhs.mtx '%%MatrixMarket matrix array real general' '3 1' 1 2 3
 refused 2 '3' solve good.mtx rhs.mtx
 refused 2 'nowhere.mtx' solve good.mtx --x0 nowhere.mtx
 yes 7 | head -900 >out_of_range.part
-refused 2 'out_of_range.part:1' solve poisson2d:30 --partition out_of_range.part
+told 2 'out_of_range.part:1' solve poisson2d:30 --ranks 2 --partition out_of_range.part
 yes 0 | head -899 >few.part
-refused 2 'few.part' solve poisson2d:30 --partition few.part
+told 2 'few.part' solve poisson2d:30 --ranks 2 --partition few.part
 if [ -n "$MPIRUN" ]; then
     yes 0 | head -900 >one.part
     run 4 solve poisson2d:30 --partition one.part
     [ $status = 2 ] || complain "empty part: status $status"
     has err 'one.part'
 fi
+
+# points of as many coordinates as they should have: the fault is the value
+seq 18 | sed 's/$/ 1/; 3s/.*/3 nan/' >nan2.txt
+seq 12 | sed 's/$/ 1 2/; 5s/.*/5 1 nan/' >nan3.txt
+for points in nan2.txt:3 nan3.txt:5; do
+    refused 2 "$points" solve poisson2d:6 --precond "amg(coordinates=${points%:*})"
+done
+for points in nan2.txt:2x18 nan3.txt:3x12; do
+    accepted jacobi "star2d1r:${points#*:}" --x0 "${points%:*}" --coefficients 1,0 --steps 1 -o nan.npy
+    refused 2 'is nan: all values must be finite' solve poisson2d:6 --precond 'amg(coordinates=nan.npy)'
+    grep -q 'is wanted' err && complain "$points: another shape is asked for"
+done
+seq 17 | sed 's/$/ 1/' >few2.txt
+refused 2 'a point a line is wanted' solve poisson2d:6 --precond 'amg(coordinates=few2.txt)'
 
 # sizes
 refused 5 'memory' solve poisson3d:90000

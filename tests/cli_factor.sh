@@ -147,6 +147,18 @@ for ranks in 1 2; do
     awk '/^residual/ { exit !($2 > 0 && $2 < 0.1) }' out || complain 'trsv of 1e-318: no residual'
 done
 [ -e no.mtx ] && complain 'no.mtx was written'
+# a solution in the range of doubles, by sums that would leave it: x = 1e308 for A = I + a path
+awk -v n=72 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) print i, i, i == 1 || i == n ? 2 : 3
+    for (i = 2; i <= n; i++) print i, i - 1, -1 }' >path.mtx
+for how in 'factor path.mtx --solve huge.mtx' 'trsv path.mtx huge.mtx --device host' \
+    'trsv path.mtx huge.mtx --ranks 2 --device host'; do
+    # shellcheck disable=SC2086 # words
+    accepted $how -o big.mtx
+    awk '!/^%/ && NF == 1 && $1 > 9.99e307 && $1 < 1.01e308 { n++ } END { exit n != 72 }' big.mtx ||
+        complain "$how: $(tail -1 big.mtx)"
+    grep -qi 'residual.*\(nan\|inf\)' out && complain "$how: $(cat out)"
+done
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-200\n2 2 1e-200\n' >small.mtx
 for how in '--method direct' '--method direct --kind lu' '--precond direct'; do
     # shellcheck disable=SC2086 # words

@@ -49,6 +49,21 @@ printf '1 1 1 1 1 nan 1 1 1 1 1 1' >nan.txt
 accepted jacobi $S --x0 nan.txt --steps 1 -o nan.npy -q
 [ "$(values nan.npy | grep -n nan | tr '\n' ' ')" = '2:nan 5:nan 7:nan 10:nan ' ] || complain 'nan at other cells'
 
+# a field that grows beyond the range of its type is told, whether its change is measured or it is written
+G="$S --x0 start.txt --coefficients 2,1 --steps 3000"
+for how in '--norm-every 100' '--rtol 1e-9' '--norm-every 100 --type float'; do
+    told 4 'the change is not finite' jacobi $G $how
+    has out 'is not finite'
+    grep -qi '[^a-z]nan\|[^a-z]inf' out && complain "$how: $(cat out)"
+done
+for how in '' '--type float' '--ranks 2'; do
+    told 4 'the field is not finite: weights let the field grow' jacobi $G $how -o big.npy
+    told 4 'step 3000: the field is not finite' jacobi $G $how --png big.png
+done
+accepted jacobi $S --x0 nan.txt --coefficients 2,1 --steps 3 -o nan.npy -q
+accepted jacobi $S --x0 nan.txt --steps 3 --norm-every 1
+accepted jacobi $S --x0 start.txt --coefficients 0.5,0.1 --steps 300 -o small.npy -q
+
 # --- all ways have the same bits, in each type
 for type in float double; do
     for grid in star2d1r:70x61 box2d1r:70x61 star3d1r:17x13x11 box3d1r:17x13x11; do

@@ -254,6 +254,16 @@ done
 refused 1 'rhs-columns' trsv poisson2d:12x11 two.mtx --rhs-columns 2
 
 # partition
+accepted help partition
+for text in 'edges between parts, each a pair of entries' 'entries of the largest part over the mean'; do
+    tr -s '\n ' '  ' <out | grep -qF "$text" || complain "help partition: no '$text'"
+done
+# 22 entries in 8 parts of a row, of which most have 3; 7 pairs are between parts
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 8, 8, 15
+    for (i = 1; i <= 8; i++) print i, i, 3
+    for (i = 2; i <= 8; i++) print i, i - 1, -1 }' >eight.mtx
+accepted partition eight.mtx -n 8
+[ "$(sed -n 2p out | cut -f 2,5-7)" = '7	1.0909	1	1' ] || complain "partition: $(cat out)"
 accepted partition poisson2d:20 -n 3 -o parts --json cut.json
 valid_json cut.json
 [ "$(wc -l <parts)" = 400 ] || complain 'partition: lines'
@@ -280,11 +290,35 @@ for steps in 4 8 16; do
     grep -q "^sstep	.*	none	$steps	" out || complain "compare: no row of $steps steps"
 done
 has compare.html 'Levels of amg'
+grep -qi '[^a-z]nan\|[^a-z]inf[^a-z]' compare.html && complain 'compare: a page with nan'
+# solved without an iteration: no time of one, and no ratio
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 0\n' >zeros.mtx
+accepted compare zeros.mtx --repeat 1 --html zeros.html --json zeros.json
+grep -q '^cg	.*	0	0.000e+00	-	.*	-	-	-	' out || complain "compare of zeros: $(head -3 out)"
+grep -qi '[^a-z]nan\|[^a-z]inf[^a-z]' out zeros.html zeros.json && complain 'compare of zeros: nan'
+grep -q '"per_iteration":	null' zeros.json || complain 'compare of zeros: a time of none'
+for command in info solve; do
+    accepted $command zeros.mtx --precond amg
+    grep -qi '[^a-z]nan\|[^a-z]inf[^a-z]\|-0$' out && complain "$command of zeros: $(cat out)"
+done
 grep -q '"convergence":[[:space:]]*[0-9]' compare.json || complain 'compare: no convergence of amg'
 accepted compare poisson3d:8 --repeat 1 --method cg --precond none
 [ "$(grep -c '	jacobi	' out)" = 0 ] || complain 'compare: a row of jacobi'
+# ends that a factor has not leave its row out, with the reason
+for how in '--norm scaled' '--norm backward' '--relative-to r0' '--iterations 5'; do
+    # shellcheck disable=SC2086 # words
+    accepted compare poisson2d:9 --repeat 1 --warmup 0 $how
+    has out "direct	${how% *} is for methods with a recurrence"
+    [ "$(grep -c '^cg	.*	ic0	' out)" = 1 ] || complain "compare $how: $(cat out)"
+done
+accepted compare poisson2d:9 --repeat 1 --warmup 0 --norm residual --relative-to b
+grep -q '^direct	' out || complain 'compare: no row of direct'
 accepted info poisson3d:12 --precond amg
 has out 'an application leaves 0.'
+# an only level is inverted: an application leaves nothing, whatever the size of the entries
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 300\n2 2 400\n2 1 -7\n' >small.mtx
+accepted info small.mtx --precond amg
+has out 'an application leaves 0.000 of an error'
 accepted compare poisson3d:8 --repeat 1 --device host --format auto --method cg --loop auto
 [ "$(grep -c '^cg	host	' out)" = 1 ] || complain 'compare: not one row'
 has out 'peer-style	needs --device cuda'

@@ -29,7 +29,7 @@ refused 1 'over IN a.mtx' convert a.mtx ./a.mtx
 refused 1 'over RHS b.mtx' solve a.mtx b.mtx -o b.mtx
 refused 1 'over --rhs b.mtx' solve a.mtx --rhs b.mtx -o ./b.mtx
 refused 1 'over --x0 b.mtx' solve a.mtx --x0 b.mtx -o b.mtx
-refused 1 'over --partition parts' solve a.mtx --partition parts --json parts
+told 1 'over --partition parts' solve a.mtx --ranks 2 --partition parts --json parts
 
 # ... and what a factor has beside it
 cp a.mtx L.upper.mtx

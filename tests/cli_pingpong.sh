@@ -19,6 +19,12 @@ accepted pingpong --ranks 2 --min 2K --max 8K --trials 1 --mode ready
 run 1 pingpong --ranks 4 --min 64 --max 64 --trials 1 --mode fences -q
 [ "$status" = 0 ] || complain "4 ranks: status $status"
 [ -s out ] && complain '-q prints'
+# --min and --max have defaults: the first size is one byte, the last 1G
+accepted pingpong --ranks 2 --max 8 --trials 1 --mode send
+[ "$(awk -F'\t' 'NR > 1 { print $1 }' out | tr '\n' ' ')" = '1 2 4 8 ' ] ||
+    complain "without --min: $(cat out)"
+run 1 pingpong --ranks 2 --min 1G --trials 1 --json nowhere/r.json
+{ [ "$status" = 2 ] && has err nowhere/r.json; } || complain "without --max: status $status"
 if [ -n "$MPIRUN" ]; then
     run 2 pingpong --min 1024 --max 1024 --trials 1
     [ "$status" = 0 ] && [ "$(cut -f 2 out | tr '\n' ' ')" = 'mode mpi fences fused send ready ' ] ||

@@ -41,6 +41,27 @@ for how in '--method cg' '--method direct'; do
     # shellcheck disable=SC2086
     accepted solve free.mtx in.txt --x0 far.txt $how
 done
+# residuals are labelled by what A x is compared with: P b, b without its part along null vectors
+for how in '--method cg' '--method direct' '--method minres'; do
+    # shellcheck disable=SC2086 # words
+    run 1 solve free.mtx out.txt $how --json p.json
+    has out '||P b - A x|| / ||b||'
+    has out 'b has a part of 8.6e-02 along it, P b and x none'
+    grep -qF '||b - A x|| / ||b||' out && complain "$how: not the residual of b"
+    [ "$(value p.json residual_of)" = '"P b"' ] || complain "$how: $(value p.json residual_of)"
+done
+accepted solve poisson2d:9 --json p.json
+has out '||b - A x|| / ||b||'
+[ "$(value p.json residual_of)" = '"b"' ] || complain "regular: $(value p.json residual_of)"
+told 3 '||b without that part - A x|| / ||b|| is' solve free.mtx out.txt --max-iterations 3
+paste -d ' ' in.txt out.txt >both.txt
+run 1 solve free.mtx both.txt
+has out 'column	iterations	||r|| / ||b||	||P b - A x|| / ||b||	stop	b outside'
+grep -q '^2	.*	singular	8\.6' out || complain "columns: $(cat out)"
+has out 'singular 1 null vector of the matrix; P b is b without its part along it'
+run 1 compare free.mtx --rhs out.txt --format csr
+[ "$(awk -F'\t' '/^cg\t|^minres\t/ && $11 > 0.08 && $11 < 0.09' out | wc -l)" -ge 2 ] ||
+    complain "compare: $(grep '^cg' out)"
 refused 3 'singular: b has a part of 0.086 outside its range' solve free.mtx out.txt --precond ic0
 run 1 solve free.mtx out.txt --json r.json -o x.mtx
 [ "$(value r.json stop)$(value r.json null_vectors)" = '"singular"1' ] || complain 'report: singular'
@@ -166,7 +187,7 @@ told 2 'is 3.0000000000010001, which is not whole' factor L.mtx --given --permut
 
 # what a file holds stands in no sentence as it is
 printf '\033[2Jb\377\n' >part.txt
-told 2 "'?[2Jb?' is not a part number" solve poisson2d:4 --partition part.txt
+told 2 "'?[2Jb?' is not a part number" solve poisson2d:4 --ranks 2 --partition part.txt
 
 # values that were single precision
 awk -v n=9 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print n, n, 3 * n - 2

@@ -18,6 +18,14 @@ refused 1 "did you mean 'newton'" solve poisson3d:4 --method sstep --basis nowto
 accepted solve poisson3d:4 --method sstep --steps auto --basis newton
 refused 1 'belongs to' solve poisson3d:4 --steps 4
 refused 1 'degree belongs to --precond amg' solve poisson3d:4 --degree 3
+seq 1 64 | sed 's/.*/0/' >parts.txt
+told 1 'partition belongs to several processes' solve poisson3d:4 --partition parts.txt
+told 1 'oversubscribe belongs to several processes' jacobi star2d1r:9x9 --oversubscribe
+told 1 'oversubscribe belongs to processes that share a GPU' solve poisson3d:4 --ranks 2 --device host --oversubscribe
+for tolerance in rtol atol max-iterations; do
+    refused 1 "--$tolerance belongs to solves that a tolerance ends" solve poisson3d:4 --iterations 3 --$tolerance 1
+done
+refused 1 'norm-every belongs to runs of as many --steps' jacobi star2d1r:9x9 --steps 3 --norm-every 5
 accepted solve poisson3d:4 --amortize 3
 refused 1 'decides by time' solve poisson3d:4 --precond auto --deterministic
 accepted solve poisson3d:4 --deterministic

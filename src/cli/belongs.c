@@ -124,6 +124,11 @@ static bool both_parts(const question *q)
     return q->set->no_compute && q->set->no_communication;
 }
 
+static bool measures_nothing(const question *q)
+{
+    return q->set->norm_every > q->set->field_steps;
+}
+
 static bool lacks_grid(const question *q)
 {
     return q->set->operands > 0 && !cli_is_grid(q->set->operand[0]);
@@ -144,6 +149,7 @@ enum {
     TRSV = 1 << CLI_AT_trsv,
     JACOBI = 1 << CLI_AT_jacobi,
     FACTORS = TRSV | 1 << CLI_AT_factor,
+    STEPPED = 1 << CLI_AT_life | 1 << CLI_AT_pingpong,
     EACH = (1 << CLI_COMMAND_COUNT) - 1
 };
 
@@ -152,6 +158,7 @@ enum {
 #define OF_BENCH "bench with a MATRIX, and none is given"
 #define OF_WHOLE "whole steps, and --no-compute or --no-communication leaves a part out"
 #define OF_RANKS "several processes, and here is one"
+#define OF_TOLERANCE "solves that a tolerance ends, and --iterations N makes N"
 #define OF_INFO "a MATRIX, and gallery is a list"
 static const struct {
     const char *option; /* without dashes; a key if no option is called so */
@@ -176,7 +183,9 @@ static const struct {
     {"shift", INFO, gallery, OF_INFO},
     {"drop-zeros", INFO, gallery, OF_INFO},
     {"seed", SOLVE | COMPARE | TRSV, rhs_is_given, "a right-hand side that is manufactured"},
-    {"max-iterations", SOLVE | COMPARE, counts, "solves that a tolerance ends, and --iterations N makes N"},
+    {"max-iterations", SOLVE | COMPARE, counts, OF_TOLERANCE},
+    {"rtol", SOLVE | COMPARE, counts, OF_TOLERANCE},
+    {"atol", SOLVE | COMPARE, counts, OF_TOLERANCE},
     {"norm", SOLVE, no_norm, "methods with a recurrence, and preconditioned to one --precond, neither none nor auto"},
     {"norm", COMPARE, no_norm, "methods with a recurrence, and preconditioned to solve or one --precond"},
     {"relative-to", SOLVE | COMPARE, no_reference, "methods with a recurrence and norms other than backward"},
@@ -184,6 +193,9 @@ static const struct {
     {"amortize", COMPARE, nothing_to_set_up, "preconditioners, and none has no set-up"},
     {"verbose", EACH, quiet, "output that --quiet leaves out"},
     {"partitioner", SOLVE | COMPARE | BENCH, one_rank, OF_RANKS},
+    {"partition", SOLVE | COMPARE | BENCH, one_rank, OF_RANKS},
+    {"oversubscribe", SOLVE | COMPARE | BENCH | TRSV | JACOBI | STEPPED, one_rank, OF_RANKS},
+    {"norm-every", JACOBI, measures_nothing, "runs of as many --steps or more"},
     {"type", COMPARE, lacks_grid, "a GRID, such as star2d1r:4096x4096"},
     {"no-compute", JACOBI, one_rank, OF_RANKS},
     {"no-communication", JACOBI, one_rank, OF_RANKS},

@@ -307,7 +307,7 @@ void cli_set_defaults(cli_settings *set)
     *set = (cli_settings){.of_precond.size = sizeof set->of_precond};
     for (int k = 0; k < OPTIONS; k++) {
         char *field = (char *)set + table[k].offset;
-        if (table[k].kind == CLI_INT)
+        if (table[k].kind == CLI_INT || table[k].kind == CLI_BYTES)
             *(int64_t *)(void *)field = (int64_t)table[k].initial;
         if (table[k].kind == CLI_REAL)
             *(double *)(void *)field = table[k].initial;

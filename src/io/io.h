@@ -53,7 +53,8 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
                              double *out);
 
 /* The same for any number of columns: `*out` [*columns][count], to be freed by
- * tct_free. */
+ * tct_free. After an INPUT of values `*columns` is set, too; of another length
+ * it is 0. */
 tacit_status tct_read_vectors(tacit_world *w, const char *path, bool guess,
                               int64_t rows, int64_t first, int64_t count,
                               int *columns, double **out);

@@ -374,11 +374,11 @@ tacit_status tct_read_vectors(tacit_world *w, const char *path, bool guess,
     tct_vectors v = {
         .rows = rows, .first = first, .count = count, .many = true};
     const tacit_status status = read_columns(w, path, guess, &v);
+    *columns = v.columns;
     if (status < 0) {
         tct_free(v.out);
         return status;
     }
-    *columns = v.columns;
     *out = v.out;
     return TACIT_OK;
 }

@@ -199,6 +199,7 @@ typedef struct {
     int dims;
     double *points;
     int *component;
+    int columns; /* of a file with as many points, whatever its values */
 } reader;
 
 /* Distribute the points of the nodes that this rank has read, Y [dims][count],
@@ -237,15 +238,15 @@ static tacit_status read_points(reader *r, const char *path)
     const int64_t first = tct_share(nodes, size, rank);
     const int64_t count = tct_share(nodes, size, rank + 1) - first;
     double *Y = NULL;
-    int columns = 0;
+    r->columns = 0;
     tacit_status status = tct_read_vectors(m->world, path, false, nodes, first,
-                                           count, &columns, &Y);
-    if (status >= 0 && columns != r->dims)
+                                           count, &r->columns, &Y);
+    if (status >= 0 && r->columns != r->dims)
         status = tacit_error_set(
             TACIT_INPUT,
             "%s: %lld points of %d coordinates, for %lld rows: expected %d, as "
             "each point has as many rows",
-            path, (long long)nodes, columns, (long long)n, r->dims);
+            path, (long long)nodes, r->columns, (long long)n, r->dims);
     if (status >= 0) status = distribute(r, Y, count);
     tct_free(Y);
     return status;
@@ -272,15 +273,14 @@ static tacit_status read_any(reader *r, const char *path)
              path, (long long)n);
     r->dims = n % 3 == 0 ? 3 : 2;
     status = read_points(r, path);
-    if (status != TACIT_INPUT) return status;
+    if (status != TACIT_INPUT || r->columns == r->dims) return status;
     snprintf(wrong, sizeof wrong, "%s", tacit_error_message());
     if (r->dims == 2 || n % 2 != 0) return explain(r, wrong);
     r->dims = 2;
     status = read_points(r, path);
+    if (status != TACIT_INPUT || r->columns == r->dims) return status;
     r->dims = 3;
-    if (status == TACIT_INPUT) return explain(r, wrong);
-    r->dims = 2;
-    return status;
+    return explain(r, wrong);
 }
 
 /* --- both ----------------------------------------------------------------- */

@@ -109,8 +109,11 @@ tacit_status tct_explain(const tct_run *R)
     if (r->attainable > 0.0 && !left && plain)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
-    char which[64] = "||b - A x|| / ||b||";
-    if (!plain)
+    char which[64];
+    if (plain)
+        snprintf(which, sizeof which, "||%s - A x|| / ||b||",
+                 S->outside ? "b without that part" : "b");
+    else
         snprintf(which, sizeof which, "b - A x in norm %s",
                  tct_norm_name((int)S->stop.norm));
     FAIL(status, "%s%s after %lld iteration%s: %s is %.3g, wanted %.3g%s%s%s",

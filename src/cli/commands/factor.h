@@ -34,6 +34,12 @@ void cli_free_rhs(cli_factor_rhs *rhs);
  *             is not finite; it is not written. */
 tacit_status cli_use_factor(const cli *c, const tacit_factor *F,
                             cli_factor_rhs *rhs);
+/* Divide each column of B [columns rows] that nears the range of doubles by a
+ * power of two, 2^(*exponent)[j], so that sums on the way stay within it; and
+ * multiply a solution by that. */
+tacit_status cli_scale_down(int64_t rows, int columns, double *B,
+                            int **exponent);
+void cli_scale_up(int64_t rows, int columns, double *X, const int *exponent);
 /* Errors      BREAKDOWN: X [columns rows], the same on all ranks, is not
  *             finite; rank 0 prints where. */
 tacit_status cli_check_finite(const cli *c, int64_t rows, int columns,

@@ -113,6 +113,39 @@ tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out)
     return status;
 }
 
+static int exponent_of(int64_t rows, const double *b)
+{
+    static const double LARGE = 0x1p900;
+    double most = 0.0;
+    int exponent = 0;
+    for (int64_t i = 0; i < rows; i++) most = fmax(most, fabs(b[i]));
+    if (most >= LARGE) (void)frexp(most, &exponent);
+    return exponent;
+}
+
+static void scale_column(int64_t rows, int exponent, double *v)
+{
+    if (exponent == 0) return;
+    for (int64_t i = 0; i < rows; i++) v[i] = ldexp(v[i], exponent);
+}
+
+tacit_status cli_scale_down(int64_t rows, int columns, double *B,
+                            int **exponent)
+{
+    TRY(ALLOC(columns, "exponents of right-hand sides", exponent));
+    for (int j = 0; j < columns; j++) {
+        (*exponent)[j] = exponent_of(rows, B + j * rows);
+        scale_column(rows, -(*exponent)[j], B + j * rows);
+    }
+    return TACIT_OK;
+}
+
+void cli_scale_up(int64_t rows, int columns, double *X, const int *exponent)
+{
+    for (int j = 0; j < columns; j++)
+        scale_column(rows, exponent[j], X + j * rows);
+}
+
 static tacit_status find_what_is_not_finite(int64_t rows, int columns,
                                             const double *X)
 {
@@ -120,10 +153,11 @@ static tacit_status find_what_is_not_finite(int64_t rows, int columns,
         if (!isfinite(X[k]))
             FAIL(TACIT_BREAKDOWN,
                  "breakdown: column %" PRId64
-                 " of the solution has %g in row %" PRId64
+                 " of the solution has %s in row %" PRId64
                  ", beyond the range of doubles: scale the matrix or the "
                  "right-hand side",
-                 k / rows + 1, X[k], k % rows + 1);
+                 k / rows + 1, isnan(X[k]) ? "nan" : "an infinity",
+                 k % rows + 1);
     return TACIT_OK;
 }
 
@@ -154,11 +188,16 @@ static tacit_status solve_files(const cli *c, const tacit_factor *F,
                                 cli_factor_rhs *rhs)
 {
     const size_t n = (size_t)tacit_matrix_local_rows(rhs->shape);
+    int *exponent = NULL;
+    TRY(cli_scale_down((int64_t)n, rhs->columns, rhs->X, &exponent));
     const double start = base_seconds();
-    TRY(tacit_factor_solve(F, rhs->columns, rhs->X, n, rhs->X, n));
+    tacit_status status =
+        tacit_factor_solve(F, rhs->columns, rhs->X, n, rhs->X, n);
     rhs->seconds = base_seconds() - start;
-    const tacit_status status =
-        cli_check_finite(c, (int64_t)n, rhs->columns, rhs->X);
+    cli_scale_up((int64_t)n, rhs->columns, rhs->X, exponent);
+    free(exponent);
+    TRY(status);
+    status = cli_check_finite(c, (int64_t)n, rhs->columns, rhs->X);
     if (status != TACIT_OK || !c->set.output) return status;
     fflush(stdout); /* may be the output's */
     return tacit_matrix_write_vectors(rhs->shape, c->set.output, rhs->columns,

@@ -206,6 +206,7 @@ static void add_finding(cJSON *list, cli_table *table, const finding *f,
                         int64_t nonzeros)
 {
     char a[CLI_NUMBER], b[CLI_NUMBER], product[80] = "", padding[40] = "";
+    char of_entry[CLI_NUMBER];
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "format", f->format);
     cJSON_AddItemToArray(list, o);
@@ -230,9 +231,9 @@ static void add_finding(cJSON *list, cli_table *table, const finding *f,
     if (f->seconds > 0)
         snprintf(product, sizeof product, ", %s %s", f->measured,
                  cli_seconds(f->seconds, b));
-    cli_table_row(table, "in %s\t%s, %.2f bytes an entry%s%s%s%s", f->format,
-                  cli_bytes(f->bytes, a), each, padding, product,
-                  f->detail ? ": " : "", f->detail ? f->detail : "");
+    cli_table_row(table, "in %s\t%s, %s bytes an entry%s%s%s%s", f->format,
+                  cli_bytes(f->bytes, a), cli_fixed(each, 2, of_entry), padding,
+                  product, f->detail ? ": " : "", f->detail ? f->detail : "");
 }
 
 /* Seconds of a product, from the autotuning of formats; 0: not measured. */

@@ -136,6 +136,61 @@ static tacit_status check_outputs(const cli *c)
     return cli_check_writable(c, c->set.json);
 }
 
+/* --- overflow ------------------------------------------------------------- */
+
+/* Is every value of the field a number? */
+static tacit_status is_finite(const cli *c, const jacobi_job *job, bool *out)
+{
+    enum { BATCH = 1 << 16 };
+    const int64_t all = (int64_t)jacobi_cells(job);
+    double *value = NULL, wrong = 0.0;
+    TRY(tacit_world_agree(c->world, ALLOC(BATCH, "some cells", &value)));
+    tacit_status status = TACIT_OK;
+    for (int64_t first = 0; first < all && status >= 0; first += BATCH) {
+        const int64_t n = all - first < BATCH ? all - first : BATCH;
+        memset(value, 0, BATCH * sizeof *value); /* cells of other ranks */
+        status = tacit_field_get(job->field, first, n, value);
+        for (int64_t k = 0; k < n; k++)
+            if (!isfinite(value[k])) wrong = 1.0;
+    }
+    free(value);
+    TRY(tacit_world_agree(c->world, status));
+    *out = cli_max(c, wrong) == 0.0;
+    return TACIT_OK;
+}
+
+static bool is_written(const cli *c)
+{
+    return c->set.output || c->set.png;
+}
+
+/* Weights may let a field grow: it is looked at where it is written or its
+ * change is measured, unless values of the start are no numbers, as the user
+ * wants it. */
+static tacit_status begin_to_watch(const cli *c, jacobi_job *job)
+{
+    job->grows =
+        c->set.norm_every > 0 || (c->set.coefficients && is_written(c));
+    return job->grows && c->set.x0 ? is_finite(c, job, &job->grows) : TACIT_OK;
+}
+
+static tacit_status find_overflow(const cli *c, jacobi_job *job)
+{
+    const tacit_field_result *r = &job->best;
+    const bool change = r->changed_at > 0 && !isfinite(r->change);
+    bool finite = true;
+    if (!job->grows || job->status != TACIT_OK) return TACIT_OK;
+    if (!change && is_written(c)) TRY(is_finite(c, job, &finite));
+    if (!change && finite) return TACIT_OK;
+    job->status = TACIT_BREAKDOWN;
+    snprintf(job->message, sizeof job->message,
+             "step %" PRId64
+             ": the %s is not finite: weights let the field grow beyond the "
+             "range of its type: give smaller ones, or fewer --steps",
+             change ? r->changed_at : r->steps, change ? "change" : "field");
+    return TACIT_OK;
+}
+
 /* --- the runs ------------------------------------------------------------- */
 
 /* The field of the start, again before each run. */
@@ -190,6 +245,7 @@ static tacit_status run_once(const cli *c, jacobi_job *job, int number)
                                    .monitor_ctx = &log};
     tacit_field_result r = {.size = sizeof r};
     TRY(begin(c, job));
+    if (!again) TRY(begin_to_watch(c, job));
     TRY(job->status = tacit_field_run(job->field, &o, &r));
     if (job->status != TACIT_OK)
         snprintf(job->message, sizeof job->message, "%s",
@@ -238,6 +294,7 @@ static tacit_status jacobi(const cli *c, jacobi_job *job)
     TRY(check_outputs(c));
     TRY(set_up(c, job));
     TRY(run_all(c, job));
+    TRY(find_overflow(c, job));
     TRY(write_outputs(c, job));
     if (job->status != TACIT_OK && c->rank == 0) cli_complain(job->message);
     return job->status;

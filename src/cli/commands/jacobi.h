@@ -17,6 +17,7 @@ typedef struct jacobi_job {
     char message[512];        /* ... in words                               */
     double *seconds;          /* [runs] a step of each                      */
     int runs;
+    bool grows; /* is the field to be looked at for an overflow? */
     double start, setup, read, copy;
     double step_median;
 } jacobi_job;

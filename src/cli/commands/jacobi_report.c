@@ -122,11 +122,12 @@ static void print_path(const jacobi_job *job)
 static void print_result(const jacobi_job *job)
 {
     const tacit_field_result *r = &job->best;
-    const bool known = isfinite(r->first_change) && r->first_change > 0.0;
+    const bool known = isfinite(r->change) && r->first_change > 0.0;
+    char change[CLI_NUMBER] = "not finite";
+    if (isfinite(r->change)) cli_small(r->change, change);
     printf("result   %" PRId64 " step%s", r->steps, r->steps == 1 ? "" : "s");
     if (r->changed_at > 0)
-        printf(", the change of step %" PRId64 " is %.6e", r->changed_at,
-               r->change);
+        printf(", the change of step %" PRId64 " is %s", r->changed_at, change);
     if (r->changed_at > 0 && known)
         printf(", %.3e of the first", r->change / r->first_change);
     printf("\n");

@@ -84,8 +84,9 @@ const cli_command cli_command_partition = {
     .operands = "MATRIX -n PARTS [-o OUT]",
     .summary = "cut the rows into parts; edge cut, volume, imbalance",
     .about = "Cut the rows of MATRIX into PARTS and print what the cut costs: "
-             "entries between parts, values and messages of one exchange, and "
-             "the largest part over the mean. OUT gets the part of each row, a "
+             "edges between parts, each a pair of entries, values and messages "
+             "of one exchange, and the entries of the largest part over the "
+             "mean. OUT gets the part of each row, a "
              "number a line, as METIS writes it and solve --partition reads "
              "it.",
     .takes = {1, 1},

@@ -82,7 +82,9 @@ static tacit_status share_rhs(const cli *c, trsv_job *job)
     if (c->rank > 0) status = ALLOC(all, "right-hand sides", &job->B);
     if (status >= 0) status = ALLOC(all, "the solution", &job->X);
     TRY(tacit_world_agree(c->world, status));
-    return hand_out(c, job, job->B);
+    TRY(hand_out(c, job, job->B));
+    return tacit_world_agree(c->world, cli_scale_down(job->rows, job->columns,
+                                                      job->B, &job->exponent));
 }
 
 /* Copy B to the GPU of each process. */
@@ -180,6 +182,8 @@ static tacit_status solve_all(const cli *c, trsv_job *job)
         job->sent[k] = cli_sum(c, (double)job->info.sent[k]);
     job->bytes = cli_sum(c, job->info.bytes);
     job->most_bytes = cli_max(c, job->info.bytes);
+    if (c->rank > 0)
+        cli_scale_up(job->rows, job->columns, job->X, job->exponent);
     return tacit_world_agree(c->world,
                              c->rank == 0 ? trsv_judge(job) : TACIT_OK);
 }

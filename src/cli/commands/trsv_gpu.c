@@ -110,6 +110,7 @@ static tacit_status run(const cli *c, trsv_job *job, gpu_job *g)
 {
     TRY(cli_check_writable(c, c->set.json));
     TRY(trsv_open(c, c->set.leaves ? (int)c->set.leaves : 1, job));
+    TRY(cli_scale_down(job->rows, job->columns, job->B, &job->exponent));
     TRY(bring(c, job, g));
     TRY(solve_all(c, job, g));
     const tacit_status status =

@@ -20,6 +20,8 @@ typedef struct trsv_job {
     int64_t rows;
     int columns;
     double *B, *X;      /* [columns rows] on all ranks                   */
+    int *exponent;      /* [columns] B, and X before it is judged, are divided
+                    * by these powers of two */
     tacit_queue *queue; /* on the GPU of each rank; NULL: solves on the host */
     double *on_gpu[2];  /* ... and B and X on it                          */
     tacit_trsv *T;
@@ -48,7 +50,8 @@ double trsv_factor_seconds(const trsv_job *job);
 /* The matrix and its factor with so many leaves, or the given factor; and
  * right-hand sides. `c` is of one process. */
 tacit_status trsv_open(const cli *c, int leaves, trsv_job *job);
-/* ||b - A x|| / ||b||, and ||x - x*|| / ||x*||, of the worst column. */
+/* ||b - A x|| / ||b||, and ||x - x*|| / ||x*||, of the worst column. X gets its
+ * size. */
 tacit_status trsv_judge(trsv_job *job);
 tacit_status trsv_write(const cli *c, const trsv_job *job);
 void trsv_close(trsv_job *job);

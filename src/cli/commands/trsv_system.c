@@ -202,6 +202,7 @@ void trsv_close(trsv_job *job)
     free(job->xstar);
     free(job->B);
     free(job->X);
+    free(job->exponent);
 }
 
 /* --- errors --------------------------------------------------------------- */
@@ -255,10 +256,12 @@ tacit_status trsv_judge(trsv_job *job)
         const double *x = job->X + j * n, *b = job->B + j * n;
         TRY(multiply(job, x, r));
         job->residual = worse(job->residual, residual_of(n, b, r));
-        if (job->xstar)
-            job->error = worse(job->error, error_of(n, x, job->xstar + j * n));
     }
     free(r);
+    cli_scale_up(n, job->columns, job->X, job->exponent);
+    for (int64_t j = 0; job->xstar && j < job->columns; j++)
+        job->error =
+            worse(job->error, error_of(n, job->X + j * n, job->xstar + j * n));
     return TACIT_OK;
 }
 

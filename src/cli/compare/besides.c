@@ -41,6 +41,15 @@ static tacit_status each_steps(const cli *c, cli_comparison *all,
     return status;
 }
 
+/* The option whose end only a recurrence has; NULL: none is said. */
+static const char *stop_of_recurrence(const cli_settings *set)
+{
+    if (set->norm && strcmp(set->norm, "residual") != 0) return "--norm";
+    if (set->relative_to && strcmp(set->relative_to, "b") != 0)
+        return "--relative-to";
+    return set->iterations > 0 ? "--iterations" : NULL;
+}
+
 /* A factor may take far longer than all other rows: it is tried for at most
  * ENTRIES entries, which take some seconds. */
 static tacit_status row_of_direct(const cli *c, cli_comparison *all,
@@ -49,6 +58,15 @@ static tacit_status row_of_direct(const cli *c, cli_comparison *all,
     enum { ENTRIES = 1000000 };
     char number[CLI_NUMBER], reason[256];
     const int64_t entries = all->problem.info.nonzeros;
+    const char *stop = stop_of_recurrence(&c->set);
+    if (stop) {
+        snprintf(reason, sizeof reason,
+                 "%s is for methods with a recurrence: leave it out for a row "
+                 "of direct",
+                 stop);
+        cli_compare_miss(all, "method", "direct", reason);
+        return TACIT_OK;
+    }
     if (entries > ENTRIES) {
         snprintf(reason, sizeof reason,
                  "%s entries: a factor of them may take long, so it is left "

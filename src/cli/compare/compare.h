@@ -80,6 +80,9 @@ tacit_status cli_compare_peers(const cli *c, cli_comparison *all);
 
 /* Rank the rows and set their ratios. */
 void cli_compare_rank(cli_comparison *all);
+/* ||b - A x|| / ||b||, also of a singular matrix, whose part of b along null
+ * vectors no A x has. */
+double cli_compare_residual(const tacit_result *r);
 
 void cli_compare_print(const cli_comparison *all);
 cJSON *cli_compare_json(const cli_comparison *all);

@@ -96,6 +96,7 @@ static void ranking_head(FILE *to)
 static void ranking(FILE *to, const cli_comparison *all)
 {
     char faster[CLI_NUMBER], fraction[CLI_NUMBER], bytes[CLI_NUMBER];
+    char each[CLI_NUMBER], ratio[CLI_NUMBER];
     ranking_head(to);
     for (int i = 0; i < all->count; i++) {
         const cli_compared *r = &all->rows[i];
@@ -107,16 +108,16 @@ static void ranking(FILE *to, const cli_comparison *all)
         fprintf(to, "<tr%s>", r->baseline ? " class=\"none\"" : "");
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             fprintf(to, "<td class=\"text\">%s", texts[k]);
-        fprintf(to,
-                "<td>%d<td>%" PRId64 "<td>%.2e<td>%.2f<td>%.3f<td>%.3f<td>%.2f"
-                "<td>%s<td>%s<td>%s<td class=\"text\">%s</tr>\n",
-                r->steps > 0 ? r->steps : 1, s->iterations,
-                s->true_relative_residual,
-                1e6 * r->solve / (double)s->iterations, 1e3 * r->setup,
-                1e3 * r->solve, r->ratio, cli_fixed(r->faster, 2, faster),
-                cli_fixed(r->fraction, 2, fraction),
-                cli_fixed(p->bytes_per_nonzero, 2, bytes),
-                cli_stop_name(s->stop));
+        fprintf(
+            to,
+            "<td>%d<td>%" PRId64 "<td>%.2e<td>%s<td>%.3f<td>%.3f<td>%s"
+            "<td>%s<td>%s<td>%s<td class=\"text\">%s</tr>\n",
+            r->steps > 0 ? r->steps : 1, s->iterations, cli_compare_residual(s),
+            cli_fixed(1e6 * r->solve / (double)s->iterations, 2, each),
+            1e3 * r->setup, 1e3 * r->solve, cli_fixed(r->ratio, 2, ratio),
+            cli_fixed(r->faster, 2, faster),
+            cli_fixed(r->fraction, 2, fraction),
+            cli_fixed(p->bytes_per_nonzero, 2, bytes), cli_stop_name(s->stop));
     }
     fputs("</table></div>\n", to);
 }
@@ -126,7 +127,10 @@ static void ranking(FILE *to, const cli_comparison *all)
 static double number_of(const cJSON *o, const char *name)
 {
     const cJSON *n = cJSON_GetObjectItem(o, name);
-    return cJSON_IsNumber(n) ? n->valuedouble : (double)NAN;
+    double value = (double)NAN; /* numbers of reports are raw text */
+    return cJSON_IsRaw(n) && cli_parse_real(n->valuestring, &value)
+               ? value
+               : (double)NAN;
 }
 
 static const char *text_of(const cJSON *o, const char *name)

@@ -10,6 +10,12 @@ static bool is_solved(const cli_compared *r)
     return cli_outcome(&r->run.result) == TACIT_OK;
 }
 
+double cli_compare_residual(const tacit_result *r)
+{
+    const double part = r->null_vectors > 0 ? r->outside : 0.0;
+    return hypot(r->true_relative_residual, part);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const cli_compared *x = a, *y = b;
@@ -62,16 +68,17 @@ void cli_compare_print(const cli_comparison *all)
         const cli_path *p = &r->path;
         const tacit_result *s = &r->run.result;
         char made[CLI_MADE], faster[CLI_NUMBER], fraction[CLI_NUMBER],
-            bytes[CLI_NUMBER];
+            bytes[CLI_NUMBER], each[CLI_NUMBER], ratio[CLI_NUMBER];
         cli_table_row(&t,
                       "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%" PRId64
-                      "\t%.3e\t%.4g\t%.3g\t%.4g\t%.3f\t%s\t%s\t%s\t%s\t%s",
+                      "\t%.3e\t%s\t%.3g\t%.4g\t%s\t%s\t%s\t%s\t%s\t%s",
                       p->method, p->loop, p->comm, p->device, p->format,
                       p->order, p->precision, p->precond,
                       r->steps > 0 ? r->steps : 1, s->iterations,
-                      s->true_relative_residual,
-                      1e6 * r->solve / (double)s->iterations, r->setup,
-                      r->solve, r->ratio, cli_fixed(r->faster, 2, faster),
+                      cli_compare_residual(s),
+                      cli_figure(1e6 * r->solve / (double)s->iterations, each),
+                      r->setup, r->solve, cli_fixed(r->ratio, 3, ratio),
+                      cli_fixed(r->faster, 2, faster),
                       cli_fixed(r->fraction, 3, fraction),
                       cli_fixed(p->bytes_per_nonzero, 2, bytes),
                       cli_stop_name(s->stop), cli_made(s, " + ", made));

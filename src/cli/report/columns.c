@@ -57,8 +57,12 @@ static void print_table(FILE *to, const cli_run *run)
 {
     cli_table t = {.text = NULL};
     int left_out = 0, unsolved = 0;
-    cli_table_row(&t, "column\titerations\t||r|| / ||b||\t"
-                      "||b - A x|| / ||b||\tstop");
+    const tacit_result *any = &run->results[0]; /* one matrix: as the others */
+    const bool singular = any->null_vectors > 0;
+    cli_table_row(&t,
+                  "column\titerations\t||r|| / ||b||\t"
+                  "||%s - A x|| / ||b||\tstop%s",
+                  cli_residual_of(any), singular ? "\tb outside" : "");
     for (int j = 0; j < run->columns; j++) {
         const tacit_result *s = &run->results[j];
         const bool solved = cli_outcome(s) == TACIT_OK;
@@ -67,14 +71,21 @@ static void print_table(FILE *to, const cli_run *run)
             left_out++;
             continue;
         }
-        char told[CLI_NUMBER], true_one[CLI_NUMBER];
-        cli_table_row(&t, "%d\t%" PRId64 "\t%s\t%s\t%s", j + 1, s->iterations,
-                      cli_small(s->relative_residual, told),
+        char told[CLI_NUMBER], true_one[CLI_NUMBER], part[CLI_NUMBER] = "";
+        if (singular) cli_small(s->outside, part);
+        cli_table_row(&t, "%d\t%" PRId64 "\t%s\t%s\t%s%s%s", j + 1,
+                      s->iterations, cli_small(s->relative_residual, told),
                       cli_small(s->true_relative_residual, true_one),
-                      cli_stop_name(s->stop));
+                      cli_stop_name(s->stop), singular ? "\t" : "", part);
     }
     cli_table_print(&t, to);
     cli_table_free(&t);
+    if (singular)
+        fprintf(to,
+                "singular %" PRId64 " null vector%s of the matrix; P b is b "
+                "without its part along %s, relative to b the last column\n",
+                any->null_vectors, any->null_vectors == 1 ? "" : "s",
+                any->null_vectors == 1 ? "it" : "them");
     if (left_out > 0)
         fprintf(to, "note     %d columns more, which --json has too\n",
                 left_out);

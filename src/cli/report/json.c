@@ -104,6 +104,7 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r,
     number(o, "iterations", (double)r->iterations);
     number(o, "relative_residual", r->relative_residual);
     number(o, "true_relative_residual", r->true_relative_residual);
+    text(o, "residual_of", cli_residual_of(r));
     number(o, "measure", r->measure);
     number(o, "error_2norm", run->error);
     number(o, "norm_b", r->norm_b);

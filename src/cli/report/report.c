@@ -77,6 +77,17 @@ const char *cli_stop_name(tacit_stop_reason stop)
     return "unknown";
 }
 
+const char *cli_residual_of(const tacit_result *r)
+{
+    return r->null_vectors > 0 ? "P b" : "b";
+}
+
+static const char *label_of(const tacit_result *r)
+{
+    return r->null_vectors > 0 ? "||P b - A x|| / ||b||"
+                               : "||b - A x|| / ||b|| ";
+}
+
 void cli_explain(const cli_run *run, char *text, size_t size)
 {
     int unsolved = 0;
@@ -160,9 +171,9 @@ static void print_steps(FILE *to, const cli_report *r)
     fprintf(to,
             "result   %s: solved with the factor, and %" PRId64
             " step%s of refinement (stop: %s)\n"
-            "         ||b - A x|| / ||b||  %s\n",
+            "         %s %s\n",
             outcome(&r->run), steps, steps == 1 ? "" : "s",
-            cli_stop_name(s->stop),
+            cli_stop_name(s->stop), label_of(s),
             cli_small(s->true_relative_residual, residual));
 }
 
@@ -183,10 +194,10 @@ static void print_iterations(FILE *to, const cli_report *r)
     fprintf(to,
             "result   %s after %" PRId64 " iteration%s (stop: %s)\n"
             "         ||r|| / ||b||        %s  (of the recurrence)\n"
-            "         ||b - A x|| / ||b||  %s  (recomputed)\n",
+            "         %s %s  (recomputed)\n",
             outcome(&r->run), s->iterations, s->iterations == 1 ? "" : "s",
             cli_stop_name(s->stop), cli_small(s->relative_residual, told),
-            cli_small(s->true_relative_residual, recomputed));
+            label_of(s), cli_small(s->true_relative_residual, recomputed));
     if (r->norm)
         fprintf(to, "         in norm %-12s %s  (which decides)\n", r->norm,
                 cli_small(s->measure, measure));
@@ -218,12 +229,9 @@ static void print_null_space(FILE *to, const cli_report *r)
     if (s->null_vectors == 0) return;
     fprintf(to,
             "singular %" PRId64 " null vector%s of the matrix; b has a part of "
-            "%.1e along %s%s, and x none\n",
+            "%.1e along %s, P b and x none\n",
             s->null_vectors, s->null_vectors == 1 ? "" : "s", s->outside,
-            s->null_vectors == 1 ? "it" : "them",
-            s->stop == TACIT_STOP_SINGULAR
-                ? ", without which residuals above are"
-                : "");
+            s->null_vectors == 1 ? "it" : "them");
 }
 
 /* Iterations from here on are many. */

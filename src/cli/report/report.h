@@ -60,6 +60,10 @@ double cli_fraction_of_copy(const cli_run *run, double copy);
 /* "rtol", "max_iterations", ... */
 const char *cli_stop_name(tacit_stop_reason stop);
 
+/* What A x is compared with in the residuals of `r`: "b", or "P b" where null
+ * vectors are known: b without its part along them. */
+const char *cli_residual_of(const tacit_result *r);
+
 /* One sentence on a solve without success, into `text` [size]; of a block, on
  * the first of its worst columns. */
 void cli_explain(const cli_run *run, char *text, size_t size);
@@ -110,6 +114,8 @@ char *cli_integer(int64_t value, char text[CLI_NUMBER]);
 char *cli_bytes(double bytes, char text[CLI_NUMBER]);
 /* "1.23" with so many digits; "-" for NAN. */
 char *cli_fixed(double value, int digits, char text[CLI_NUMBER]);
+/* As %.4g; "-" for what is not finite. */
+char *cli_figure(double value, char text[CLI_NUMBER]);
 /* "1.234567e-07"; "-" for what is not finite. */
 char *cli_small(double value, char text[CLI_NUMBER]);
 

@@ -60,6 +60,13 @@ char *cli_fixed(double value, int digits, char text[CLI_NUMBER])
     return text;
 }
 
+char *cli_figure(double value, char text[CLI_NUMBER])
+{
+    if (isfinite(value)) snprintf(text, CLI_NUMBER, "%.4g", value);
+    else snprintf(text, CLI_NUMBER, "-");
+    return text;
+}
+
 char *cli_small(double value, char text[CLI_NUMBER])
 {
     if (isfinite(value)) snprintf(text, CLI_NUMBER, "%.6e", value);

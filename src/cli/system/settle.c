@@ -49,6 +49,9 @@ static tacit_status refuse_to_share(const tacit_sharing *on)
 static tacit_status check_sharing(cli *c)
 {
     tacit_sharing on = {.size = sizeof on};
+    if (c->set.oversubscribe && !cli_on_gpu(c))
+        FAIL(TACIT_INVALID, "--oversubscribe belongs to processes that share a "
+                            "GPU, and this run is on the host: leave it out");
     if (!cli_on_gpu(c) || c->ranks == 1) return TACIT_OK;
     TRY(tacit_device_sharing(c->world, c->device, &on));
     c->oversubscribed = on.ranks > on.devices;

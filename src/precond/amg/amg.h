@@ -283,12 +283,13 @@ typedef struct tct_amg_coarsest {
     const tct_order *order; /* of vectors; NULL: the matrix's */
 } tct_amg_coarsest;
 
-/* Vectors are in `order`, which is borrowed, or in that of `m` (NULL).
+/* Vectors are in the order of the operator `finest`, which is borrowed, and the
+ * inverse is to its scale; NULL: in that of `m`, a coarse matrix.
  * *positive false: the rounded matrix is not positive definite; no inverse is
  * made.
  * Collective.  Errors NO_MEMORY, DEVICE, COMM. */
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
-                                     const tct_order *order,
+                                     const tacit_operator *finest,
                                      tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive);
 /* Solve by a visit to `alone`, which is borrowed.

@@ -47,6 +47,7 @@ tacit_status tct_amg_describe(tct_amg *M)
     info->end = M->end[0] ? M->end : "the last is inverted";
     info->levels = levels;
     info->grid_complexity = rows / (double)M->level[0].about.rows;
-    info->operator_complexity = entries / (double)M->level[0].about.nonzeros;
+    info->operator_complexity =
+        entries > 0.0 ? entries / (double)M->level[0].about.nonzeros : 1.0;
     return TACIT_OK;
 }

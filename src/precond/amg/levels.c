@@ -122,8 +122,8 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     const tct_amg_precision precision = /* used for M as a whole */
         tct_amg_is_finest(g) ? TCT_DOUBLES : M->precision;
     TRY(tct_amg_coarsest_create(g->A->q, g->m,
-                                tct_amg_is_finest(g) ? g->A->order : NULL,
-                                precision, &M->coarsest, &M->direct));
+                                tct_amg_is_finest(g) ? g->A : NULL, precision,
+                                &M->coarsest, &M->direct));
     L->about.bits = M->coarsest.bits;
     log_time(g, "the last matrix inverted", start);
     if (M->direct) L->about.format = "inverse";

@@ -51,10 +51,12 @@ static tacit_status explain(const tct_refine_panel *R, int j)
         snprintf(limit, sizeof limit, "; rounding allows about %.1e",
                  r->attainable);
     FAIL(status,
-         "%s%s%s after %lld iteration%s: ||b - A x|| / ||b|| is %.3g, wanted "
-         "%.3g%s%s%s",
+         "%s%s%s after %lld iteration%s: ||%s - A x|| / ||b|| is "
+         "%.3g, wanted %.3g%s%s%s",
          which, singular, what, (long long)r->iterations,
-         r->iterations == 1 ? "" : "s", r->true_relative_residual, R->stop.rtol,
+         r->iterations == 1 ? "" : "s",
+         R->m[j].outside ? "b without that part" : "b",
+         r->true_relative_residual, R->stop.rtol,
          R->stop.atol > 0 ? " or the absolute tolerance" : "", limit,
          tct_null_is_close(r) ? tct_null_unknown(r) : "");
 }

@@ -262,7 +262,18 @@ static tacit_status copy_starts(tacit_queue *q, const tacit_matrix *m,
     return TACIT_OK;
 }
 
+/* An only level is the whole of the preconditioner, and its inverse that of the
+ * matrix as the operator has it. */
+static void scale_to(const tacit_operator *A, int64_t n, double *a,
+                     tct_amg_coarsest *C)
+{
+    const int by = A->exponent - C->exponent;
+    for (int64_t k = 0; k < n * n; k++) a[k] = times_power(a[k], by);
+    C->exponent = A->exponent;
+}
+
 static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
+                          const tacit_operator *finest,
                           tct_amg_precision precision, tct_amg_coarsest *C,
                           bool *positive)
 {
@@ -271,6 +282,7 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
     const double norm = norm_of(n, a);
     TRY(tct_agree(m->world, invert_all(q, n, a, positive)));
     if (!*positive) return TACIT_OK; /* the same on all ranks */
+    if (finest) scale_to(finest, n, a, C);
     if (precision != TCT_DOUBLES) C->bits = round_inverse(n, a, norm);
     tacit_status status =
         store(q, m, a, C->order ? C->order->old : NULL, &C->block);
@@ -281,17 +293,18 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
 }
 
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
-                                     const tct_order *order,
+                                     const tacit_operator *finest,
                                      tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive)
 {
     const int64_t n = m->A.global_rows;
     double *a = NULL;
-    *out = (tct_amg_coarsest){.rows = m->A.rows, .order = order, .bits = 64};
+    *out = (tct_amg_coarsest){.rows = m->A.rows, .bits = 64};
+    if (finest) out->order = finest->order;
     *positive = false;
     tacit_status status =
         tct_agree(m->world, TCT_ALLOC(n * n, "the coarsest matrix", &a));
-    if (status >= 0) status = build(q, m, a, precision, out, positive);
+    if (status >= 0) status = build(q, m, a, finest, precision, out, positive);
     tct_free(a);
     return status;
 }
