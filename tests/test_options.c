@@ -41,8 +41,13 @@ enum { CONTEXTS = sizeof contexts / sizeof *contexts };
 
 /* Of which one may be there. */
 static const char *const exclusive[][2] = {
-    {"quiet", "verbose"}, {"partition", "partitioner"},     {"kind", "given"},
-    {"seed", "rhs"},      {"iterations", "max-iterations"},
+    {"quiet", "verbose"},
+    {"partition", "partitioner"},
+    {"kind", "given"},
+    {"seed", "rhs"},
+    {"iterations", "max-iterations"},
+    {"rtol", "iterations"},
+    {"atol", "iterations"},
 };
 enum { EXCLUSIVE = sizeof exclusive / sizeof *exclusive };
 
