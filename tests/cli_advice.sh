@@ -71,11 +71,10 @@ value r.json attainable | awk '{ exit !($1 > 0 && $1 < 1) }' || complain "attain
 told 3 'b - A x in norm residual is' solve near.mtx near.txt --relative-to r0
 grep -q 'rounding allows about' err && complain 'a limit of another norm'
 
-# regular matrices, where minres comes to an end before cg does
-told 3 'or it is ill-conditioned, and methods cg and direct may go on' solve hilbert12.mtx --rhs ones --method minres
-accepted solve hilbert12.mtx --rhs ones --method cg --rtol 1.5e-6
+# a regular matrix, where minres comes to an end before cg does
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1e-300\n' >two.mtx
-told 3 'or it is ill-conditioned' solve two.mtx --rhs ones --method minres
+told 3 'or it is ill-conditioned, and methods cg and direct may go on' solve two.mtx --rhs ones --method minres
+accepted solve two.mtx --rhs ones --method cg
 
 # entries that are doubles though their norm is none
 path 31 1 >held.mtx

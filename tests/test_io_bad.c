@@ -644,7 +644,7 @@ static void bad_columns(void)
         assert_says(tct_read_vectors(world, in_folder("bad"), false, 3, 0, 3,
                                      &columns, &X),
                     TACIT_INPUT, cases[k].words);
-        assert_true(columns == 7 && !X);
+        assert_null(X);
     }
     const char *path = in_folder("two.tacit");
     assert_int_equal(tct_write_vectors(world, path, NULL, 3, 3, 2, x, 4),
