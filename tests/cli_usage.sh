@@ -25,6 +25,7 @@ told 1 'oversubscribe belongs to processes that share a GPU' solve poisson3d:4 -
 for tolerance in rtol atol max-iterations; do
     refused 1 "--$tolerance belongs to solves that a tolerance ends" solve poisson3d:4 --iterations 3 --$tolerance 1
 done
+accepted solve poisson3d:4 --iterations 3 --rtol 0 --atol 0
 refused 1 'norm-every belongs to runs of as many --steps' jacobi star2d1r:9x9 --steps 3 --norm-every 5
 accepted solve poisson3d:4 --amortize 3
 refused 1 'decides by time' solve poisson3d:4 --precond auto --deterministic

@@ -72,6 +72,17 @@ static bool counts(const question *q)
     return q->set->iterations > 0;
 }
 
+/* A tolerance of 0 asks for no more than a number of iterations does. */
+static bool counts_beside_rtol(const question *q)
+{
+    return counts(q) && q->set->rtol != 0.0;
+}
+
+static bool counts_beside_atol(const question *q)
+{
+    return counts(q) && q->set->atol != 0.0;
+}
+
 /* Methods without iterations of a recurrence, and trials of several. */
 static bool counts_nothing(const question *q)
 {
@@ -184,8 +195,8 @@ static const struct {
     {"drop-zeros", INFO, gallery, OF_INFO},
     {"seed", SOLVE | COMPARE | TRSV, rhs_is_given, "a right-hand side that is manufactured"},
     {"max-iterations", SOLVE | COMPARE, counts, OF_TOLERANCE},
-    {"rtol", SOLVE | COMPARE, counts, OF_TOLERANCE},
-    {"atol", SOLVE | COMPARE, counts, OF_TOLERANCE},
+    {"rtol", SOLVE | COMPARE, counts_beside_rtol, OF_TOLERANCE},
+    {"atol", SOLVE | COMPARE, counts_beside_atol, OF_TOLERANCE},
     {"norm", SOLVE, no_norm, "methods with a recurrence, and preconditioned to one --precond, neither none nor auto"},
     {"norm", COMPARE, no_norm, "methods with a recurrence, and preconditioned to solve or one --precond"},
     {"relative-to", SOLVE | COMPARE, no_reference, "methods with a recurrence and norms other than backward"},
