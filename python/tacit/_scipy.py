@@ -4,12 +4,14 @@ pyamg's."""
 
 from __future__ import annotations
 
+from inspect import signature
 from os import PathLike
 from typing import Any, Callable
 
 import numpy as np
 from scipy.sparse import csr_matrix, eye, issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import cg as scipy_cg
 
 from . import _errors as errors
 from ._library import shown
@@ -20,6 +22,12 @@ from ._solver import Solver
 
 _SAME = 1e-9  # as the library has it for symmetric matrices
 _TINY = 1e-300  # a norm without its estimate, which takes products
+# SciPy 1.10 has them, and later versions refuse them.
+_NO_ATOL = (
+    (None, "legacy")
+    if signature(scipy_cg).parameters["atol"].default is None
+    else ()
+)
 
 
 def _in_own_order(A: Operator, M: Any) -> Operator:
@@ -236,8 +244,8 @@ def cg(
               is symmetric is not looked at; `tacit.solve` does that
     b, x0     [rows] or [rows, 1]
     rtol, atol  done when ||b - A x|| <= max(rtol ||b||, atol), which is
-              checked with b - A x itself; `tol` is an old name of rtol, None
-              and "legacy" are old atol of 0
+              checked with b - A x itself; `tol` is an old name of rtol; None
+              and "legacy" are an atol of 0 where the installed SciPy has them
     maxiter   10 times the rows unless given; a Hermitian A of complex numbers
               is taken as its real equivalent, by products of its own
     callback  called as callback(xk) after each iteration
@@ -251,8 +259,8 @@ def cg(
     (0, [1.0, 0.5, 0.25])
     """
     rtol = rtol if tol is None else tol
-    if atol is None or isinstance(atol, str) and atol == "legacy":
-        atol = 0.0
+    if atol is None or isinstance(atol, str):
+        atol = 0.0 if atol in _NO_ATOL else atol
     return _run("cg", A, b, x0, M, callback, rtol, atol, maxiter)
 
 
