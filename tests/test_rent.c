@@ -463,7 +463,8 @@ static void few_entries_are_not_tried(void **state)
     } of[] = {{"poisson2d:40", false, false},
               {"poisson2d:60", true, true},
               {"poisson3d:90", true, false}};
-    for (int i = 0; i < 3 && tacit_world_size(test_world()) == 1; i++) {
+    if (tacit_world_size(test_world()) > 1) skip(); /* of one rank's entries */
+    for (int i = 0; i < 3; i++) {
         problem p;
         open_matrix(&p, of[i].matrix);
         assert_int_equal(tacit_operator_create_for(p.q, p.m, NULL, &p.A),

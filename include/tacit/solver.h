@@ -148,7 +148,8 @@ typedef struct tacit_result {
     tacit_made made[TACIT_MADE_MOST]; /* which method made how many iterations,
                                          in the order in which they began   */
     double attainable; /* the true relative residual that rounding allows at x,
-                     * eps (|A| |x| + |b|) / |b|, of the norm of A or, if less, of entries.
+                     * eps (|A| |x| + |b|) / |b|: the product of the norms or,
+                     * if that is less, the norm of the product.
                      * After stagnation and breakdown; 0: not known */
     /* b - A x, recomputed, in the norm of the tacit_stop and relative to what
      * that names */

@@ -84,9 +84,11 @@ static double worst_there(tacit_queue *q, size_t n, const double *r,
     return most;
 }
 
-/* memcheck keeps the host out of vectors that other loops read in place. */
+/* memcheck keeps the host out of vectors that other loops read in place, and a
+ * device of threads beside it out of its own. */
 static bool is_guarded(const tacit_queue *q)
 {
+    if (q->device->kind == TCT_KIND_HOST && q->device->seen) return true;
     for (const tct_layer *l = q->top; l; l = l->below)
         if (l->ops == &tct_layer_memcheck) return true;
     return false;

@@ -64,12 +64,12 @@ static const char *least_squares(const tct_run *R, char *text, size_t size)
     const bool known = R->system->outside;
     snprintf(text, size,
              "not converged, x is a least squares solution%s%s: the matrix is "
-             "singular%s%s: ended",
+             "singular and the right-hand side outside its range%s%s: ended",
              R->M ? " in the norm of the preconditioner" : "",
              known ? "" : " as far as rounding tells",
-             known ? " and the right-hand side outside its range"
-                   : " and the right-hand side outside its range, or it is "
-                     "ill-conditioned, and methods cg and direct may go on",
+             known ? ""
+                   : ", or it is ill-conditioned, and methods cg and direct "
+                     "may go on",
              R->policy->unsure && !R->M
                  ? ", or rows are of sizes too far apart "
                    "(scale the matrix)"

@@ -109,26 +109,21 @@ static tacit_status ask_monitors(tct_run *R)
     return TACIT_OK;
 }
 
-/* Has the limit ended a solve for less than rounding allows, `allowed`? */
-static bool is_beyond_rounding(const tct_run *R, double allowed)
-{
-    const tct_system *S = R->system;
-    return R->policy->why == TACIT_STOP_MAX_ITERATIONS && !S->exactly &&
-           S->target < allowed;
-}
-
 /* Return the best x, and note the residual that rounding allows. */
 static void end_without_solution(tct_run *R)
 {
     tct_system *S = R->system;
     tct_restart_policy *P = R->policy;
+    const bool limited = P->why == TACIT_STOP_MAX_ITERATIONS && !S->exactly;
+    const bool stagnated = P->why == TACIT_STOP_STAGNATION;
     tct_hand_out_best(R);
+    S->attained = false;
+    if (!limited && !stagnated && P->why != TACIT_STOP_BREAKDOWN) return;
     const double allowed = tct_allowed_at_end(R);
-    const bool beyond = is_beyond_rounding(R, allowed);
-    const bool ends = beyond || P->why == TACIT_STOP_STAGNATION;
-    if (ends || P->why == TACIT_STOP_BREAKDOWN)
-        R->result->attainable = allowed / S->norm_b;
-    S->attained = ends && is_attained(R);
+    /* the limit says nothing of rounding unless the target is below it */
+    if (limited && S->target >= allowed) return;
+    R->result->attainable = allowed / S->norm_b;
+    S->attained = (limited || stagnated) && is_attained(R);
     if (S->stop.rtol == 0.0 && S->stop.atol == 0.0)
         R->result->converged = S->attained;
     if (R->result->converged) P->why = TACIT_STOP_STAGNATION;

@@ -68,12 +68,6 @@ enum {
     RENT_THREADS_AFTER = 200 /* products, a part of which a trial of threads
                               * takes */
 };
-/* Of so few entries that a trial takes a good part of the price: it, in
- * products, and the part of a product that is gained. The 11 matrices of
- * 20,000 to 900,000 entries that were measured took 10 to 32, and gained 0.16
- * to 0.52. */
-#define RENT_PRICE 20.0
-#define RENT_GAIN  0.4
 
 typedef struct tct_rent {
     tct_rent_state state;

@@ -18,8 +18,10 @@ typedef struct tct_rental {
     tct_grid_place at;
     tct_grid_rows grid;
     bool looked_for_grid;
-    bool idle;    /* nothing to decide here; other ranks have */
-    bool assumes; /* price and gain: no rank has entries enough for a trial */
+    bool idle; /* nothing to decide here; other ranks have */
+    bool
+        assumes; /* price and gain are assumed: on all ranks entries are too few
+                   * for a trial */
     tct_trial trial;
     tct_block *rows;     /* the block before a purchase, until it is proved */
     double price;        /* seconds that the purchase took */

@@ -24,7 +24,7 @@ typedef struct tct_trial {
 
 /* Entries of a sample of so many. */
 int64_t tct_trial_entries(int64_t nonzeros);
-/* Are they so small a part that to store them costs little? */
+/* Are they so small a part of `nonzeros` that a trial costs little? */
 bool tct_trial_is_cheap(int64_t nonzeros);
 /* Take the sample and choose the format; `trials` [TCT_TRIALS_MOST] tells why
  * others are not tried. Close it, also after an error.
