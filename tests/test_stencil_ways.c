@@ -83,26 +83,35 @@ static int depth_of(const grid *g, const tacit_field *f)
     return most < usual ? most : usual;
 }
 
+/* Of ways that have some, different ones by the number of steps. */
+static int boundary_tiles_of(const tacit_field *f, const char *way, int steps)
+{
+    if (f->small != 0) return 0;
+    if (strncmp(way, "free", 4) == 0) return steps % 5 - 1;
+    const bool may = f->device && strcmp(way, "tiles") == 0;
+    return may && !tct_field_why_packed(f) && steps % 2 ? -1 : 0;
+}
+
 /* False: the way is not for this grid. */
 static bool run_way(bench *b, const grid *g, tacit_field *f, run_of one,
                     int steps, int64_t norm_every)
 {
     const bool deep = strcmp(one.way, "tiles") == 0;
-    const bool layers = strncmp(one.way, "free", 4) == 0;
-    const tacit_field_options o = {
-        .size = sizeof o,
-        .steps = steps,
-        .way = one.way,
-        .loop = one.loop,
-        .depth = deep ? depth_of(g, f) : 0,
-        .boundary_tiles = layers && f->small == 0 ? steps % 5 - 1 : 0,
-        .norm_every = norm_every};
+    const tacit_field_options o = {.size = sizeof o,
+                                   .steps = steps,
+                                   .way = one.way,
+                                   .loop = one.loop,
+                                   .depth = deep ? depth_of(g, f) : 0,
+                                   .boundary_tiles =
+                                       boundary_tiles_of(f, one.way, steps),
+                                   .norm_every = norm_every};
     tacit_field_result r = {.size = sizeof r};
     if (deep && o.depth == 0) return false;
     OK(tacit_field_run(f, &o, &r));
     assert_int_equal(r.steps, steps);
     assert_string_equal(r.way, one.way);
     assert_true(r.halo_bytes > 0.0);
+    if (o.boundary_tiles < 0 && deep) assert_int_equal(r.boundary_tiles, -1);
     expect_wanted(b, g, f, one.way);
     return true;
 }

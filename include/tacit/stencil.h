@@ -206,8 +206,10 @@ typedef struct tacit_field_options {
                             * of the field are undefined afterwards           */
     int boundary_tiles; /* of ways free and free2: blocks of threads that each
                          * boundary layer has; -1: none of its own, its cells
-                         * belong to the tiles around (free); 0: measured on
-                         * several GPUs, else the paper's formula           */
+                         * belong to the tiles around (free, and tiles on
+                         * several GPUs that reach each other: their exchange
+                         * comes after all cells, not beside them); 0: measured
+                         * on several GPUs, else the paper's formula        */
 } tacit_field_options;
 
 enum { TACIT_FIELD_DEPTH_MOST = 64, TACIT_FIELD_TRIALS = 24 };
@@ -243,7 +245,8 @@ typedef struct tacit_field_result {
                         * 0: of none                                        */
     /* Of ways whose tiles have owners for all steps, free, free2, cached: */
     int tiles;               /* blocks of threads, 0: another way            */
-    int boundary_tiles;      /* ... of each boundary layer                   */
+    int boundary_tiles;      /* ... of each boundary layer; -1 of way tiles:
+                              * its edges are steps of the tiles around      */
     double boundary_formula; /* TB x boundary / (inner + 2 boundary)        */
     double on_chip;          /* share of the cells that stay on chip        */
 } tacit_field_result;

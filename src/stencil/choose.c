@@ -9,7 +9,8 @@
 
 enum {
     ROUNDS = 3,
-    SHORT = 32 /* steps of a trial's visit, unless a way is deeper */
+    SHORT = 32, /* steps of a trial's visit, unless a way is deeper */
+    PART = 2 /* trials get one in so many of a run's steps, and a visit each */
 };
 static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
 
@@ -30,6 +31,21 @@ static void add(const tct_way *way, int depth, int boundary, trials *all)
     all->depth[all->count++] = depth;
 }
 
+/* Boundary tiles that the way may have besides. */
+static const int *others(const tacit_field *f, const tct_way *way)
+{
+    const tct_way_ops *ops = tct_way_on(way, f);
+    return ops->boundaries ? ops->boundaries(f) : NULL;
+}
+
+static bool takes(const tacit_field *f, const tct_way *way, int tiles)
+{
+    if (tiles == 0 || tct_way_on(way, f)->layers) return true;
+    for (const int *k = others(f, way); k && *k != 0; k++)
+        if (*k == tiles) return true;
+    return false;
+}
+
 /* A way of one step with its boundary tiles, those that were `given` or some
  * that are worth a trial: one of these where other ways are tried, too. */
 static void add_layers(const tacit_field *f, const tct_way *way, int given,
@@ -38,12 +54,22 @@ static void add_layers(const tacit_field *f, const tct_way *way, int given,
     const tct_way_ops *ops = tct_way_on(way, f);
     const int *boundary = NULL;
     add(way, 1, ops->layers ? given : 0, all);
-    if (ops->boundaries && given == 0 && !f->skip)
-        boundary = ops->boundaries(f);
+    if (given == 0 && !f->skip) boundary = others(f, way);
     for (; boundary && *boundary != 0; boundary++) {
         add(way, 1, *boundary, all);
         if (!one_way) break;
     }
+}
+
+/* A depth of a deep way, with each of its boundary tiles. */
+static void add_depth(const tacit_field *f, const tct_way *way, int depth,
+                      int given, trials *all)
+{
+    const bool tries = given == 0 && depth > 1 && !f->skip;
+    add(way, depth, takes(f, way, given) ? given : 0, all);
+    if (!tries) return;
+    for (const int *k = others(f, way); k && *k != 0; k++)
+        add(way, depth, *k, all);
 }
 
 /* A way with each of its depths that blocks are wide enough for, or the one that
@@ -61,8 +87,9 @@ static void add_way(const tacit_field *f, const tct_way *way,
     }
     if (given == 0) depth = tct_way_on(way, f)->depths(f);
     for (; depth && *depth > 0; depth++)
-        if (*depth <= most) add(way, *depth, 0, all);
-    if (count == all->count) add(way, given > 0 ? given : most, 0, all);
+        if (*depth <= most) add_depth(f, way, *depth, o->boundary_tiles, all);
+    if (count == all->count)
+        add_depth(f, way, given > 0 ? given : most, o->boundary_tiles, all);
 }
 
 static bool suits(const tacit_field *f, const tct_way *way)
@@ -89,11 +116,13 @@ static tacit_status add_candidates(const tct_field_run *run, trials *all)
                  "loop '%s' belongs to ways mpi and nccl: leave it out of way "
                  "%s",
                  o->loop, o->way);
-        if (o->boundary_tiles != 0 && !tct_way_on(way, f)->layers)
-            FAIL(TACIT_INVALID,
-                 "boundary tiles belong to ways free and free2: leave them out "
-                 "of way %s",
-                 o->way);
+        if (!takes(f, way, o->boundary_tiles))
+            FAIL(
+                TACIT_INVALID,
+                "%d boundary tiles: they belong to ways free and free2, and -1 "
+                "to tiles on several GPUs that reach each other: leave them "
+                "out of way %s",
+                o->boundary_tiles, o->way);
         if (o->skip && o->depth == 0 && way->about.deep)
             FAIL(TACIT_INVALID,
                  "skip: the depth of way %s would be chosen by steps that are "
@@ -123,14 +152,17 @@ static tacit_status open_all(tacit_field *f, trials *all)
     return tct_agree(f->queue->world, tct_field_to_device(f));
 }
 
-/* A visit that was cut short counts for nothing. None leaves an exchange under
- * way: the next candidate begins one of its own. */
-static void try_one(tct_field_run *run, const tct_engine *e, double *seconds)
+/* A trial of up to `share` steps, or of one visit. A visit that was cut short
+ * counts for nothing. None leaves an exchange under way: the next candidate
+ * begins one of its own. */
+static void try_one(tct_field_run *run, const tct_engine *e, int64_t share,
+                    double *seconds)
 {
     const double start = tct_seconds();
     double past = 0.0;
     int64_t steps = 0;
-    while (!tct_run_is_over(run) && past < LEAST) {
+    while (!tct_run_is_over(run) && past < LEAST &&
+           (steps == 0 || steps < share)) {
         const int most = e->most < SHORT ? e->most : SHORT;
         const int made =
             tct_run_visit(run, e, e->depth > most ? e->depth : most);
@@ -163,11 +195,16 @@ static void report(const trials *all, tacit_field_result *r)
     }
 }
 
+/* Rounds end where trials have had their part of the run's steps. */
 static int measure(tct_field_run *run, trials *all)
 {
-    for (int round = 0; round < ROUNDS; round++)
+    const int64_t part = run->options.steps / PART;
+    const int64_t share = part / (ROUNDS * all->count);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round > 0 && run->result.steps >= part) break;
         for (int k = 0; k < all->count; k++)
-            try_one(run, &all->engine[k], &all->seconds[k]);
+            try_one(run, &all->engine[k], share, &all->seconds[k]);
+    }
     report(all, &run->result);
     return best_of(all);
 }
@@ -192,6 +229,7 @@ tacit_status tct_run_choose(tct_field_run *run, tct_engine *out)
     if (status >= 0) status = open_all(run->field, &all);
     const int best = status >= 0 && all.count > 1 ? measure(run, &all) : 0;
     if (status >= 0) {
+        run->result.step_seconds = all.seconds[best];
         *out = all.engine[best];
         all.engine[best] = (tct_engine){.way = NULL};
     }

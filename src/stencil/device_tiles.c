@@ -16,7 +16,8 @@ typedef struct engine {
 static const tct_way_ops *ops_for(const tacit_field *f, int depth)
 {
     const bool in_place = !f->halo || !tct_field_why_packed(f);
-    if (in_place && tct_device_is_small(f, depth)) return &tct_device_cached;
+    if (in_place && f->boundary_tiles == 0 && tct_device_is_small(f, depth))
+        return &tct_device_cached;
     return f->halo ? &tct_ranks_tiles : &tct_device_tiles;
 }
 
@@ -68,10 +69,19 @@ static int most(const tacit_field *f, const void *state)
     return e->ops->most ? e->ops->most(f, e->state) : e->depth;
 }
 
+/* Edges among the inner cells are a trial beside edges of their own. */
+static const int *boundaries(const tacit_field *f)
+{
+    static const int none[] = {-1, 0};
+    const bool can = f->halo && !tct_field_why_packed(f);
+    return can && !tct_device_fits_chip(f, 1) ? none : NULL;
+}
+
 const tct_way_ops tct_gpu_tiles = {.open = open,
                                    .visit = visit,
                                    .describe = describe,
                                    .finish = finish,
                                    .close = close,
                                    .depths = tct_device_tiles_depths,
+                                   .boundaries = boundaries,
                                    .most = most};

@@ -27,7 +27,7 @@ static void largest_block(const tacit_field *f, int64_t n[3])
     for (int d = 0; d < 3; d++) n[d] = (b->grid[d] - 1) / b->count[d] + 1;
 }
 
-static bool chip_fits(const tacit_field *f, int depth)
+bool tct_device_fits_chip(const tacit_field *f, int depth)
 {
     const tct_own_steps *ops = tct_own_steps_on(f->queue);
     const tct_step_work w = tct_device_work(f);
@@ -39,7 +39,7 @@ static bool chip_fits(const tacit_field *f, int depth)
 
 bool tct_device_is_small(const tacit_field *f, int depth)
 {
-    double no = chip_fits(f, depth) ? 0.0 : 1.0;
+    double no = tct_device_fits_chip(f, depth) ? 0.0 : 1.0;
     if (!f->halo) return no == 0.0;
     const bool packed = tct_halo_why_packed(f->halo) != NULL;
     return tct_reduce_f64(f->queue->world, TCT_MAX, 1, &no) >= 0 && no == 0.0 &&
@@ -202,7 +202,7 @@ static bool depth_fits(const tacit_field *f, int depth)
 {
     const tct_step_work w = tct_device_work(f);
     int64_t n[3];
-    if (chip_fits(f, depth)) return true;
+    if (tct_device_fits_chip(f, depth)) return true;
     largest_block(f, n);
     return tct_own_steps_on(f->queue)->fits(f->queue, n, &w, depth);
 }
@@ -229,7 +229,7 @@ static const int of_layer[] = {-1, 2, 4, 8, 16, 0};
 static const int *boundaries(const tacit_field *f)
 {
     static const int none[] = {-1, 0};
-    if (chip_fits(f, 1)) return none;
+    if (tct_device_fits_chip(f, 1)) return none;
     return f->halo ? of_layer : NULL;
 }
 

@@ -10,5 +10,7 @@ extern const tct_way_ops tct_device_free, tct_device_free2, tct_device_cached;
 /* Do ways free, cached and tiles have tiles in shared memory, for visits of
  * `depth` steps? On all ranks or on none. Collective. */
 bool tct_device_is_small(const tacit_field *f, int depth);
+/* Does the largest block fit? As this rank's GPU says. */
+bool tct_device_fits_chip(const tacit_field *f, int depth);
 
 #endif

@@ -29,7 +29,9 @@ static tacit_status tiles_open(tacit_field *f, int depth, void **out)
 {
     const int *depths = NULL;
     TRY(tct_device_tiles_check(f, depth, &depths));
-    return tct_stepper_open(f, &tct_step_tiles, depth, depths, out);
+    return tct_stepper_open(
+        f, f->boundary_tiles < 0 ? &tct_step_tiles_whole : &tct_step_tiles,
+        depth, depths, out);
 }
 
 const tct_way_ops tct_ranks_copy = {TABLE, .open = copy_open};

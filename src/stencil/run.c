@@ -105,7 +105,8 @@ static void describe(tct_field_run *run, const tct_engine *e)
     r->ghost = tct_block_is_divided(&run->field->block) ? e->depth : 0;
 }
 
-/* All steps. Those after the trials say what a step costs. */
+/* All steps. Those after the trials say what a step costs; if there are none,
+ * the best trial does. */
 static tacit_status run_all(tct_field_run *run)
 {
     tct_engine e = {.way = NULL};
@@ -118,8 +119,10 @@ static tacit_status run_all(tct_field_run *run)
     tct_engine_finish(&e);
     const double seconds = tct_run_clock(run, chosen);
     r->seconds = tct_run_clock(run, start);
-    r->step_seconds = r->steps > before ? seconds / (double)(r->steps - before)
-                                        : r->seconds / (double)r->steps;
+    if (r->steps > before)
+        r->step_seconds = seconds / (double)(r->steps - before);
+    else if (r->step_seconds == 0.0)
+        r->step_seconds = r->seconds / (double)r->steps;
     describe(run, &e);
     tct_engine_close(&e);
     return q_status(run->field->queue);

@@ -203,6 +203,16 @@ static void tiles_visit(tct_stepper *s, int depth)
     s->pending = TCT_EDGES;
 }
 
+/* All cells, then one kernel that puts those of the edges and waits for the
+ * neighbours'. */
+static void whole_visit(tct_stepper *s, int depth)
+{
+    if (tct_field_computes(s->field)) s->ops->whole(s, depth, NULL);
+    turn(s);
+    if (tct_field_communicates(s->field))
+        tct_halo_swap(s->field->halo, slot_of(s), s->means);
+}
+
 static void link_visit(tct_stepper *s, int depth)
 {
     tct_stepper_step(s, depth);
@@ -375,6 +385,10 @@ const tct_stepper_way tct_step_tiles = {.name = "tiles",
                                         .means = TCT_HALO_STORES,
                                         .overlaps = true,
                                         .visit = tiles_visit};
+const tct_stepper_way tct_step_tiles_whole = {.name = "tiles",
+                                              .in_place = true,
+                                              .means = TCT_HALO_STORES,
+                                              .visit = whole_visit};
 
 void tct_stepper_describe(const void *stepper, tacit_field_result *out)
 {
@@ -383,4 +397,5 @@ void tct_stepper_describe(const void *stepper, tacit_field_result *out)
     out->threads = f->device ? 1 : f->queue->threads;
     out->moved_bytes = tct_field_touched(f) / s->deepest;
     out->halo_bytes = tct_field_sent_bytes(f, s->deepest);
+    out->boundary_tiles = s->way == &tct_step_tiles_whole ? -1 : 0;
 }

@@ -74,7 +74,7 @@ typedef struct tct_stepper_way {
 
 extern const tct_stepper_way tct_step_copy, tct_step_overlap, tct_step_p2p,
     tct_step_shmem, tct_step_shmem1, tct_step_mpi, tct_step_nccl,
-    tct_step_tiles;
+    tct_step_tiles, tct_step_tiles_whole;
 
 struct tct_stepper {
     tacit_field *field;

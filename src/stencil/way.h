@@ -24,8 +24,8 @@ typedef struct tct_way_ops {
     /* Of a deep way: depths that are worth a trial, then 0; NULL: it is not for
      * this grid. */
     const int *(*depths)(const tacit_field *f);
-    /* Boundary tiles that are worth a trial beside the formula's, then 0;
-     * OPTIONAL, and NULL: none */
+    /* Boundary tiles that are worth a trial beside the formula's, then 0; a deep
+     * way takes no others. OPTIONAL, and NULL: none */
     const int *(*boundaries)(const tacit_field *f);
     /* Is a trial worth it for this grid? OPTIONAL: it is */
     bool (*fits)(const tacit_field *f);
@@ -34,7 +34,7 @@ typedef struct tct_way_ops {
     int (*most)(const tacit_field *f, const void *state);
     bool named;  /* only if asked for by name: auto does not try it */
     bool loops;  /* takes a loop, f->loop */
-    bool layers; /* takes boundary tiles, f->boundary_tiles */
+    bool layers; /* takes any number of boundary tiles, f->boundary_tiles */
 } tct_way_ops;
 
 typedef struct tct_way {

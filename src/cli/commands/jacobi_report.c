@@ -74,9 +74,10 @@ static void print_blocks(const jacobi_job *job)
     if (job->block.ranks == 1) return;
     printf("         blocks %d x %d", blocks[0], blocks[1]);
     if (job->shape->dimensions == 3) printf(" x %d", blocks[2]);
-    printf(", comm %s, %d ghost cell%s at a side, halos of %s a step\n",
+    printf(", comm %s, %d ghost cell%s at a side, halos of %s a step%s\n",
            tacit_queue_link(job->queue), r->ghost, r->ghost == 1 ? "" : "s",
-           cli_bytes(r->halo_bytes, a));
+           cli_bytes(r->halo_bytes, a),
+           r->boundary_tiles < 0 ? ", after all cells" : "");
 }
 
 /* Of ways whose tiles have owners. */
@@ -197,9 +198,10 @@ static void add_grid(const cli *c, const jacobi_job *job, cJSON *to)
 
 static void add_tiles(cJSON *to, const tacit_field_result *r)
 {
+    if (r->tiles != 0 || r->boundary_tiles != 0)
+        cli_json_number(to, "boundary_tiles", r->boundary_tiles);
     if (r->tiles == 0) return;
     cli_json_number(to, "tiles", r->tiles);
-    cli_json_number(to, "boundary_tiles", r->boundary_tiles);
     cli_json_number(to, "boundary_formula", r->boundary_formula);
     cli_json_number(to, "on_chip", r->on_chip);
 }
