@@ -15,7 +15,7 @@ typedef struct steps_twin {
     tacit_field *field;
     tct_field_device device;
     char *memory; /* the host's buffer */
-    int steps, visits, lanes, puts;
+    int steps, visits, lanes;
     bool aside; /* in the second lane */
 } steps_twin;
 static _Thread_local steps_twin twin_of_steps;
@@ -222,23 +222,6 @@ static inline void twin_boxes(tacit_queue *q, const tct_step_work *w,
     }
 }
 
-/* As of the kernel: blocks that are divided along direction 2 alone. */
-static inline bool twin_visit_puts(tacit_queue *q, const tct_step_work *w,
-                                   int depth, const tct_step_halo *h)
-{
-    const int none[3] = {0, 0, 0};
-    const uint64_t last = tct_halo_number(twin_of_steps.field->halo);
-    for (int d = 0; d < 2; d++)
-        if (w->low[d] < 0 || w->high[d] > w->n[d]) return false;
-    if (!h || w->shape != TCT_STAR3) return w->shape == TCT_STAR3;
-    twin_of_steps.puts++;
-    twin_await(q, h);
-    twin_cells(w, none, w->n, depth, h);
-    for (int i = 0; i < h->count; i++)
-        if (h->put[i].other) tct_signal_send(h->put[i].other, last + 1);
-    return true;
-}
-
 static inline const int *twin_depths(const tct_grid_stencil *s,
                                      const char **reason)
 {
@@ -307,7 +290,6 @@ static const tct_device_steps twin_steps = {.fill = twin_fill,
                                             .boxes = twin_boxes,
                                             .await = twin_await,
                                             .visit = twin_visit,
-                                            .visit_puts = twin_visit_puts,
                                             .depths = twin_depths,
                                             .change = twin_change,
                                             .put = twin_copy,

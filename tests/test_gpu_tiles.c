@@ -5,7 +5,6 @@
  * and that they write no cell that is not theirs. */
 #include "emulated/grid.h"
 #include "emulated/tiles.h"
-#include "halo/put.h"
 
 enum { GRIDS = 70 }; /* grids of a type and shape */
 
@@ -219,171 +218,12 @@ static void inner_tiles(void **state)
     }
 }
 
-/* --- slabs that exchange --------------------------------------------------- */
-
-enum { DEPTH = 4, RANKS_MOST = 3, SLABS = 20 };
-
-typedef struct slabs {
-    const serial *g;
-    rank_block of[RANKS_MOST];
-    char *ghosts; /* of the rank that makes a visit, until they come */
-    int count, now;
-    rank_block *visiting;
-} slabs;
-
-/* The planes [from, from + DEPTH) of a buffer. */
-static char *planes_of(const slabs *s, rank_block *r, int64_t from)
-{
-    return r->buffer[s->now] +
-           (size_t)tct_block_at(&r->b, from, 0, -1) * s->g->s->bytes;
-}
-
-static size_t bytes_of(const slabs *s, const rank_block *r)
-{
-    const int64_t rows = DEPTH * r->b.plane;
-    return (size_t)rows * s->g->s->bytes;
-}
-
-/* Ghosts at both ends, to or from memory of their own. */
-static void move_ghosts(const slabs *s, rank_block *r, bool out)
-{
-    const size_t bytes = bytes_of(s, r);
-    const bool at[2] = {r->b.low[2]<0, r->b.high[2]> r->b.n[2]};
-    for (int k = 0; k < 2; k++) {
-        char *planes = planes_of(s, r, k ? r->b.n[2] : -DEPTH);
-        char *mine = s->ghosts + (size_t)k * bytes;
-        if (!at[k]) continue;
-        memcpy(out ? mine : planes, out ? planes : mine, bytes);
-        if (out) memset(planes, 0xff, bytes);
-    }
-}
-
-static void ghosts_come(void *ctx)
-{
-    const slabs *s = ctx;
-    move_ghosts(s, s->visiting, false);
-}
-
-/* The boundary value at the ends of rows that do not close. */
-static void set_ends(rank_block *r, int buffer, double boundary)
-{
-    const tct_grid_block *b = &r->b;
-    for (int64_t z = from_of(b, 2); z < to_of(b, 2); z++)
-        for (int64_t y = 0; !b->closes[0] && y < b->n[1]; y++) {
-            put(r, buffer, tct_block_at(b, z, y, -1), boundary);
-            put(r, buffer, tct_block_at(b, z, y, b->n[0]), boundary);
-        }
-}
-
-static int list_puts(slabs *s, int me, tct_halo_put *list)
-{
-    const int64_t bytes = (int64_t)s->g->s->bytes;
-    const rank_block *r = &s->of[me];
-    int count = 0;
-    for (int high = 0; high < 2; high++) {
-        const int to = (me + (high ? 1 : s->count - 1)) % s->count;
-        const tct_grid_block *theirs = &s->of[to].b;
-        const int64_t shift = high ? -r->b.n[2] : theirs->n[2];
-        if (high ? r->b.high[2] <= r->b.n[2] : r->b.low[2] >= 0) continue;
-        tct_halo_put *p = &list[count++];
-        *p = (tct_halo_put){.direction = high ? 22 : 4,
-                            .peer = to,
-                            .pitch = theirs->pitch * bytes,
-                            .plane = theirs->plane * bytes};
-        for (int k = 0; k < 2; k++)
-            p->at[k] = s->of[to].buffer[k] +
-                       (theirs->origin + shift * theirs->plane) * bytes;
-    }
-    return count;
-}
-
-/* False: the block is not for a kernel with its exchange. */
-static bool visit_slab(slabs *s, int me, const emulated_visit *v)
-{
-    tct_halo_put list[2];
-    const emulated_wait wait = {ghosts_come, s};
-    rank_block *r = &s->of[me];
-    tct_step_work w = work_of(r, s->g->s);
-    const tct_step_halo h = {
-        .count = list_puts(s, me, list), .put = list, .slot = s->now ^ 1};
-    const size_t first = (size_t)r->b.origin * s->g->s->bytes;
-    w.in = r->buffer[s->now] + first;
-    w.out = r->buffer[s->now ^ 1] + first;
-    s->visiting = r;
-    s->ghosts = calloc(2, bytes_of(s, r));
-    assert_non_null(s->ghosts);
-    move_ghosts(s, r, true);
-    const bool can = s->g->s->single ? emulated_ranks_float(&w, v, &h, &wait)
-                                     : emulated_ranks_double(&w, v, &h, &wait);
-    free(s->ghosts);
-    return can;
-}
-
-static void compare_slab(const slabs *s, int me, const emulated_visit *v)
-{
-    const rank_block *r = &s->of[me];
-    const tct_grid_block *b = &r->b;
-    const int64_t to = b->high[2] > b->n[2] ? b->n[2] + DEPTH : b->n[2];
-    for (int64_t z = b->low[2] < 0 ? -DEPTH : 0; z < to; z++)
-        for (int64_t y = 0; y < b->n[1]; y++)
-            for (int64_t x = 0; x < b->n[0]; x++) {
-                const double is = get(r, s->now, tct_block_at(b, z, y, x));
-                if (!same(is, value_at(s->g, b->first[0] + x, b->first[1] + y,
-                                       b->first[2] + z)))
-                    complain(r, s->g, v, "slab: cell", x, y, z, is);
-            }
-}
-
-/* Two visits of all ranks. */
-static int compare_slabs(const tct_grid_stencil *st, const emulated_visit *v)
-{
-    serial g;
-    slabs s = {.g = &g, .count = 2 + draw(2)};
-    const int count[3] = {1, 1, s.count};
-    int visits = 0;
-    serial_begin(&g, st, v->seed);
-    for (int k = 0; k < s.count; k++) {
-        make_block(&s.of[k], &g, count, k, DEPTH);
-        set_ends(&s.of[k], 1, st->boundary);
-    }
-    for (int visit = 0; visit < 2 && visits >= 0; visit++) {
-        for (int k = 0; k < s.count && visits >= 0; k++)
-            visits = visit_slab(&s, k, v) ? visits + 1 : -1;
-        serial_steps(&g, DEPTH);
-        s.now ^= 1;
-        for (int k = 0; k < s.count && visits >= 0; k++) compare_slab(&s, k, v);
-    }
-    for (int k = 0; k < s.count; k++) {
-        free(s.of[k].memory[0]);
-        free(s.of[k].memory[1]);
-    }
-    serial_end(&g);
-    return visits > 0;
-}
-
-static void slabs_that_exchange(void **state)
-{
-    int done = 0;
-    (void)state;
-    for (int k = 0; k < SLABS; k++) {
-        tct_grid_stencil s;
-        describe(&s, "star3d1r", k % 2, 2 * RANKS_MOST * DEPTH);
-        const emulated_visit v = {
-            .depth = DEPTH, .sms = 1 + draw(6), .seed = (uint64_t)k};
-        done += compare_slabs(&s, &v);
-    }
-    assert_true(done > SLABS / 2);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_of_star2d1r),
-        cmocka_unit_test(tiles_of_box2d1r),
-        cmocka_unit_test(tiles_of_star3d1r),
-        cmocka_unit_test(tiles_of_box3d1r),
+        cmocka_unit_test(tiles_of_star2d1r), cmocka_unit_test(tiles_of_box2d1r),
+        cmocka_unit_test(tiles_of_star3d1r), cmocka_unit_test(tiles_of_box3d1r),
         cmocka_unit_test(inner_tiles),
-        cmocka_unit_test(slabs_that_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

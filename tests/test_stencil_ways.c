@@ -275,36 +275,6 @@ static void kernels_are_driven_right(void **state)
     assert_true(lanes > 0 && visits > 0 && steps > 0);
 }
 
-/* Slabs of star3d1r: a visit is one kernel with its exchange. On the host that
- * is the twin. */
-static void slabs_exchange_in_a_visit(void **state)
-{
-    int blocks[3] = {1, 1, tacit_world_size(test_world())}, runs = 0;
-    (void)state;
-    if (!gpu_for_each() || (TCT_TSAN && !on_gpu())) skip();
-    bench *b = open_bench(on_gpu() ? "cuda@peer" : "host");
-    for (uint64_t seed = 0; seed < 8; seed++) {
-        grid g = grid_of(2 + SHAPES * seed);
-        const int64_t n[3] = {13 + (int64_t)seed, 6, 9 * blocks[2] + 1};
-        memcpy(g.n, n, sizeof n);
-        g.weights = (tacit_stencil_weights)(seed % 2);
-        make_wanted(b, &g, seed, STEPS);
-        const tacit_stencil s = stencil_of(&g, blocks);
-        tacit_field *f = NULL;
-        OK(tacit_field_create(b->q, &s, &f));
-        put_all(b, &g, f);
-        if (!on_gpu()) OK(tct_field_widen(f, 4));
-        if (!on_gpu()) open_steps_twin(f);
-        const int64_t norms = seed % 3 ? 0 : 5;
-        runs += run_way(b, &g, f, (run_of){"tiles", NULL}, STEPS, norms);
-        assert_true(on_gpu() || twin_of_steps.puts > 0);
-        if (!on_gpu()) close_steps_twin(f);
-        tacit_field_destroy(&f);
-    }
-    assert_true(runs > 0);
-    close_bench(b);
-}
-
 /* --- faults --------------------------------------------------------------- */
 
 enum { DELAY_US = 4000 }; /* much longer than a step */
@@ -468,7 +438,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_cell_is_in_one_box),
         cmocka_unit_test(ways_in_place_have_the_serial_bits),
         cmocka_unit_test(kernels_are_driven_right),
-        cmocka_unit_test(slabs_exchange_in_a_visit),
         cmocka_unit_test(messages_of_mpi_have_the_serial_bits),
         cmocka_unit_test(messages_of_nccl_have_the_serial_bits),
         cmocka_unit_test(puts_into_nvshmem_have_the_serial_bits),

@@ -149,18 +149,6 @@ static void step(tct_stepper *s, int edges_do)
     if (b.halo.tells) tct_halo_advance(s->field->halo, 1);
 }
 
-static bool visit(tct_stepper *s, int depth, bool go)
-{
-    const tct_step_work w = tct_device_work(s->field);
-    const tct_step_halo h =
-        halo_of(s, TCT_EDGES_WAIT | TCT_EDGES_PUT | TCT_EDGES_TELL);
-    if (!steps_of(s)->visit_puts) return false;
-    const bool can =
-        steps_of(s)->visit_puts(s->field->queue, &w, depth, go ? &h : NULL);
-    if (can && go) tct_halo_advance(s->field->halo, 1);
-    return can;
-}
-
 static void await(tct_stepper *s)
 {
     const tct_step_halo h = halo_of(s, 0);
@@ -203,7 +191,6 @@ const tct_stepper_ops tct_device_stepper = {.open = device_open,
                                             .edges = edges,
                                             .inner = inner,
                                             .step = step,
-                                            .visit = visit,
                                             .await = await,
                                             .enter = enter,
                                             .mark = mark,

@@ -181,28 +181,6 @@ static void overlap_visit(tct_stepper *s, int depth)
     await_cpus(s);
 }
 
-/* Can a kernel make a visit with its exchange? What it puts is as deep as the
- * visit. */
-static bool can_visit(tct_stepper *s, int depth)
-{
-    return s->ops->visit && depth > 1 && depth == s->deepest && s->puts > 0 &&
-           !s->ghosts.packed && tct_field_communicates(s->field) &&
-           tct_field_computes(s->field) && s->ops->visit(s, depth, false);
-}
-
-static void tiles_visit(tct_stepper *s, int depth)
-{
-    if (!can_visit(s, depth)) {
-        step_beside(s, depth);
-        return;
-    }
-    if (s->pending == TCT_EXCHANGE) tct_stepper_settle(s);
-    tct_halo_ready(s->field->halo, slot_of(s) ^ 1);
-    (void)s->ops->visit(s, depth, true);
-    turn(s);
-    s->pending = TCT_EDGES;
-}
-
 /* All cells, then one kernel that puts those of the edges and waits for the
  * neighbours'. */
 static void whole_visit(tct_stepper *s, int depth)
@@ -384,7 +362,7 @@ const tct_stepper_way tct_step_nccl = {.name = "nccl",
 const tct_stepper_way tct_step_tiles = {.name = "tiles",
                                         .means = TCT_HALO_STORES,
                                         .overlaps = true,
-                                        .visit = tiles_visit};
+                                        .visit = step_beside};
 const tct_stepper_way tct_step_tiles_whole = {.name = "tiles",
                                               .in_place = true,
                                               .means = TCT_HALO_STORES,

@@ -42,9 +42,6 @@ typedef struct tct_stepper_ops {
     /* One step of all cells; of a field that does not compute what edges do
      * besides. */
     void (*step)(tct_stepper *s, int edges_do);
-    /* `depth` steps of all cells, with waits, puts and signals at their edges.
-     * False: the device cannot; without `go` only that is said. OPTIONAL */
-    bool (*visit)(tct_stepper *s, int depth, bool go);
     /* Wait for the exchange that edges have made. */
     void (*await)(tct_stepper *s);
     /* The second lane: what follows goes there, after all so far; what is

@@ -17,18 +17,6 @@ typedef struct emulated_visit {
 void emulated_visit_float(const tct_step_work *w, const emulated_visit *v);
 void emulated_visit_double(const tct_step_work *w, const emulated_visit *v);
 
-/* A visit of 4 steps with its exchange; come(ctx) lets the ghosts be there.
- * False: the block is not for it. */
-typedef struct emulated_wait {
-    void (*come)(void *ctx);
-    void *ctx;
-} emulated_wait;
-
-bool emulated_ranks_float(const tct_step_work *w, const emulated_visit *v,
-                          const tct_step_halo *h, const emulated_wait *wait);
-bool emulated_ranks_double(const tct_step_work *w, const emulated_visit *v,
-                           const tct_step_halo *h, const emulated_wait *wait);
-
 #ifdef __cplusplus
 }
 #endif

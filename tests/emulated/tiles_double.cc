@@ -11,9 +11,3 @@ void emulated_visit_double(const tct_step_work *w, const emulated_visit *v)
 {
     emulate(w, v);
 }
-
-bool emulated_ranks_double(const tct_step_work *w, const emulated_visit *v,
-                           const tct_step_halo *h, const emulated_wait *wait)
-{
-    return emulate_ranks(w, v, h, wait);
-}

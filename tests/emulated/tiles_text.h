@@ -4,8 +4,8 @@
 #ifndef TESTS_EMULATED_TILES_TEXT_H
 #define TESTS_EMULATED_TILES_TEXT_H
 #include "operator/stencil/gpu/tiles.cuh"
+#include "operator/stencil/gpu/tiles3.cuh"
 #include "operator/stencil/gpu/tiles3_box.cuh"
-#include "operator/stencil/gpu/tiles3_ranks.cuh"
 #include "tiles.h"
 
 template <class CUT> struct run_args {
@@ -88,56 +88,6 @@ static void emulate(const tct_step_work *w, const emulated_visit *v)
     if (w->weights == TACIT_WEIGHTS_CONSTANT)
         any_visit<TACIT_WEIGHTS_CONSTANT>(w, v);
     else any_visit<TACIT_WEIGHTS_MEAN>(w, v);
-}
-
-/* --- with an exchange ------------------------------------------------------ */
-
-struct wait_of_emulator {
-    const emulated_wait *w;
-    void operator()() const
-    {
-        w->come(w->ctx);
-        emulator_barrier();
-    }
-};
-
-struct ranks_args {
-    tct_solid_ranks r;
-    const tct_step_halo *h;
-    wait_of_emulator wait;
-};
-
-extern char tct_tile_memory[];
-
-template <class T> static void ranks_thread(const void *args)
-{
-    const ranks_args *a = (const ranks_args *)args;
-    solid_ranks_block<T>(a->r, *a->h, a->wait, tct_tile_memory);
-}
-
-template <class T>
-static bool ranks_run(const tct_step_work *w, const emulated_visit *v,
-                      const tct_step_halo *h, const emulated_wait *wait)
-{
-    double cost;
-    const tct_tile_grid g = tct_tile_grid_of(w);
-    const tct_cut3 cut = cut_planes<T>(&g, v->sms, &cost);
-    ranks_args a = {tct_solid_ranks_of(&g, &cut), h, {wait}};
-    if (!make_ranks_fit<T>(&a.r)) return false;
-    const int *tiles = a.r.cut.tiles;
-    emulator_run(tiles[0] * tiles[1] * tiles[2], T::THREADS,
-                 sizeof(tct_block_memory<T>), ranks_thread<T>, &a, v->seed);
-    return true;
-}
-
-static bool emulate_ranks(const tct_step_work *w, const emulated_visit *v,
-                          const tct_step_halo *h, const emulated_wait *wait)
-{
-    constexpr auto CONSTANT = TACIT_WEIGHTS_CONSTANT;
-    constexpr auto MEAN = TACIT_WEIGHTS_MEAN;
-    if (w->weights == TACIT_WEIGHTS_CONSTANT)
-        return ranks_run<tct_plane_tile<CONSTANT, 16>>(w, v, h, wait);
-    return ranks_run<tct_plane_tile<MEAN, 32>>(w, v, h, wait);
 }
 
 #endif

@@ -65,11 +65,6 @@ typedef struct tct_device_steps {
     void (*await)(tacit_queue *q, const tct_step_halo *h);
     /* A visit of `depth` steps, which is one of `depths`. */
     void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
-    /* The same with its exchange, as edges of `boxes` that wait, put and tell.
-     * False: there is no such kernel for this block, or, with `h` NULL, whether
-     * there is; nothing is enqueued then. OPTIONAL */
-    bool (*visit_puts)(tacit_queue *q, const tct_step_work *w, int depth,
-                       const tct_step_halo *h);
     /* The depths of visits of this grid, descending, then 0. NULL: it has none,
      * and `reason` says why. */
     const int *(*depths)(const tct_grid_stencil *s, const char **reason);
@@ -106,8 +101,6 @@ typedef struct tct_step_kernels {
     void (*visit)(tacit_queue *q, const tct_step_work *w, int depth);
     void (*change)(tacit_queue *q, const tct_step_work *w, int64_t block,
                    double *changes);
-    bool (*visit_puts)(tacit_queue *q, const tct_step_work *w, int depth,
-                       const tct_step_halo *h);
 } tct_step_kernels;
 #ifdef __cplusplus
 extern "C" {

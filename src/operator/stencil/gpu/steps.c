@@ -31,12 +31,6 @@ static void visit(tacit_queue *q, const tct_step_work *w, int depth)
     kernels_of(w->single)->visit(q, w, depth);
 }
 
-static bool visit_puts(tacit_queue *q, const tct_step_work *w, int depth,
-                       const tct_step_halo *h)
-{
-    return kernels_of(w->single)->visit_puts(q, w, depth, h);
-}
-
 static const int *depths(const tct_grid_stencil *s, const char **reason)
 {
     static const int flat[] = {16, 8, 4, 0}, solid[] = {4, 0}, box[] = {2, 0};
@@ -82,8 +76,7 @@ static void get(tacit_queue *q, void *to, const void *from, size_t bytes)
     .lane_join = tct_lane_join, .lane_enter = tct_lane_enter,            \
     .lane_leave = tct_lane_leave
 
-static const tct_device_steps steps = {COMMON, .depths = depths,
-                                       .visit_puts = visit_puts};
+static const tct_device_steps steps = {COMMON, .depths = depths};
 
 /* The same for a GPU whose blocks have too little shared memory for tiles of
  * three dimensions (gpu/tiles3.cuh). */

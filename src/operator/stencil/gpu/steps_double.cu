@@ -9,5 +9,5 @@
 #include "operator/stencil/gpu/visit.cuh"
 
 extern "C" const tct_step_kernels tct_step_kernels_double = {
-    TCT_HOST(fill),  TCT_HOST(step),   TCT_HOST(boxes),
-    TCT_HOST(visit), TCT_HOST(change), TCT_HOST(visit_puts)};
+    TCT_HOST(fill), TCT_HOST(step), TCT_HOST(boxes), TCT_HOST(visit),
+    TCT_HOST(change)};

@@ -216,17 +216,11 @@ static __device__ __forceinline__ void turn(tct_block_tile<T> &t)
     __syncthreads();
 }
 
-/* A chunk without neighbours of other ranks; tiles3_ranks.cuh has others. */
-struct tct_no_end {
-    static constexpr bool there = false;
-};
-
 /* Plane z that needs care: some planes around it are outside, or belong to
- * another chunk or rank. */
-template <class T, int PHASE, class END>
+ * another chunk. */
+template <class T, int PHASE>
 static __device__ __forceinline__ void
-careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z,
-              const END &end)
+careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z)
 {
     constexpr int SPENT = (PHASE + 1) % 3; /* of level 0, after its turn */
     tct_plane<T> last;
@@ -235,9 +229,6 @@ careful_plane(tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3], int z,
     advance_plane<T, PHASE, SIDE_CELLS, true, 1, T::DEPTH>(t, level, z, last);
     const int to = z - T::DEPTH;
     if (to >= t.from) store_rows(t, t.g.out + to * t.g.plane, t.g.pitch, last);
-    if constexpr (END::there)
-        if (to >= end.at.put_from)
-            store_rows(t, end.at.to + to * end.at.plane, end.at.pitch, last);
     turn(t);
 }
 
@@ -300,15 +291,13 @@ begin_planes(const tct_block_tile<T> &t, tct_plane<T> (&level)[T::DEPTH][3])
     load_plane(t, t.from - T::DEPTH, level[0][0]);
 }
 
-template <class T, class END>
-static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t,
-                                                   const END &ranks)
+template <class T>
+static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t)
 {
     tct_plane<T> level[T::DEPTH][3];
     const int end = t.to + T::DEPTH, high = t.g.high[2];
     const int first = t.from + T::DEPTH;
-    int last = end <= high ? end - 2 : high - 3;
-    if constexpr (END::there) last = min(last, ranks.at.plain_to);
+    const int last = end <= high ? end - 2 : high - 3;
     int z = t.from - T::DEPTH;
     begin_planes(t, level);
     for (;;) {
@@ -317,13 +306,11 @@ static __device__ __forceinline__ void solid_chunk(tct_block_tile<T> t,
         else if (z >= first && z < last && t.simple)
             z = plain_planes<T, SIDE_LANES>(t, level, z, last);
         if (z >= end) return;
-        if constexpr (END::there) /* the next three planes are loaded now */
-            if (z < ranks.at.wait_at && z + 3 >= ranks.at.wait_at) ranks.wait();
-        careful_plane<T, 0>(t, level, z, ranks);
+        careful_plane<T, 0>(t, level, z);
         if (++z >= end) return;
-        careful_plane<T, 1>(t, level, z, ranks);
+        careful_plane<T, 1>(t, level, z);
         if (++z >= end) return;
-        careful_plane<T, 2>(t, level, z, ranks);
+        careful_plane<T, 2>(t, level, z);
         z++;
     }
 }
@@ -394,8 +381,7 @@ static __global__ void __launch_bounds__(T::THREADS, 1)
     const int from = (int)blockIdx.x / flat * cut.planes;
     const int to = min(g.n[2], from + cut.planes);
     solid_chunk(
-        tile_of<T>(g, cut, (int)blockIdx.x % flat, from, to, tct_tile_memory),
-        tct_no_end());
+        tile_of<T>(g, cut, (int)blockIdx.x % flat, from, to, tct_tile_memory));
 }
 
 /* --- the cut -------------------------------------------------------------- */
