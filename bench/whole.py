@@ -4,11 +4,12 @@
 in turn.
 
 usage: whole.py --tacit PROGRAM --petsc PEER [--clock LIBRARY] [--rounds R]
-                [--rtol T]
+                [--rtol T] [--threads N]
                 [--preconds none,jacobi] [--peers none,jacobi,icc] [MATRIX ...]
 
 PEER is bench/peer_petsc of this build. Each round runs every candidate once, in
-a process of its own, on one thread, with b = A x*, x* random. A time is the least of the
+a process of its own, on one thread, with b = A x*, x* random; or Tacit on N
+threads and PETSc on N ranks, without LIBRARY. A time is the least of the
 rounds: of Tacit `time.whole` of a solve that is its process's only one, of
 PETSc set-up and a solve after a first one, which it need not pay for. LIBRARY
 (processor_clock of this build) makes it processor time, for busy machines. A
@@ -35,7 +36,7 @@ ENV = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
 
 
 def run(command, allowed=(0,)):
-    ENV["TACIT_CLOCK"] = "mpi" if "peer_petsc" in command[0] else ""
+    ENV["TACIT_CLOCK"] = "mpi" if any("peer_petsc" in word for word in command) else ""
     done = subprocess.run(command, capture_output=True, text=True, env=ENV)
     if done.returncode not in allowed:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -46,7 +47,7 @@ def tacit(a, matrix, precond):
     """Seconds, infinite without success, iterations and format."""
     report = json.loads(run([
         a.tacit, "solve", matrix, "--rhs", "manufactured", "--rtol", str(a.rtol),
-        "--precond", precond, "--threads", "1", "--max-iterations", "20000",
+        "--precond", precond, "--threads", str(a.threads), "--max-iterations", "20000",
         "--json", "-"], allowed=(0, 3, 4)))
     done = report["result"]["converged"]
     return (report["time"]["whole"] if done else math.inf, report["result"]["iterations"],
@@ -55,8 +56,10 @@ def tacit(a, matrix, precond):
 
 def petsc(a, path, pc):
     """Seconds; infinite if the residual is too large."""
-    lines = run([a.petsc, "-matrix", path, "-rhs", "random", "-rtol", str(a.rtol), "-repeat",
-                 "1", "-max_it", "20000", "-pc_type", pc], allowed=(0, 1)).splitlines()
+    ranks = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(a.threads)]
+    lines = run([*(ranks if a.threads > 1 else []), a.petsc, "-matrix", path, "-rhs", "random",
+                 "-rtol", str(a.rtol), "-repeat", "1", "-max_it", "20000", "-pc_type", pc],
+                allowed=(0, 1)).splitlines()
     if len(lines) < 2:
         return math.inf
     row = [float(word) if word[0] in "-0123456789" else math.nan
@@ -87,6 +90,7 @@ def main():
     parser.add_argument("--clock")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rtol", type=float, default=1e-6)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--preconds", type=lambda s: s.split(","),
                         default=["none", "jacobi"])
     parser.add_argument("--peers", type=lambda s: s.split(","),
