@@ -37,7 +37,7 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     const tacit_tally *t = tacit_queue_tally(s.queue);
     const double moved = cli_sum(
         c, t->moved_bytes / (double)(t->spmv.count ? t->spmv.count : 1));
-    const double copy = cli_measure_copy(c, s.queue);
+    const double copy = cli_measure_copy(c, s.queue, moved);
     const double n = (double)p->info.rows, k = (double)p->info.nonzeros;
     tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s.A, &info);

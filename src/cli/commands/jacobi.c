@@ -277,7 +277,7 @@ static tacit_status write_outputs(const cli *c, jacobi_job *job)
 {
     job->copy = (double)NAN;
     if (!c->set.quiet || c->set.json)
-        job->copy = cli_measure_copy(c, job->queue);
+        job->copy = cli_measure_copy(c, job->queue, job->best.bytes);
     if (cli_prints(c) && !cli_output_taken(c)) jacobi_print(c, job);
     fflush(stdout);
     if (c->set.output) TRY(tacit_field_write(job->field, c->set.output));

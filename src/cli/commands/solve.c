@@ -201,7 +201,8 @@ static void fill_report(const cli *c, solve_job *job)
     r->copy = (double)NAN;
     if (r->run.status == TACIT_INTERRUPTED) return; /* the user wants an end */
     if (!c->set.quiet || c->set.json)
-        r->copy = cli_measure_copy(c, job->system.queue);
+        r->copy = cli_measure_copy(c, job->system.queue,
+                                   cli_moved_an_iteration(&r->run));
 }
 
 static tacit_status write_solution(const cli *c, solve_job *job)

@@ -57,7 +57,7 @@ static void find_bound(const cli *c, const trsv_job *job, gpu_job *g)
 {
     const int passes =
         2 * ((job->columns + g->info.columns - 1) / g->info.columns);
-    g->copy = cli_measure_copy(c, g->queue);
+    g->copy = cli_measure_copy(c, g->queue, 0.0);
     g->bound = 1e-9 * passes * g->info.values_bytes / g->copy;
 }
 

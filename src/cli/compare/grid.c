@@ -208,7 +208,8 @@ static tacit_status compare_ways(const cli *c, ways *all)
                            (int)c->set.threads, &all->queue));
     TRY(tacit_field_create(all->queue, &all->stencil, &all->field));
     TRY(all_ways(c, all));
-    all->copy = cli_measure_copy(c, all->queue);
+    all->copy =
+        cli_measure_copy(c, all->queue, tacit_stencil_bytes(&all->stencil));
     if (cli_prints(c) && !cli_output_taken(c)) print_ways(all);
     if (!c->set.json) return TACIT_OK;
     return cli_write_json(c, c->set.json, ways_json(c, all));

@@ -245,15 +245,23 @@ static tacit_status warn_unbalanced(batch *b, cli_comparison *all)
     return cli_warn_unbalanced(b->c, &all->problem, &b->s, b->s.M);
 }
 
+/* An iteration of cg with CSR: its entries, and five vectors. */
+static double bytes_of(const tacit_matrix_info *m)
+{
+    return 12.0 * (double)m->nonzeros + 40.0 * (double)m->rows;
+}
+
 /* Keep the data of this system that later rows need. */
 static tacit_status look_at(batch *b, cli_comparison *all)
 {
     TRY(warn_unbalanced(b, all));
+    const double bytes = bytes_of(&all->problem.info);
     if (strcmp(b->c->device, all->device) != 0) {
-        b->copy = cli_measure_copy(b->c, b->s.queue);
+        b->copy = cli_measure_copy(b->c, b->s.queue, bytes);
         return TACIT_OK;
     }
-    if (!isfinite(all->copy)) all->copy = cli_measure_copy(b->c, b->s.queue);
+    if (!isfinite(all->copy))
+        all->copy = cli_measure_copy(b->c, b->s.queue, bytes);
     b->copy = all->copy;
     const cli_run none = {.status = TACIT_OK};
     all->path = cli_path_of(b->c, &all->problem, &b->s, "cg", &none);

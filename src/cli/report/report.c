@@ -53,6 +53,12 @@ void cli_peak_memory(const cli *c, cli_report *r)
     r->peak_total = cli_sum(c, bytes);
 }
 
+double cli_moved_an_iteration(const cli_run *run)
+{
+    const int64_t iterations = run->result.iterations;
+    return run->tally.moved_bytes / (double)(iterations > 0 ? iterations : 1);
+}
+
 double cli_fraction_of_copy(const cli_run *run, double copy)
 {
     const double seconds = run->result.seconds;

@@ -56,6 +56,8 @@ void cli_peak_memory(const cli *c, cli_report *r);
 /* Traffic over copy bandwidth; counted bytes and flops per second [1e9]. NAN if
  * unknown. */
 double cli_fraction_of_copy(const cli_run *run, double copy);
+/* Bytes of all ranks. */
+double cli_moved_an_iteration(const cli_run *run);
 
 /* "rtol", "max_iterations", ... */
 const char *cli_stop_name(tacit_stop_reason stop);

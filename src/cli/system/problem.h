@@ -222,8 +222,10 @@ bool cli_is_relative_to_first(const cli *c);
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out);
 
-/* Copy bandwidth of all ranks at once [GB/s], NAN if it cannot be measured. */
-double cli_measure_copy(const cli *c, tacit_queue *queue);
+/* Copy bandwidth of all ranks at once [GB/s], NAN if it cannot be measured; on
+ * the host by copies of `bytes` in all, from 1 to 256 MiB, so that what stays in
+ * the caches is compared with copies there, and takes no longer to measure. */
+double cli_measure_copy(const cli *c, tacit_queue *queue, double bytes);
 
 /* Does `status` make a row missing: a format or a loop that does not fit this
  * matrix, or lack of GPU memory? */

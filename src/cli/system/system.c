@@ -327,12 +327,16 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
     return TACIT_OK;
 }
 
-double cli_measure_copy(const cli *c, tacit_queue *queue)
+double cli_measure_copy(const cli *c, tacit_queue *queue, double bytes)
 {
-    /* well beyond the caches, and small compared to a matrix worth measuring */
-    const double bytes = (cli_on_gpu(c) ? 0x1p31 : 0x1p28) / c->ranks;
+    /* at most well beyond the caches; a GPU copies these in a millisecond */
+    static const double least = 0x1p20, most = 0x1p28, gpu = 0x1p31;
+    const double all = cli_on_gpu(c)    ? gpu
+                       : bytes >= most  ? most
+                       : bytes >= least ? bytes
+                                        : least;
     double rate = 0.0;
-    if (tacit_queue_measure_copy(queue, (size_t)bytes, &rate) < 0)
+    if (tacit_queue_measure_copy(queue, (size_t)(all / c->ranks), &rate) < 0)
         rate = (double)NAN;
     return cli_sum(c, rate);
 }
