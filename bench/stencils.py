@@ -153,25 +153,28 @@ def parts(a):
 
 # --- the page ---------------------------------------------------------------
 
-def points(row, a, top):
+def points(row, a, low, top):
+    """The logarithm of seconds, from `low` to `top`."""
     width = 300 / max(1, len(a.ranks) - 1)
-    return [(40 + width * i, 180 - 160 * t / top)
+    height = 160 / math.log(top / low)
+    return [(40 + width * i, 180 - height * math.log(t / low))
             for i, t in enumerate(row) if t]
 
 
 def drawing(grid, rows, a):
     """Microseconds of a step over ranks."""
-    top = max(t for _, row in rows for t in row if t)
+    every = [t for _, row in rows for t in row if t]
+    low, top = 0.9 * min(every), 1.1 * max(every)
     svg = [f'<svg viewBox="0 0 480 210" role="img" aria-label="{grid}">',
            '<path d="M40 20V180H340" fill="none" stroke="#888"/>',
            f'<text x="2" y="24">{1e6 * top:.3g}</text>',
-           '<text x="26" y="184">0</text>']
-    for x, p in zip([q for q, _ in points([1] * len(a.ranks), a, 1)],
+           f'<text x="2" y="184">{1e6 * low:.3g}</text>']
+    for x, p in zip([q for q, _ in points([1] * len(a.ranks), a, 0.5, 2)],
                     a.ranks):
         svg.append(f'<text x="{x:.0f}" y="198">{p}</text>')
     for k, (way, row) in enumerate(rows):  # a way has its colour on all grids
         colour = COLOURS[a.ways.index(way) % len(COLOURS)]
-        at = points(row, a, top)
+        at = points(row, a, low, top)
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
         svg.append(f'<polyline points="{line}" fill="none" '
                    f'stroke="{colour}" stroke-width="2"/>')
@@ -189,7 +192,7 @@ def write_page(a, studies):
             "figure{display:inline-block;margin:0 1em 1em 0}</style>",
             "<h1>Steps of grids</h1>",
             f"<p>Type {a.type}, device {a.device}; microseconds of a step "
-            "over the number of ranks.</p>"]
+            "over the number of ranks; the axis is logarithmic.</p>"]
     for study, rows in studies.items():
         text.append(f"<h2>{study.capitalize()} scaling</h2>")
         for grid in dict.fromkeys(grid for grid, _, _ in rows):

@@ -178,7 +178,7 @@ static void refusals(MPI_Queue q)
     GOOD(MPI_Type_free(&pair));
     if (MPI_Queue_use_gpu() != MPI_SUCCESS) /* and nothing has changed */
         CHECK(strstr(tacit_error_message(), "GPU") != NULL);
-    SAYS(MPI_ERR_UNSUPPORTED_OPERATION, "come later",
+    SAYS(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Queue_use_gpu",
          MPI_Queue_init(&none, MPI_QUEUE_KERNEL, NULL));
     CHECK(MPI_Queue_wait(none) == MPI_ERR_ARG);
     GOOD(MPI_Recv_init(&wide, 1, MPI_LONG, rank, 9, MPI_COMM_WORLD, &two[0]));
