@@ -166,7 +166,7 @@ static tacit_status check_kind(const tacit_trigger_comm *c,
     if (*on_gpu && !c->gpu)
         FAIL(TACIT_UNSUPPORTED,
              "tacit_trigger_queue_create: a queue on a GPU: call "
-             "tacit_trigger_comm_use_gpu, or MPI_Queue_use_gpu, first, on all "
+             "tacit_trigger_comm_use_gpu first, or MPI_Queue_use_gpu, on all "
              "ranks");
     return TACIT_OK;
 }
