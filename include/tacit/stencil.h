@@ -251,9 +251,10 @@ typedef struct tacit_field_result {
     double on_chip;          /* share of the cells that stay on chip        */
 } tacit_field_result;
 
-/* Make steps. With way "auto", or a deep way without a depth, the first steps
- * are made by each candidate in turn, and the fastest makes the others: no step
- * is made twice. Visits of several steps are cut where a change is measured.
+/* Make steps. With way "auto", a deep way without a depth, or boundary tiles that
+ * are measured, the first steps are made by each candidate in turn, half of all
+ * at most or a visit each, and the fastest makes the others: no step is made
+ * twice. Visits of several steps are cut where a change is measured.
  * Collective: all ranks give the same options, or all a monitor. A visit of
  * several steps needs blocks as wide as these, and weights that are not by cell
  * where there are several ranks; ghosts are widened where it needs more.

@@ -10,7 +10,7 @@
 enum {
     ROUNDS = 3,
     SHORT = 32, /* steps of a trial's visit, unless a way is deeper */
-    PART = 2 /* trials get one in so many of a run's steps, and a visit each */
+    PART = 2 /* trials get one in so many of a run's steps, or a visit each */
 };
 static const double LEAST = 2e-4; /* seconds of a trial, for the clock */
 
@@ -195,13 +195,14 @@ static void report(const trials *all, tacit_field_result *r)
     }
 }
 
-/* Rounds end where trials have had their part of the run's steps. */
+/* Rounds after the first one end where another would take more than the trials'
+ * part of the run's steps. */
 static int measure(tct_field_run *run, trials *all)
 {
     const int64_t part = run->options.steps / PART;
     const int64_t share = part / (ROUNDS * all->count);
     for (int round = 0; round < ROUNDS; round++) {
-        if (round > 0 && run->result.steps >= part) break;
+        if (round > 0 && run->result.steps * (round + 1) > part * round) break;
         for (int k = 0; k < all->count; k++)
             try_one(run, &all->engine[k], share, &all->seconds[k]);
     }
